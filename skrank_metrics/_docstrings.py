@@ -1,0 +1,86 @@
+"""Docstrings of metric functions: what all metrics share is written here, once."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from skrank_metrics._options import Option
+
+_DATA = {
+    "y_true": (
+        "array-like of shape (n_documents,) or (n_queries, n_documents)",
+        "Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.",
+    ),
+    "y_score": ("array-like of the shape of y_true", "Scores to rank by, the largest first. May be infinite, not NaN."),
+}
+_SHARED = {
+    "qid": (
+        "array-like of shape (n_documents,)",
+        "Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a Series "
+        "with an index level named 'qid', see with_qid.",
+    ),
+    "k": ("int or None", "Cutoff rank: only the first k documents of each ranking count. None means all."),
+    "ties": (
+        '{"average", "best", "worst", "stable"}',
+        "Order of documents with equal scores: the expectation over all their orders, the best label first, the worst "
+        "first, or the order of rows.",
+    ),
+    "replace_undefined_by": (
+        "float",
+        "Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.",
+    ),
+    "sample_weight": (
+        "array-like of shape (n_documents,) or, in 2-D, (n_queries,)",
+        "Weights, finite and >= 0, which must not vary within a query: a query counts as one.",
+    ),
+    "average": (
+        '{"macro", "micro", None}',
+        'Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.',
+    ),
+}
+_RAISES = """Raises
+------
+TypeError
+    Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+ValueError
+    Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
+    a query, or an option has no such value.
+"""
+_BACK_MATTER = ("See Also", "Notes", "References", "Examples")
+
+
+def public_docstring(doc: str, options: Mapping[str, Option], defaults: Mapping[str, Any], upper: float) -> str:
+    """Complete the docstring of a kernel with the sections Parameters, Returns and Raises.
+
+    ``defaults`` names the keywords of the function in order.
+    """
+    doc = inspect.cleandoc(doc)
+    front, back = _split(doc)
+    entries = [f"{name} : {kind}\n{_indent(text)}" for name, (kind, text) in _DATA.items()]
+    for name, default in defaults.items():
+        kind, text = (options[name].kind, options[name].doc) if name in options else _SHARED[name]
+        spelled = f'"{default}"' if isinstance(default, str) else default
+        entries.append(f"{name} : {kind}, default={spelled}\n{_indent(text)}")
+    bounds = f"In [0, {upper:g}]." if upper < float("inf") else "At least 0."
+    returns = (
+        "Returns\n-------\nscore : float or ndarray of shape (n_queries,)\n"
+        + _indent(f"{bounds} An array where average=None.")
+        + "\n"
+    )
+    parameters = "Parameters\n----------\n" + "\n".join(entries) + "\n"
+    return "\n\n".join(part.strip() for part in (front, parameters, returns, _RAISES, back) if part.strip()) + "\n"
+
+
+def _split(doc: str) -> tuple[str, str]:
+    lines = doc.splitlines()
+    for number, line in enumerate(lines):
+        if line in _BACK_MATTER:
+            return "\n".join(lines[:number]), "\n".join(lines[number:])
+    return doc, ""
+
+
+def _indent(text: str) -> str:
+    return textwrap.fill(text, width=110, initial_indent="    ", subsequent_indent="    ")

@@ -1,0 +1,85 @@
+"""From query lists to one value a query, and from these to one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from skrank_metrics._queries import QueryLists
+from skrank_metrics._ranked import TIE_POLICIES, rank
+from skrank_metrics._validation import FloatArray, IntArray
+
+AVERAGES = ("macro", "micro", None)
+
+# What a kernel returns for a block: one value a query, or numerator and denominator of it.
+KernelResult: TypeAlias = FloatArray | tuple[FloatArray, FloatArray | IntArray]
+Kernel: TypeAlias = Callable[..., KernelResult]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A kernel with everything it needs but data."""
+
+    kernel: Kernel
+    options: Mapping[str, Any]
+    k: int | None
+    ties: str
+    needs_relevant: bool  # undefined for a query without relevant documents
+
+
+@dataclass(frozen=True)
+class PerQuery:
+    """Numerators and denominators of each query; 0 / 0 or NaN is an undefined value."""
+
+    numerators: FloatArray
+    denominators: FloatArray
+
+    @property
+    def values(self) -> FloatArray:
+        """One value a query, NaN where undefined."""
+        with np.errstate(invalid="ignore"):
+            return self.numerators / self.denominators
+
+
+def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
+    """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
+    results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
+    for ties in TIE_POLICIES:
+        members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
+        if not members:
+            continue
+        cutoffs = [computation.k for computation, _ in members]
+        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+        for queries in lists.blocks():
+            ranked = rank(lists, queries, depth, ties)
+            for computation, result in members:
+                values = computation.kernel(ranked.cut(computation.k), **computation.options)
+                parts = values if isinstance(values, tuple) else (values, 1.0)
+                result.numerators[queries], result.denominators[queries] = parts
+    for computation, result in zip(computations, results, strict=True):
+        if computation.needs_relevant:
+            none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
+            result.numerators[none] = result.denominators[none] = 0.0
+    return results
+
+
+def aggregate(
+    result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
+) -> float | FloatArray:
+    """Mean over queries, pooled ratio, or the values themselves, with undefined ones replaced (NaN leaves out)."""
+    if average == "micro":
+        pooled = np.ones_like(result.numerators) if weights is None else weights
+        hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
+        return hits / total if total else replace_undefined_by
+    values = result.values
+    values[np.isnan(values)] = replace_undefined_by
+    if average is None:
+        return values
+    defined = ~np.isnan(values)
+    if weights is None:
+        return float(values[defined].mean()) if defined.any() else float("nan")
+    kept = weights[defined]
+    return float(np.average(values[defined], weights=kept)) if kept.any() else float("nan")

@@ -1,0 +1,177 @@
+"""Query ids: where they come from, what they may be, and how rows are grouped by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._validation import TWO_WAYS_OUT, IntArray
+
+
+def resolve_ids(y: Any, **sources: Any) -> tuple[Any, str]:
+    """Query ids and the name of where they were found: the first source given, else the index of ``y``.
+
+    The order of the keywords is the order of precedence. ``(None, "")`` where there are none.
+    """
+    for name, ids in sources.items():
+        if ids is not None:
+            return ids, name
+    index = getattr(y, "index", None)
+    if "qid" in (getattr(index, "names", None) or ()):
+        return index.get_level_values("qid"), "qid"  # type: ignore[union-attr]
+    return None, ""
+
+
+def missing_ids_message(who: str) -> str:
+    """What to say where a query id is needed and none was given."""
+    return f"{who} needs the query id of each document (qid), and got none. {TWO_WAYS_OUT}"
+
+
+def check_ids(ids: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
+    """Ids as a 1-D array with one id a row and none missing, of whatever type they are."""
+    array = _to_id_array(ids)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, one query id a document; got {array.ndim} dimensions.")
+    if len(array) != n_rows:
+        raise ValueError(f"{name} must have the same length as y_true; got {len(array)} and {n_rows}.")
+    kind = array.dtype.kind
+    if kind not in "biufOUSMmT":
+        raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
+    if kind == "T":
+        array = array.astype(object)
+    missing = np.zeros(0, dtype=bool)
+    if kind == "f":
+        missing = np.isnan(array)
+    elif kind in "mM":
+        missing = np.isnat(array)
+    elif array.dtype.kind == "O":
+        missing = np.fromiter(map(_is_missing, array), dtype=bool, count=n_rows)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise ValueError(f"{name} must not hold missing ids; got {array[row]!r} at row {row}.")
+    return array
+
+
+def _to_id_array(ids: Any) -> NDArray[Any]:
+    # np.asarray turns [1, "1"] into two equal strings and [2**60, 0.5] into floats: two queries would become one.
+    if isinstance(ids, list | tuple) and len({type(value) for value in ids}) > 1:
+        array = np.empty(len(ids), dtype=object)
+        array[:] = ids
+        return array
+    return np.asarray(ids)
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Rows grouped by query, queries in order of first appearance, rows of a query in their given order."""
+
+    ids: NDArray[Any]  # one id a query
+    sizes: IntArray  # documents of each query
+    order: IntArray | None  # the rows with each query in one piece; None where they are so already
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Place of the first document of each query once rows are in ``order``."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The number of the query of each row, rows as they were given."""
+        codes = np.repeat(np.arange(len(self.ids)), self.sizes)
+        if self.order is not None:
+            codes[self.order] = codes.copy()
+        return codes
+
+
+def group_rows(ids: NDArray[Any]) -> Grouping:
+    """Group rows by id; sorted or otherwise contiguous ids cost one comparison a row."""
+    # Runs of equal ids, not rows, are what has to be sorted: there are few unless the rows are shuffled.
+    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    run_sizes = np.diff(run_starts, append=len(ids))
+    codes = _first_appearance_codes(ids[run_starts])
+    n_queries = int(codes.max()) + 1
+    if n_queries == len(codes):
+        return Grouping(ids[run_starts], run_sizes, None)
+    run_order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, weights=run_sizes).astype(np.intp)
+    first_runs = np.unique(codes, return_index=True)[1]
+    order = concatenate_ranges(run_starts[run_order], run_sizes[run_order])
+    return Grouping(ids[run_starts[first_runs]], sizes, order)
+
+
+def _first_appearance_codes(values: NDArray[Any]) -> IntArray:
+    # Hashing keeps the order of first appearance, takes every id type and mixes of them, and on shuffled rows
+    # is as fast as the stable sorts of np.unique.
+    codes: dict[Any, int] = {}
+    try:
+        return np.fromiter(
+            (codes.setdefault(value, len(codes)) for value in values.tolist()), dtype=np.intp, count=len(values)
+        )
+    except TypeError:
+        raise TypeError("qid must hold hashable ids such as integers or strings; got unhashable ones.") from None
+
+
+def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """``[start, start + 1, ..., start + size - 1]`` of every pair, one after the other."""
+    shifts = starts - (np.cumsum(sizes) - sizes)
+    return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
+
+
+def with_qid(y: Any, qid: Any) -> Any:
+    """Labels that carry their query ids through scikit-learn, in the index of a pandas Series.
+
+    scikit-learn slices ``y`` in every fold and keeps its index, so that scorers, splitters and rankers of this
+    package find the ids there without metadata routing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_documents,)
+        Relevance labels.
+    qid : array-like of shape (n_documents,)
+        Query id of each document, in the row order of ``y``.
+
+    Returns
+    -------
+    pandas.Series of shape (n_documents,)
+        The labels, with the ids in an index level named "qid".
+
+    Raises
+    ------
+    ImportError
+        Where pandas is not installed.
+    ValueError
+        Where lengths differ, an id is missing, or ``y`` and ``qid`` are Series whose indexes differ.
+
+    Examples
+    --------
+    >>> from skrank_metrics import with_qid
+    >>> y = with_qid([1, 0, 2], ["a", "a", "b"])
+    >>> list(y.index.get_level_values("qid"))
+    ['a', 'a', 'b']
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(
+            "with_qid needs pandas (pip install pandas). Without it, enable metadata routing and pass groups=qid."
+        ) from None
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
+    ids = check_ids(qid, len(labels))
+    both_indexed = isinstance(y, pd.Series) and isinstance(qid, pd.Series)
+    if both_indexed and not y.index.equals(qid.index):
+        raise ValueError(
+            "qid must have the same index as y; rows are taken by position, and the two Series are in different "
+            "orders. Align them, or pass qid.to_numpy() where the positions do match."
+        )
+    return pd.Series(labels, index=pd.Index(ids, name="qid"), name=getattr(y, "name", None))

@@ -1,0 +1,132 @@
+"""The record of a metric, and a metric bound to its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._engine import AVERAGES, Computation, Kernel, aggregate, per_query
+from skrank_metrics._options import Option
+from skrank_metrics._queries import query_lists
+from skrank_metrics._ranked import TIE_POLICIES
+from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, nearest
+
+SHARED_DEFAULTS: Mapping[str, Any] = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """All that tests, documentation and callers need to know of a metric, beside its kernel."""
+
+    name: str  # in strings such as "ndcg@10"
+    function_name: str
+    kernel: Kernel
+    options: Mapping[str, Option]  # own parameters
+    defaults: Mapping[str, Any]  # of the own parameters
+    summary: str
+    upper: float  # largest value; the smallest is 0
+    graded: bool  # tells grades apart, not only relevant from not relevant
+    reference: str
+    needs_relevant: bool = True  # undefined for a query without relevant documents
+    has_cutoff: bool = True
+    pooled: bool = False  # average="micro" has a meaning
+    greater_is_better: bool = True
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters that can be bound, with their defaults."""
+        shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
+        return {**shared, **self.defaults}
+
+    def bind(self, **params: Any) -> BoundMetric:
+        """Fix parameters; each is checked now, before any data is seen."""
+        for name in params:
+            if name not in self.parameters:
+                raise TypeError(
+                    f"{self.function_name}() got an unexpected parameter {name!r}; it takes "
+                    f"{', '.join(self.parameters)}.{nearest(name, self.parameters)}"
+                )
+        return BoundMetric(self, params)
+
+
+@dataclass(frozen=True)
+class BoundMetric:
+    """A metric with its parameters: what a name such as "ndcg(gain=exp2)@10" stands for.
+
+    Called with ``y_true``, ``y_score`` and ``qid`` it gives the value, as the metric function would.
+    """
+
+    metric: Metric
+    params: Mapping[str, Any] = field(default_factory=dict)  # those given, as they were given
+
+    def __post_init__(self) -> None:
+        self.computation  # noqa: B018  raises what is wrong with the parameters
+        check_choice(self.average, "average", AVERAGES)
+        if self.average == "micro" and not self.metric.pooled:
+            raise ValueError(
+                f"average must be 'macro' or None for {self.metric.name}, which is no ratio of documents; got 'micro'."
+            )
+        if np.isinf(check_number(self.replace_undefined_by, "replace_undefined_by", "a number or nan")):
+            raise ValueError(f"replace_undefined_by must be finite or nan; got {self.replace_undefined_by}.")
+
+    @property
+    def average(self) -> str | None:
+        """How values of queries become one."""
+        return self._get("average")  # type: ignore[no-any-return]
+
+    @property
+    def replace_undefined_by(self) -> float:
+        """Value of a query for which the metric is undefined; NaN leaves it out."""
+        return self._get("replace_undefined_by")  # type: ignore[no-any-return]
+
+    @property
+    def k(self) -> int | None:
+        """Cutoff rank."""
+        return self.computation.k
+
+    @cached_property
+    def computation(self) -> Computation:
+        """The resolved kernel call."""
+        return Computation(
+            kernel=self.metric.kernel,
+            options={name: option.check(self._get(name)) for name, option in self.metric.options.items()},
+            k=check_k(self._get("k")),
+            ties=check_choice(self._get("ties"), "ties", TIE_POLICIES),
+            needs_relevant=self.metric.needs_relevant,
+        )
+
+    def _get(self, name: str) -> Any:
+        return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
+
+    def replace(self, **params: Any) -> BoundMetric:
+        """Bind further parameters, or others."""
+        return self.metric.bind(**{**self.params, **params})
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
+        return self.metric.name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
+
+    @property
+    def flat_name(self) -> str:
+        """The name in letters, digits and underscores, for loggers that forbid others: "ndcg_at_10"."""
+        spelled = str(self).replace("@", "_at_").replace(")", "").replace("(", "_").replace(", ", "_")
+        return spelled.replace("=", "_").replace(".", "_")
+
+    def __call__(
+        self, y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None, **params: Any
+    ) -> float | FloatArray:
+        """Compute the metric; parameters given here win over bound ones."""
+        bound = self.replace(**params) if params else self
+        lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+        (result,) = per_query(lists, [bound.computation])
+        return bound.aggregate(result, lists.weights)
+
+    def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
+        """Make the values of queries one number, as ``average`` says."""
+        return aggregate(
+            result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by)
+        )

@@ -1,0 +1,65 @@
+"""The options that kernels share: how each is checked and what the documentation says of it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from skrank_metrics._gains import check_discount, check_gain
+from skrank_metrics._validation import check_choice, check_number
+
+
+@dataclass(frozen=True)
+class Option:
+    """An own parameter of a metric."""
+
+    check: Callable[[Any], Any]  # from what the user passed to what the kernel gets
+    kind: str  # the type, as a docstring has it
+    doc: str
+
+
+def choice(name: str, doc: str, *words: str) -> Option:
+    """Build an option that is one of a few words."""
+    return Option(
+        lambda value: check_choice(value, name, words), "{" + ", ".join(f'"{word}"' for word in words) + "}", doc
+    )
+
+
+def _check_threshold(value: Any) -> float | None:
+    if value is None:
+        return None
+    threshold = check_number(value, "relevance_threshold", "a number > 0 or None")
+    if not 0 < threshold < np.inf:
+        raise ValueError(f"relevance_threshold must be a number > 0 or None; got {value!r}.")
+    return threshold
+
+
+# mypy checks the arithmetic of kernels; what reaches an option is checked at run time, before any data is.
+Gain = Annotated[
+    Any,
+    Option(
+        check_gain,
+        '"linear", "exp2", callable or sequence of float',
+        "Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the "
+        "grades 0, 1, 2, ...",
+    ),
+]
+Discount = Annotated[
+    Any,
+    Option(
+        check_discount,
+        '"log2", "reciprocal" or callable',
+        "What the gain at a rank is divided by: log2(rank + 1), the rank, or a function of an array of ranks.",
+    ),
+]
+RelevanceThreshold = Annotated[
+    Any,
+    Option(
+        _check_threshold,
+        "float or None",
+        "A document is relevant where its label is at least this; None means where it is above 0.",
+    ),
+]

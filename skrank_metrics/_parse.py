@@ -1,0 +1,106 @@
+"""Names of metrics: ``name[(param=value, ...)][@k]``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from skrank_metrics._metric import BoundMetric, Metric
+from skrank_metrics._registry import REGISTRY
+from skrank_metrics._validation import nearest
+
+MAX_LENGTH = 64
+
+# No part can begin where another could go on, so matching takes one pass. "[0-9]", unlike int(), takes ASCII digits.
+_SPEC = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
+_FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
+_PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+_WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
+_GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
+
+
+def get_metric(metric: Any, **params: Any) -> BoundMetric:
+    """Give the metric that a name stands for, ready to be called.
+
+    Parameters
+    ----------
+    metric : str, metric function or bound metric
+        A name as in "ndcg@10", "map" or "ndcg(gain=exp2)@10": the name of the metric, its parameters in parentheses,
+        the cutoff rank behind "@". Where "@" is not allowed, "ndcg_at_10" means the same.
+    **params
+        Further parameters of the metric function, such as ``ties="worst"``; they win over those in the name.
+
+    Returns
+    -------
+    bound : BoundMetric
+        Called with ``y_true``, ``y_score``, ``qid`` and ``sample_weight``, gives the value.
+
+    Raises
+    ------
+    ValueError
+        Where there is no metric, or no parameter value, of that name.
+    TypeError
+        Where ``metric`` is neither a name nor a metric function, or a parameter is unknown.
+
+    Examples
+    --------
+    Relevant documents at ranks 2 and 3, so that the reciprocal rank is 1/2:
+
+    >>> from skrank_metrics import get_metric
+    >>> get_metric("mrr@10")([0, 1, 1], [3.0, 2.0, 1.0], qid=["a", "a", "a"])
+    0.5
+    """
+    if isinstance(metric, str):
+        bound = parse(metric)
+    elif isinstance(metric, BoundMetric):
+        bound = metric
+    elif isinstance(getattr(metric, "metric", None), Metric):
+        bound = metric.metric.bind()
+    else:
+        raise TypeError(
+            f"metric must be a name {_GRAMMAR}, or a metric function of skrank_metrics; got {type(metric).__name__}."
+        )
+    return bound.replace(**params) if params else bound
+
+
+def parse(spec: str) -> BoundMetric:
+    """Bind the metric that a string names."""
+    if len(spec) > MAX_LENGTH:
+        raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise ValueError(f"A metric name must be {_GRAMMAR}, in lower case and with k >= 1; got {spec!r}.")
+    name, inner, k = match.groups()
+    flat = _FLAT.fullmatch(spec)
+    if flat and name not in REGISTRY:
+        name, k = flat.groups()
+    if name not in REGISTRY:
+        raise ValueError(f"Unknown metric {name!r}.{nearest(name, REGISTRY)} Known: {', '.join(sorted(REGISTRY))}.")
+    params = {} if inner is None else _params(inner, spec)
+    if k is not None:
+        params["k"] = int(k)
+    try:
+        return REGISTRY[name].bind(**params)
+    except TypeError as error:
+        # Whatever is wrong with it, a bad string is a bad value.
+        raise ValueError(f"{spec!r}: {error}") from None
+
+
+def _params(inner: str, spec: str) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    for part in inner.split(","):
+        match = _PARAM.fullmatch(part)
+        if match is None or match[1] in params or match[1] == "k":
+            raise ValueError(
+                f"Parameters of a metric name must be written (param=value, ...), each once, and k behind '@'; "
+                f"got {part!r} in {spec!r}."
+            )
+        params[match[1]] = _value(match[2])
+    return params
+
+
+def _value(word: str) -> Any:
+    if _NUMBER.fullmatch(word):
+        return float(word) if "." in word or "e" in word else int(word)
+    return _WORDS.get(word.lower(), word)

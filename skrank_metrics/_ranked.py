@@ -1,0 +1,164 @@
+"""Ranked lists: the one place that decides order, ties and cutoff."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics import _ties
+from skrank_metrics._gains import DiscountFunction, GainFunction
+from skrank_metrics._queries import QueryLists
+from skrank_metrics._validation import FloatArray, IntArray
+
+TIE_POLICIES = ("average", "best", "worst", "stable")
+
+
+class RankedLists:
+    """A block of queries in ranked order: what a kernel sees.
+
+    Arrays have a row a query and a column a rank up to ``depth``, and are 0 behind the last document of a query.
+    Under ``ties="average"`` they hold expectations, so that kernels are written as if there were no ties.
+    """
+
+    def __init__(
+        self,
+        lists: QueryLists,
+        queries: IntArray,
+        labels: FloatArray,
+        padding: NDArray[np.bool_],
+        groups: _ties.TieGroups | None,
+    ) -> None:
+        self._lists = lists
+        self._queries = queries
+        self._labels = labels
+        self._padding = padding
+        self._groups = groups  # None where no order is left open
+        self._k: int | None = None
+        self._computed: dict[Hashable, FloatArray] = {}
+
+    def cut(self, k: int | None) -> RankedLists:
+        """Cut the same lists at rank k; what was computed for one cutoff serves all."""
+        cut = copy.copy(self)
+        cut._k = k
+        return cut
+
+    @property
+    def depth(self) -> int:
+        """The last rank that counts."""
+        width: int = self._labels.shape[1]
+        return width if self._k is None else min(self._k, width)
+
+    @property
+    def ranks(self) -> FloatArray:
+        """1, 2, ..., depth."""
+        return np.arange(1.0, self.depth + 1)
+
+    @property
+    def n_documents(self) -> IntArray:
+        """Number of documents of each query."""
+        return self._lists.grouping.sizes[self._queries]
+
+    @property
+    def cutoff(self) -> IntArray:
+        """The cutoff rank of each query: k, or the length of its list where there is no k."""
+        return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
+
+    def n_relevant(self, relevance_threshold: float | None) -> IntArray:
+        """R, the number of relevant documents of each query at whatever rank."""
+        return self._lists.n_relevant(relevance_threshold)[self._queries]
+
+    def gains(self, gain: GainFunction) -> FloatArray:
+        """Gain at each rank, for sums over ranks of gains times weights."""
+        return self._once(("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups))
+
+    def relevance(self, relevance_threshold: float | None) -> FloatArray:
+        """1 where the document at a rank is relevant, else 0, for sums over ranks like those of gains."""
+        return self._once(
+            ("relevance", relevance_threshold),
+            lambda: _ties.mean_gains(self._relevant(relevance_threshold), self._groups),
+        )
+
+    def stops(self, relevance_threshold: float | None) -> FloatArray:
+        """Probability to stop at a rank once there, for who stops at the first relevant document."""
+        return self._once(
+            ("stops", relevance_threshold),
+            lambda: _ties.hazards(self._relevant(relevance_threshold), self._groups),
+        )
+
+    def hit_products(self, relevance_threshold: float | None) -> FloatArray:
+        """Relevance at a rank times the number of hits up to and including it."""
+        return self._once(
+            ("hit_products", relevance_threshold),
+            lambda: _ties.hit_products(self._relevant(relevance_threshold), self._groups),
+        )
+
+    def precision_over_hits(self, relevance_threshold: float | None) -> FloatArray:
+        """Mean over the hits up to the cutoff of the precision at each, 0 without hits; one value a query."""
+        return _ties.mean_precision_over_hits(self._relevant(relevance_threshold), self._groups, self.depth)
+
+    def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
+        """Largest sum of gain / discount that an order of the documents can reach; one value a query."""
+        return self._lists.ideal(gain, discount, self._k)[self._queries]
+
+    def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key][:, : self.depth]
+
+    def _gains(self, gain: GainFunction) -> FloatArray:
+        return np.where(self._padding, 0.0, gain(self._labels))
+
+    def _relevant(self, relevance_threshold: float | None) -> FloatArray:
+        relevant = self._labels > 0 if relevance_threshold is None else self._labels >= relevance_threshold
+        return relevant.astype(np.float64)
+
+
+def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> RankedLists:
+    """Order the documents of a block of queries by score, as far down as ``depth`` and its last tie group reach."""
+    keys = lists.windows(lists.keys, queries, np.inf)
+    columns = None
+    if depth is not None and depth < keys.shape[1]:
+        columns, keys = _top(keys, depth)
+    order = np.argsort(keys, axis=1)  # by value only: ties are dealt with below, where they are few
+    keys = np.take_along_axis(keys, order, axis=1)
+    columns = order if columns is None else np.take_along_axis(columns, order, axis=1)
+    padding = keys == np.inf
+    rows = np.where(padding, 0, lists.grouping.starts[queries, None] + columns)
+    labels = np.where(padding, 0.0, lists.labels[rows])
+
+    tied = np.zeros(keys.shape, dtype=bool)
+    np.equal(keys[:, 1:], keys[:, :-1], out=tied[:, 1:])
+    tied &= ~padding
+    groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
+    if groups is not None and ties != "average":
+        labels = _settle(labels, {"best": -labels, "worst": labels, "stable": columns}[ties], groups)
+        groups = None
+    return RankedLists(lists, queries, labels, padding, groups)
+
+
+def _top(keys: FloatArray, depth: int) -> tuple[IntArray, FloatArray]:
+    """Columns and keys of the first ``depth`` documents of each row and of all that tie with the last of them."""
+    # Partitioning values to find the last key that counts is four times faster than argpartition.
+    last = np.partition(keys, depth - 1, axis=1)[:, depth - 1]
+    last = np.minimum(last, np.finfo(np.float64).max)  # padding never counts
+    chosen = np.flatnonzero(keys <= last[:, None])
+    row, column = np.divmod(chosen, keys.shape[1])
+    counts = np.bincount(row, minlength=len(keys))
+    place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns = np.zeros((len(keys), counts.max()), dtype=np.intp)
+    columns[row, place] = column
+    top = np.full(columns.shape, np.inf)
+    top[row, place] = keys.ravel()[chosen]
+    return columns, top
+
+
+def _settle(labels: FloatArray, second_keys: FloatArray | IntArray, groups: _ties.TieGroups) -> FloatArray:
+    """Reorder labels within tie groups by a second key, ascending."""
+    cells = np.flatnonzero(groups.spread(groups.sizes) > 1)
+    group = groups.spread(np.arange(len(groups.sizes))).ravel()[cells]
+    settled = labels.copy()
+    settled.ravel()[cells] = labels.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
+    return settled

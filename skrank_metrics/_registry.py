@@ -1,0 +1,132 @@
+"""The decorator that makes a public metric function and a name of a kernel, and the names there are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, cast, get_type_hints, overload
+
+from skrank_metrics._docstrings import public_docstring
+from skrank_metrics._engine import Kernel
+from skrank_metrics._metric import Metric
+from skrank_metrics._options import Option
+from skrank_metrics._search_errors import fail_in_search
+from skrank_metrics._validation import FloatArray
+
+REGISTRY: dict[str, Metric] = {}
+
+
+class MetricFunction(Protocol):
+    """A public metric function; ``metric`` is its record."""
+
+    metric: Metric
+    __name__: str
+
+    @overload
+    def __call__(
+        self, y_true: Any, y_score: Any, *, qid: Any = ..., average: Literal["macro", "micro"] = ..., **params: Any
+    ) -> float: ...
+    @overload
+    def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
+
+
+def metric(
+    name: str, *, upper: float, graded: bool, reference: str, **traits: Any
+) -> Callable[[Kernel], MetricFunction]:
+    """Register a kernel as a metric and make its public function.
+
+    A kernel takes a block of ``RankedLists`` and its own parameters, annotated with the options that check them. It
+    returns an array of one value a query, or a pair of arrays, numerator and denominator, where 0 / 0 is undefined.
+
+    Parameters
+    ----------
+    name : str
+        The name in strings such as "ndcg@10".
+    upper : float
+        Largest value; the smallest is 0.
+    graded : bool
+        Whether grades of relevance are told apart.
+    reference : str
+        Paper, with DOI.
+    **traits
+        Further fields of the record, see ``Metric``.
+    """
+
+    def register(kernel: Kernel) -> MetricFunction:
+        if name in REGISTRY:
+            raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].function_name}.")
+        hints = get_type_hints(kernel, include_extras=True)
+        own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        options = {p.name: _option(hints[p.name]) for p in own}
+        record = Metric(
+            name=name,
+            function_name=kernel.__name__,
+            kernel=kernel,
+            options=options,
+            defaults={p.name: p.default for p in own},
+            summary=(kernel.__doc__ or "").strip().splitlines()[0],
+            upper=upper,
+            graded=graded,
+            reference=reference,
+            **traits,
+        )
+        REGISTRY[name] = record
+        return _public_function(record)
+
+    return register
+
+
+def _option(hint: Any) -> Option:
+    return next(extra for extra in hint.__metadata__ if isinstance(extra, Option))
+
+
+def _public_function(record: Metric) -> MetricFunction:
+    @functools.wraps(record.kernel)
+    def score(
+        y_true: Any, y_score: Any, *misplaced: Any, qid: Any = None, sample_weight: Any = None, **params: Any
+    ) -> float | FloatArray:
+        if misplaced or hasattr(y_true, "predict"):
+            return cast(float, fail_in_search(_misuse(record, misplaced, is_scoring=hasattr(y_true, "predict"))))
+        return record.bind(**params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
+
+    bindable = record.parameters
+    order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", *record.defaults]
+    keywords = {name: bindable.get(name) for name in order if name in bindable or name in ("qid", "sample_weight")}
+    positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
+    named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=d) for p, d in keywords.items()]
+    score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]
+    score.__doc__ = public_docstring(record.kernel.__doc__ or "", record.options, keywords, record.upper)
+    score.__annotations__ = {}
+    score.metric = record  # type: ignore[attr-defined]
+    return cast(MetricFunction, score)
+
+
+def _misuse(record: Metric, misplaced: tuple[Any, ...], *, is_scoring: bool) -> TypeError:
+    if is_scoring:
+        return TypeError(
+            f"{record.function_name} is a metric of labels and scores, not a scorer of estimators; got an estimator. "
+            f'Pass scoring=get_ranking_scorer("{record.name}{"@10" if record.has_cutoff else ""}"), or '
+            f"make_ranking_scorer({record.function_name}, ...)."
+        )
+    return TypeError(
+        f"{record.function_name}() takes y_true and y_score by position and all else by name; got "
+        f"{len(misplaced)} more positional arguments. Write qid=..."
+    )
+
+
+def get_metric_names() -> list[str]:
+    """List the names of all metrics, as they stand in strings such as "ndcg@10".
+
+    Returns
+    -------
+    names : list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> from skrank_metrics import get_metric_names
+    >>> "ndcg" in get_metric_names()
+    True
+    """
+    return sorted(REGISTRY)

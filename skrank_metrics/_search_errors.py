@@ -1,0 +1,38 @@
+"""Errors that a search must not turn into NaN scores."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+
+class _NotANumber:
+    """Stands in for a score, and raises the error where scikit-learn unwraps it."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __rmul__(self, sign: int) -> _NotANumber:
+        return self
+
+    def item(self) -> NoReturn:
+        raise self._error
+
+
+def fail_in_search(error: Exception) -> Any:
+    """Raise an error of the set-up, which no candidate of a search can escape.
+
+    Under ``error_score=nan``, its default, scikit-learn's model selection catches what a scorer raises, warns, and
+    carries on with NaN for every candidate; the first one then wins. It does insist that a scorer returns a number.
+    So there, and only there, the error is handed back in place of the score, and raised when that is unwrapped.
+    Elsewhere, and should scikit-learn ever change here, the error is raised on the spot.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_score" and frame.f_globals.get("__name__") == _CATCHER:
+            return _NotANumber(error)
+        frame = frame.f_back  # type: ignore[assignment]
+    raise error
+
+
+_CATCHER = "sklearn.model_selection._validation"

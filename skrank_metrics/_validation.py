@@ -1,0 +1,150 @@
+"""Arrays checked once, and the wording of every input error."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Iterable
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+
+# float64 tells all integers up to here apart; beyond it, different scores would become ties.
+LARGEST_EXACT_INTEGER = 2**53
+
+TWO_WAYS_OUT = (
+    "Pass qid=<one query id a document>, or let y carry the ids in an index level named 'qid': with_qid(y, qid)."
+)
+
+
+def check_arrays(y_true: Any, y_score: Any) -> tuple[FloatArray, FloatArray]:
+    """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value."""
+    labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
+    if labels.shape != scores.shape:
+        raise ValueError(
+            f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}."
+            + (" One score a document is needed, not one a class." if scores.ndim > labels.ndim else "")
+        )
+    check_labels(labels)
+    if np.isnan(scores.min()):
+        _raise_bad_value("y_score", scores, np.isnan(scores), "without NaN", "The model gave no score there.")
+    return labels, scores
+
+
+def check_labels(labels: FloatArray) -> None:
+    """Relevance labels are finite and not negative."""
+    # NaN fails both comparisons, and either bound needs one pass over memory only.
+    if labels.min() >= 0 and labels.max() < np.inf:
+        return
+    hint = "Label unjudged documents 0 or leave them out; a label that means 'not relevant' is 0."
+    _raise_bad_value("y_true", labels, ~((labels >= 0) & (labels < np.inf)), "finite and >= 0", hint)
+
+
+def to_float64(values: Any, name: str) -> FloatArray:
+    """A non-empty 1-D or 2-D array of real numbers as float64; no copy where it is one already."""
+    array = _to_array(values, name)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must be 1-D (one entry a document) or 2-D; got {array.ndim} dimensions.")
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one document; got shape {array.shape}.")
+    if array.dtype.kind == "O":
+        return _objects_to_float64(array, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        _check_exact(array, name)
+    return array.astype(np.float64, copy=False)
+
+
+def _to_array(values: Any, name: str) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked; got {np.ma.count_masked(values)} masked entries.")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be an array with one entry a document; got {type(values).__name__}.")
+    return array
+
+
+def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
+    for place, value in enumerate(array.ravel().tolist()):
+        if not isinstance(value, numbers.Real):
+            raise TypeError(
+                f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) "
+                f"at {_position(place, array)}."
+            )
+        if isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER:
+            _check_exact(np.array([value], dtype=object), name)
+    return array.astype(np.float64)
+
+
+def _check_exact(integers: NDArray[Any], name: str) -> None:
+    low, high = integers.min(), integers.max()
+    if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
+        raise ValueError(
+            f"{name} must hold integers within +-2**53, which float64 tells apart; got {low} to {high}. "
+            "Subtract an offset or pass ranks."
+        )
+
+
+def _position(place: int, array: NDArray[Any]) -> str:
+    if array.ndim == 1:
+        return f"row {place}"
+    row, column = np.unravel_index(place, array.shape)
+    return f"row {row}, column {column}"
+
+
+def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
+    place = int(np.flatnonzero(bad)[0])
+    raise ValueError(f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}. {hint}")
+
+
+def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
+    """Weights: 1-D, one a document or query, finite, not negative, not all zero."""
+    weights = to_float64(sample_weight, "sample_weight")
+    if weights.shape != (n_expected,):
+        raise ValueError(f"sample_weight must hold one weight a {what}, {n_expected} in all; got {weights.shape}.")
+    valid = (weights >= 0) & (weights < np.inf)
+    if not valid.all():
+        _raise_bad_value("sample_weight", weights, ~valid, "finite and >= 0", "")
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero everywhere.")
+    return weights
+
+
+def check_k(k: Any) -> int | None:
+    """A cutoff rank: None for the whole list, else an integer >= 1."""
+    if k is None:
+        return None
+    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
+        raise TypeError(f"k must be an int >= 1 or None; got {k!r} ({type(k).__name__}).")
+    if k < 1:
+        raise ValueError(f"k must be an int >= 1 or None; got {k}.")
+    return int(k)
+
+
+def check_number(value: Any, name: str, expected: str = "a number") -> float:
+    """A real number that is not a bool."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {expected}; got {value!r} ({type(value).__name__}).")
+    return float(value)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
+    """One of the given words."""
+    words = list(choices)
+    if not any(value is word or (isinstance(value, str) and value == word) for word in words):
+        raise ValueError(f"{name} must be one of {words}; got {value!r}.{nearest(value, words)}")
+    return value
+
+
+def nearest(value: Any, words: Iterable[Any]) -> str:
+    """The names that are spelled most alike, as the tail of an error message."""
+    close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(repr(word) for word in close)}?" if close else ""

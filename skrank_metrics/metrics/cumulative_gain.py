@@ -1,0 +1,88 @@
+"""Cumulative gain and what is built on it: CG, DCG, NDCG."""
+
+from __future__ import annotations
+
+from skrank_metrics._gains import linear_gain
+from skrank_metrics._options import Discount, Gain
+from skrank_metrics._ranked import RankedLists
+from skrank_metrics._registry import metric
+from skrank_metrics._validation import FloatArray
+
+__all__ = ["cg_score", "dcg_score", "ndcg_score"]
+
+_JARVELIN = "Järvelin & Kekäläinen 2002, https://doi.org/10.1145/582415.582418"
+
+
+@metric("cg", upper=float("inf"), graded=True, needs_relevant=False, reference=_JARVELIN)
+def cg_score(lists: RankedLists) -> FloatArray:
+    """Cumulative gain: the sum of the labels of the first k documents.
+
+    Over the whole list it does not depend on the order.
+
+    References
+    ----------
+    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
+    https://doi.org/10.1145/582415.582418
+
+    Examples
+    --------
+    The first three labels in ranked order are 3, 2 and 3:
+
+    >>> from skrank_metrics import cg_score
+    >>> cg_score([[3, 2, 3, 0, 1, 2]], [[6, 5, 4, 3, 2, 1]], k=3)
+    8.0
+    """
+    return lists.gains(linear_gain).sum(axis=1)
+
+
+@metric("dcg", upper=float("inf"), graded=True, needs_relevant=False, reference=_JARVELIN)
+def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
+    """Discounted cumulative gain: the sum over ranks of gain / discount.
+
+    With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
+    boosters. On labels 0 and 1 both are the same.
+
+    References
+    ----------
+    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
+    https://doi.org/10.1145/582415.582418
+
+    Examples
+    --------
+    Gains 3 and 7 at ranks 1 and 3, where the discounts are log2(2) = 1 and log2(4) = 2: 3/1 + 7/2.
+
+    >>> from skrank_metrics import dcg_score
+    >>> dcg_score([[2, 0, 3]], [[0.9, 0.5, 0.1]], gain="exp2")
+    6.5
+    """
+    return lists.gains(gain) @ (1 / discount(lists.ranks))
+
+
+@metric("ndcg", upper=1.0, graded=True, reference=_JARVELIN)
+def ndcg_score(
+    lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
+) -> tuple[FloatArray, FloatArray]:
+    """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
+
+    With the defaults, the number of scikit-learn's function of this name, query by query; with ``gain="exp2"``, the
+    variant of the boosters. Undefined for a query without relevant documents.
+
+    References
+    ----------
+    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
+    https://doi.org/10.1145/582415.582418
+
+    Examples
+    --------
+    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, where the discount is
+    log2(4) = 2, so that its NDCG is 1/2:
+
+    >>> from skrank_metrics import ndcg_score
+    >>> qid = ["a", "b", "a", "b", "b"]
+    >>> ndcg_score([2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.4, 0.2], qid=qid, average=None)
+    array([1. , 0.5])
+    """
+    dcg = lists.gains(gain) @ (1 / discount(lists.ranks))
+    ideal = lists.ideal(gain, discount)
+    # The two sums run in different orders; without the minimum an ideal ranking may exceed 1 in the last digit.
+    return dcg.clip(max=ideal), ideal

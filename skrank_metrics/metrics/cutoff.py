@@ -1,0 +1,98 @@
+"""Hits in the top k against what was shown or what there was: precision, recall, hit rate."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from skrank_metrics._options import RelevanceThreshold, choice
+from skrank_metrics._ranked import RankedLists
+from skrank_metrics._registry import metric
+from skrank_metrics._validation import FloatArray, IntArray
+
+__all__ = ["hit_rate_score", "precision_at_k_score", "recall_at_k_score"]
+
+_MANNING = "Manning, Raghavan & Schütze 2008, ch. 8, https://doi.org/10.1017/CBO9780511809071"
+
+_Divisor = Annotated[
+    Any,
+    choice(
+        "divisor",
+        "Divide by k even where fewer documents were ranked, or by the number that was, min(k, n).",
+        "k",
+        "retrieved",
+    ),
+]
+
+
+@metric("precision", upper=1.0, graded=False, needs_relevant=False, pooled=True, reference=_MANNING)
+def precision_at_k_score(
+    lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """Precision at k: relevant documents among the first k, divided by k.
+
+    With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
+    https://doi.org/10.1017/CBO9780511809071
+
+    Examples
+    --------
+    Three of the first five documents are relevant:
+
+    >>> from skrank_metrics import precision_at_k_score
+    >>> precision_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
+    0.6
+    """
+    hits = lists.relevance(relevance_threshold).sum(axis=1)
+    return hits, lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
+
+
+@metric("recall", upper=1.0, graded=False, pooled=True, reference=_MANNING)
+def recall_at_k_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
+
+    Undefined for a query without relevant documents.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
+    https://doi.org/10.1017/CBO9780511809071
+
+    Examples
+    --------
+    Three of the four relevant documents are among the first five:
+
+    >>> from skrank_metrics import recall_at_k_score
+    >>> recall_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
+    0.75
+    """
+    return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
+
+
+@metric("hit_rate", upper=1.0, graded=False, reference=_MANNING)
+def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+    """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
+
+    This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
+    ``average="micro"``. Undefined for a query without relevant documents.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
+    https://doi.org/10.1017/CBO9780511809071
+
+    Examples
+    --------
+    The first user finds a relevant item among the first two, the second one does not:
+
+    >>> from skrank_metrics import hit_rate_score
+    >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
+    0.5
+    """
+    return 1 - np.prod(1 - lists.stops(relevance_threshold), axis=1)  # type: ignore[no-any-return]

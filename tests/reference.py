@@ -1,0 +1,100 @@
+"""The metrics once more, independently: plain Python on one list of labels in ranked order.
+
+Ties are dealt with by enumerating every order of the tied documents. Nothing here imports the package.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+
+def orders(labels, scores, ties):
+    """Labels in ranked order: a list of the equally likely rankings."""
+    groups = {}
+    for label, score in zip(labels, scores, strict=True):
+        groups.setdefault(score, []).append(label)
+    tied = [groups[score] for score in sorted(groups, reverse=True)]
+    if ties == "stable":
+        choices = [[group] for group in tied]
+    elif ties in ("best", "worst"):
+        choices = [[sorted(group, reverse=ties == "best")] for group in tied]
+    else:
+        choices = [list(itertools.permutations(group)) for group in tied]
+    return [list(itertools.chain(*parts)) for parts in itertools.product(*choices)]
+
+
+def _hits(ranked, threshold):
+    return [int(label > 0 if threshold is None else label >= threshold) for label in ranked]
+
+
+def _gain(gain):
+    return {"linear": lambda g: g, "exp2": lambda g: 2.0**g - 1}.get(gain, gain)
+
+
+def _discount(discount):
+    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": float}.get(discount, discount)
+
+
+def cg(ranked, k=None):
+    return sum(ranked[:k])
+
+
+def dcg(ranked, k=None, gain="linear", discount="log2"):
+    return sum(_gain(gain)(g) / _discount(discount)(i) for i, g in enumerate(ranked[:k], start=1))
+
+
+def ndcg(ranked, k=None, gain="linear", discount="log2"):
+    if not any(_hits(ranked, None)):
+        return math.nan
+    return dcg(ranked, k, gain, discount) / dcg(sorted(ranked, reverse=True), k, gain, discount)
+
+
+def precision(ranked, k=None, divisor="k", relevance_threshold=None):
+    k = len(ranked) if k is None else k
+    return sum(_hits(ranked, relevance_threshold)[:k]) / (k if divisor == "k" else min(k, len(ranked)))
+
+
+def recall(ranked, k=None, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    return sum(hits[:k]) / sum(hits) if any(hits) else math.nan
+
+
+def hit_rate(ranked, k=None, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    return float(any(hits[:k])) if any(hits) else math.nan
+
+
+def mrr(ranked, k=None, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    if not any(hits):
+        return math.nan
+    first = hits.index(1) + 1
+    return 1 / first if k is None or first <= k else 0.0
+
+
+def map(ranked, k=None, normalizer="min", relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    if not any(hits):
+        return math.nan
+    k = len(ranked) if k is None else k
+    total = sum(sum(hits[:i]) / i for i in range(1, min(k, len(hits)) + 1) if hits[i - 1])
+    divisor = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k])}[normalizer]
+    return total / divisor if divisor else 0.0
+
+
+def expected(name, labels, scores, ties="average", **params):
+    """Value of the metric for one query: the mean over the rankings that the tie policy allows."""
+    values = [globals()[name](ranked, **params) for ranked in orders(labels, scores, ties)]
+    return math.fsum(values) / len(values)
+
+
+def lambdarank_rows(folder, part):
+    """Features, labels and query ids of a part of the LightGBM example data."""
+    from sklearn.datasets import load_svmlight_file
+
+    features, labels = load_svmlight_file(str(folder / f"rank.{part}"), n_features=301)
+    sizes = np.loadtxt(folder / f"rank.{part}.query", dtype=int)
+    return features.toarray(), labels.astype(int), np.repeat(np.arange(len(sizes)), sizes)

@@ -1,0 +1,49 @@
+"""Every metric against the enumeration of all orders of tied documents."""
+
+import numpy as np
+import pytest
+import reference
+
+from skrank_metrics import get_metric, get_metric_names
+
+TIES = ("average", "best", "worst", "stable")
+CUTOFFS = (None, 1, 2, 3, 5, 9)
+OPTIONS = {
+    "cg": [{}],
+    "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
+    "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
+    "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
+    "recall": [{}, {"relevance_threshold": 2}],
+    "hit_rate": [{}, {"relevance_threshold": 2}],
+    "mrr": [{}, {"relevance_threshold": 3}],
+    "map": [{}, {"normalizer": "relevant"}, {"normalizer": "hits"}, {"normalizer": "hits", "relevance_threshold": 2}],
+}
+
+
+def random_queries(n_queries, seed):
+    """Queries of 1 to 6 documents with labels 0 to 3 and many ties; a few all tied, a few without relevant ones."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_queries):
+        n_documents = int(rng.integers(1, 7))
+        labels = rng.integers(0, rng.integers(1, 5), n_documents)
+        scores = rng.integers(0, rng.integers(1, 5), n_documents) / 2 - 1
+        yield labels.tolist(), scores.tolist()
+
+
+QUERIES = list(random_queries(2000, seed=0))
+ROWS = [np.concatenate(column) for column in zip(*QUERIES, strict=True)]
+QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
+
+
+def test_every_metric_is_enumerated():
+    assert set(OPTIONS) == set(get_metric_names())
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
+    for options in OPTIONS[name]:
+        for k in CUTOFFS:
+            metric = get_metric(name, ties=ties, k=k, average=None, replace_undefined_by=np.nan, **options)
+            expected = [reference.expected(name, *query, ties=ties, k=k, **options) for query in QUERIES]
+            np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")

@@ -31,13 +31,13 @@ def missing_ids_message(who: str) -> str:
     return f"{who} needs the query id of each document (qid), and got none. {TWO_WAYS_OUT}"
 
 
-def check_ids(ids: Any, n_rows: int, name: str = "qid") -> NDArray[Any]:
+def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids as a 1-D array with one id a row and none missing, of whatever type they are."""
     array = _to_id_array(ids)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one query id a document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
-        raise ValueError(f"{name} must have the same length as y_true; got {len(array)} and {n_rows}.")
+        raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     kind = array.dtype.kind
     if kind not in "biufOUSMmT":
         raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
@@ -167,7 +167,7 @@ def with_qid(y: Any, qid: Any) -> Any:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
-    ids = check_ids(qid, len(labels))
+    ids = check_ids(qid, len(labels), "qid", "y")
     both_indexed = isinstance(y, pd.Series) and isinstance(qid, pd.Series)
     if both_indexed and not y.index.equals(qid.index):
         raise ValueError(

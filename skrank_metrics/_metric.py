@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -23,7 +23,6 @@ class Metric:
     """All that tests, documentation and callers need to know of a metric, beside its kernel."""
 
     name: str  # in strings such as "ndcg@10"
-    function_name: str
     kernel: Kernel
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
@@ -42,15 +41,19 @@ class Metric:
         shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
         return {**shared, **self.defaults}
 
-    def bind(self, **params: Any) -> BoundMetric:
-        """Fix parameters; each is checked now, before any data is seen."""
-        for name in params:
-            if name not in self.parameters:
-                raise TypeError(
-                    f"{self.function_name}() got an unexpected parameter {name!r}; it takes "
-                    f"{', '.join(self.parameters)}.{nearest(name, self.parameters)}"
-                )
-        return BoundMetric(self, params)
+
+class MetricFunction(Protocol):
+    """A public metric function; ``metric`` is its record."""
+
+    metric: Metric
+    __name__: str
+
+    @overload
+    def __call__(
+        self, y_true: Any, y_score: Any, *, qid: Any = ..., average: Literal["macro", "micro"] = ..., **params: Any
+    ) -> float: ...
+    @overload
+    def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,17 @@ class BoundMetric:
     Called with ``y_true``, ``y_score`` and ``qid`` it gives the value, as the metric function would.
     """
 
-    metric: Metric
-    params: Mapping[str, Any] = field(default_factory=dict)  # those given, as they were given
+    function: MetricFunction
+    params: Mapping[str, Any]  # those given, as they were given; checked now, before any data is seen
 
     def __post_init__(self) -> None:
+        known = self.metric.parameters
+        for name in self.params:
+            if name not in known:
+                raise TypeError(
+                    f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
+                    f"{nearest(name, known)}"
+                )
         self.computation  # noqa: B018  raises what is wrong with the parameters
         check_choice(self.average, "average", AVERAGES)
         if self.average == "micro" and not self.metric.pooled:
@@ -72,6 +82,15 @@ class BoundMetric:
             )
         if np.isinf(check_number(self.replace_undefined_by, "replace_undefined_by", "a number or nan")):
             raise ValueError(f"replace_undefined_by must be finite or nan; got {self.replace_undefined_by}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Kernels hide behind their public functions, by whose names they pickle.
+        return BoundMetric, (self.function, dict(self.params))
+
+    @property
+    def metric(self) -> Metric:
+        """The record of the metric."""
+        return self.function.metric
 
     @property
     def average(self) -> str | None:
@@ -104,7 +123,7 @@ class BoundMetric:
 
     def replace(self, **params: Any) -> BoundMetric:
         """Bind further parameters, or others."""
-        return self.metric.bind(**{**self.params, **params})
+        return BoundMetric(self.function, {**self.params, **params})
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")

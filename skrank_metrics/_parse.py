@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from skrank_metrics._metric import BoundMetric, Metric
+from skrank_metrics._metric import BoundMetric
 from skrank_metrics._registry import REGISTRY
 from skrank_metrics._validation import nearest
 
@@ -55,8 +55,8 @@ def get_metric(metric: Any, **params: Any) -> BoundMetric:
         bound = parse(metric)
     elif isinstance(metric, BoundMetric):
         bound = metric
-    elif isinstance(getattr(metric, "metric", None), Metric):
-        bound = metric.metric.bind()
+    elif any(metric is function for function in REGISTRY.values()):
+        bound = BoundMetric(metric, {})
     else:
         raise TypeError(
             f"metric must be a name {_GRAMMAR}, or a metric function of skrank_metrics; got {type(metric).__name__}."
@@ -81,7 +81,7 @@ def parse(spec: str) -> BoundMetric:
     if k is not None:
         params["k"] = int(k)
     try:
-        return REGISTRY[name].bind(**params)
+        return BoundMetric(REGISTRY[name], params)
     except TypeError as error:
         # Whatever is wrong with it, a bad string is a bad value.
         raise ValueError(f"{spec!r}: {error}") from None

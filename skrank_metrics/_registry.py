@@ -5,30 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, cast, get_type_hints, overload
+from typing import Any, cast, get_type_hints
 
 from skrank_metrics._docstrings import public_docstring
 from skrank_metrics._engine import Kernel
-from skrank_metrics._metric import Metric
+from skrank_metrics._metric import BoundMetric, Metric, MetricFunction
 from skrank_metrics._options import Option
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._validation import FloatArray
 
-REGISTRY: dict[str, Metric] = {}
-
-
-class MetricFunction(Protocol):
-    """A public metric function; ``metric`` is its record."""
-
-    metric: Metric
-    __name__: str
-
-    @overload
-    def __call__(
-        self, y_true: Any, y_score: Any, *, qid: Any = ..., average: Literal["macro", "micro"] = ..., **params: Any
-    ) -> float: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
+REGISTRY: dict[str, MetricFunction] = {}
 
 
 def metric(
@@ -55,13 +41,12 @@ def metric(
 
     def register(kernel: Kernel) -> MetricFunction:
         if name in REGISTRY:
-            raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].function_name}.")
+            raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].__name__}.")
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         options = {p.name: _option(hints[p.name]) for p in own}
         record = Metric(
             name=name,
-            function_name=kernel.__name__,
             kernel=kernel,
             options=options,
             defaults={p.name: p.default for p in own},
@@ -71,8 +56,8 @@ def metric(
             reference=reference,
             **traits,
         )
-        REGISTRY[name] = record
-        return _public_function(record)
+        REGISTRY[name] = _public_function(record)
+        return REGISTRY[name]
 
     return register
 
@@ -88,7 +73,7 @@ def _public_function(record: Metric) -> MetricFunction:
     ) -> float | FloatArray:
         if misplaced or hasattr(y_true, "predict"):
             return cast(float, fail_in_search(_misuse(record, misplaced, is_scoring=hasattr(y_true, "predict"))))
-        return record.bind(**params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
+        return BoundMetric(function, params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
 
     bindable = record.parameters
     order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", *record.defaults]
@@ -99,18 +84,20 @@ def _public_function(record: Metric) -> MetricFunction:
     score.__doc__ = public_docstring(record.kernel.__doc__ or "", record.options, keywords, record.upper)
     score.__annotations__ = {}
     score.metric = record  # type: ignore[attr-defined]
-    return cast(MetricFunction, score)
+    function = cast(MetricFunction, score)
+    return function
 
 
 def _misuse(record: Metric, misplaced: tuple[Any, ...], *, is_scoring: bool) -> TypeError:
+    name = record.kernel.__name__
     if is_scoring:
         return TypeError(
-            f"{record.function_name} is a metric of labels and scores, not a scorer of estimators; got an estimator. "
+            f"{name} is a metric of labels and scores, not a scorer of estimators; got an estimator. "
             f'Pass scoring=get_ranking_scorer("{record.name}{"@10" if record.has_cutoff else ""}"), or '
-            f"make_ranking_scorer({record.function_name}, ...)."
+            f"make_ranking_scorer({name}, ...)."
         )
     return TypeError(
-        f"{record.function_name}() takes y_true and y_score by position and all else by name; got "
+        f"{name}() takes y_true and y_score by position and all else by name; got "
         f"{len(misplaced)} more positional arguments. Write qid=..."
     )
 

@@ -35,13 +35,13 @@ def check_arrays(y_true: Any, y_score: Any) -> tuple[FloatArray, FloatArray]:
     return labels, scores
 
 
-def check_labels(labels: FloatArray) -> None:
+def check_labels(labels: FloatArray, name: str = "y_true") -> None:
     """Relevance labels are finite and not negative."""
     # NaN fails both comparisons, and either bound needs one pass over memory only.
     if labels.min() >= 0 and labels.max() < np.inf:
         return
     hint = "Label unjudged documents 0 or leave them out; a label that means 'not relevant' is 0."
-    _raise_bad_value("y_true", labels, ~((labels >= 0) & (labels < np.inf)), "finite and >= 0", hint)
+    _raise_bad_value(name, labels, ~((labels >= 0) & (labels < np.inf)), "finite and >= 0", hint)
 
 
 def to_float64(values: Any, name: str) -> FloatArray:

@@ -14,7 +14,10 @@ _DATA = {
         "array-like of shape (n_documents,) or (n_queries, n_documents)",
         "Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.",
     ),
-    "y_score": ("array-like of the shape of y_true", "Scores to rank by, the largest first. May be infinite, not NaN."),
+    "y_score": (
+        "array-like of the shape of y_true",
+        "Scores to rank by, the largest first. May be infinite, not NaN.",
+    ),
 }
 _SHARED = {
     "qid": (
@@ -38,7 +41,7 @@ _SHARED = {
     ),
     "average": (
         '{"macro", "micro", None}',
-        'Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.',
+        "Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.",
     ),
 }
 _RAISES = """Raises

@@ -114,7 +114,9 @@ def _first_appearance_codes(values: NDArray[Any]) -> IntArray:
     codes: dict[Any, int] = {}
     try:
         return np.fromiter(
-            (codes.setdefault(value, len(codes)) for value in values.tolist()), dtype=np.intp, count=len(values)
+            (codes.setdefault(value, len(codes)) for value in values.tolist()),
+            dtype=np.intp,
+            count=len(values),
         )
     except TypeError:
         raise TypeError("qid must hold hashable ids such as integers or strings; got unhashable ones.") from None

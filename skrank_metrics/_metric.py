@@ -15,7 +15,12 @@ from skrank_metrics._queries import query_lists
 from skrank_metrics._ranked import TIE_POLICIES
 from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, nearest
 
-SHARED_DEFAULTS: Mapping[str, Any] = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
+SHARED_DEFAULTS: Mapping[str, Any] = {
+    "k": None,
+    "ties": "average",
+    "replace_undefined_by": 0.0,
+    "average": "macro",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,13 @@ class MetricFunction(Protocol):
 
     @overload
     def __call__(
-        self, y_true: Any, y_score: Any, *, qid: Any = ..., average: Literal["macro", "micro"] = ..., **params: Any
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = ...,
+        average: Literal["macro", "micro"] = ...,
+        **params: Any,
     ) -> float: ...
     @overload
     def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
@@ -146,6 +157,4 @@ class BoundMetric:
 
     def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
         """Make the values of queries one number, as ``average`` says."""
-        return aggregate(
-            result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by)
-        )
+        return aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))

@@ -24,7 +24,9 @@ class Option:
 def choice(name: str, doc: str, *words: str) -> Option:
     """Build an option that is one of a few words."""
     return Option(
-        lambda value: check_choice(value, name, words), "{" + ", ".join(f'"{word}"' for word in words) + "}", doc
+        lambda value: check_choice(value, name, words),
+        "{" + ", ".join(f'"{word}"' for word in words) + "}",
+        doc,
     )
 
 

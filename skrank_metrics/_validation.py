@@ -76,8 +76,7 @@ def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
     for place, value in enumerate(array.ravel().tolist()):
         if not isinstance(value, numbers.Real):
             raise TypeError(
-                f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) "
-                f"at {_position(place, array)}."
+                f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
             )
         if isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER:
             _check_exact(np.array([value], dtype=object), name)

@@ -90,9 +90,7 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
         """
         return self.n_splits
 
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None, qid: Any = None
-    ) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Generate the rows of the training and the test part of each fold.
 
         Parameters

@@ -16,7 +16,12 @@ OPTIONS = {
     "recall": [{}, {"relevance_threshold": 2}],
     "hit_rate": [{}, {"relevance_threshold": 2}],
     "mrr": [{}, {"relevance_threshold": 3}],
-    "map": [{}, {"normalizer": "relevant"}, {"normalizer": "hits"}, {"normalizer": "hits", "relevance_threshold": 2}],
+    "map": [
+        {},
+        {"normalizer": "relevant"},
+        {"normalizer": "hits"},
+        {"normalizer": "hits", "relevance_threshold": 2},
+    ],
 }
 
 

@@ -1,0 +1,129 @@
+"""Data for examples and tests that need no download."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+from sklearn.utils import Bunch
+
+from skrank_metrics._validation import FloatArray, IntArray
+
+__all__ = ["load_digits_retrieval"]
+
+N_QUERIES = 300
+# The legacy generator: its numbers are frozen, those of Generator may change between versions of NumPy.
+SEED = 20240229
+
+_DESCR = """Query-by-image retrieval over handwritten digits
+
+Each of 300 queries is an image of a digit; its candidates, between 5 and 120, are other images that a crude first
+stage has retrieved. A candidate is graded 2 where it shows the digit of the query, 1 where it shows the digit whose
+mean image is most like that of the query's digit, and 0 otherwise. The features compare the image of the query with
+that of the candidate. Some queries have no relevant candidate. Rows of a query are contiguous, in no order.
+
+    documents  {n_documents}
+    queries    {n_queries}
+    grades     0, 1, 2
+    features   {n_features}, real, not scaled
+
+The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test part of E. Alpaydin,
+C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
+https://doi.org/10.24432/C50P49.
+"""
+
+
+def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
+    """Load a small ranking problem: retrieval of digits by image.
+
+    Built from the digits that ship inside scikit-learn, the same rows on every machine.
+
+    Parameters
+    ----------
+    return_X_y_qid : bool, default=False
+        Whether to return the arrays ``(data, target, qid)`` in place of a Bunch.
+
+    Returns
+    -------
+    data : Bunch or tuple of ndarray
+        Bunch with ``data`` of shape (n_documents, n_features), ``target`` (grades 0, 1, 2), ``qid`` (query ids, int),
+        ``feature_names`` (list of str) and ``DESCR``; or data, target and qid.
+
+    Examples
+    --------
+    >>> from skrank_metrics.datasets import load_digits_retrieval
+    >>> X, y, qid = load_digits_retrieval(return_X_y_qid=True)
+    >>> len(set(qid)), sorted(set(y))
+    (300, [0, 1, 2])
+    """
+    digits = load_digits()
+    random = np.random.RandomState(SEED)
+    images, classes = digits.images / 16.0, digits.target
+    queries = random.permutation(len(images))[:N_QUERIES]
+    candidates = [_first_stage(images, query, random) for query in queries]
+    sizes = [len(found) for found in candidates]
+    query, candidate = np.repeat(queries, sizes), np.concatenate(candidates)
+
+    target = np.where(classes[candidate] == _lookalikes(images, classes)[classes[query]], 1, 0)
+    target[classes[candidate] == classes[query]] = 2
+    features = _compare(images[query], images[candidate])
+    data, qid = np.column_stack(list(features.values())), np.repeat(np.arange(N_QUERIES), sizes)
+    if return_X_y_qid:
+        return data, target, qid
+    descr = _DESCR.format(n_documents=len(qid), n_queries=N_QUERIES, n_features=len(features))
+    return Bunch(data=data, target=target, qid=qid, feature_names=list(features), DESCR=descr)
+
+
+def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
+    """Retrieve the nearest of a random sample of other images, by their coarsest features and with errors."""
+    size = int(np.clip(random.lognormal(3.4, 0.6), 5, 120))
+    sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
+    coarse = _cells(images, 4)
+    distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2)) + 0.08 * random.standard_normal(len(sample))
+    found: IntArray = random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
+    return found
+
+
+def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
+    """Find for each digit the one whose mean image is nearest."""
+    means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
+    distances = np.linalg.norm(means[:, None] - means[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    return distances.argmin(axis=1)
+
+
+def _cells(images: FloatArray, size: int) -> FloatArray:
+    """Mean ink in squares of size x size pixels."""
+    n = len(images)
+    means: FloatArray = images.reshape(n, 8 // size, size, 8 // size, size).mean(axis=(2, 4))
+    return means
+
+
+def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
+    """Features of pairs of images, by name."""
+    difference = queries - candidates
+    features = {
+        "pixel_distance": np.sqrt((difference**2).sum(axis=(1, 2))),
+        "cosine_similarity": _cosine(queries, candidates),
+        "shifted_similarity": np.max(
+            [
+                _cosine(queries, np.roll(candidates, (down - 1, right - 1), axis=(1, 2)))
+                for down, right in np.ndindex(3, 3)
+            ],
+            axis=0,
+        ),
+        "row_profile_distance": np.abs(difference.sum(axis=2)).sum(axis=1),
+        "column_profile_distance": np.abs(difference.sum(axis=1)).sum(axis=1),
+        "ink_difference": np.abs(difference.sum(axis=(1, 2))),
+    }
+    cells = np.abs(_cells(queries, 2) - _cells(candidates, 2))
+    for row, column in np.ndindex(4, 4):
+        features[f"cell_{row}{column}_difference"] = cells[:, row, column]
+    return features
+
+
+def _cosine(a: FloatArray, b: FloatArray) -> FloatArray:
+    product: FloatArray = (a * b).sum(axis=(1, 2))
+    return product / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))

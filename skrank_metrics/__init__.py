@@ -1,11 +1,15 @@
 """Ranking metrics, scorers and query-aware splitters for scikit-learn's model selection."""
 
-from skrank_metrics import evaluation, metrics, ranker, scorers, splitters
+from skrank_metrics import evaluation, ranker, scorers, splitters
 from skrank_metrics._ids import with_qid
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
 from skrank_metrics.evaluation import *
-from skrank_metrics.metrics import *
+from skrank_metrics.metrics import cascade, cumulative_gain, cutoff, precision
+from skrank_metrics.metrics.cascade import *
+from skrank_metrics.metrics.cumulative_gain import *
+from skrank_metrics.metrics.cutoff import *
+from skrank_metrics.metrics.precision import *
 from skrank_metrics.ranker import *
 from skrank_metrics.scorers import *
 from skrank_metrics.splitters import *
@@ -13,8 +17,11 @@ from skrank_metrics.splitters import *
 __version__ = "0.1.0"
 
 __all__ = ["get_metric", "get_metric_names", "with_qid"]
+__all__ += cascade.__all__
+__all__ += cumulative_gain.__all__
+__all__ += cutoff.__all__
 __all__ += evaluation.__all__
-__all__ += metrics.__all__
+__all__ += precision.__all__
 __all__ += ranker.__all__
 __all__ += scorers.__all__
 __all__ += splitters.__all__

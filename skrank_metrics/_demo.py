@@ -116,7 +116,7 @@ def _draw(curves: dict[str, list[float]], picture: Path) -> None:
     except ImportError:
         print(f"Left out: {picture}, as matplotlib is not installed.")
         return
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = Figure(figsize=(7, 5), layout="constrained")
     axes = figure.add_subplot()
     # Colours of Okabe and Ito, which colour-blind readers can tell apart, and a marker each.
     styles = zip(("#000000", "#E69F00", "#56B4E9", "#009E73", "#D55E00"), "osD^v", strict=True)
@@ -125,6 +125,6 @@ def _draw(curves: dict[str, list[float]], picture: Path) -> None:
     axes.set(xlabel="cutoff rank k", ylabel="NDCG@k, mean over queries, out of fold", xticks=[1, 5, 10, 15, 20])
     axes.set_title("Retrieval of digits by image")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(picture, dpi=150)
     print(f"NDCG@k against k: {picture}")

@@ -79,7 +79,7 @@ def check_gain(gain: Any) -> GainFunction:
 
 def log2_discount(ranks: FloatArray) -> FloatArray:
     """Give log2(rank + 1)."""
-    return np.log2(ranks + 1)  # type: ignore[no-any-return]
+    return np.log2(ranks + 1)
 
 
 def reciprocal_discount(ranks: FloatArray) -> FloatArray:

@@ -106,12 +106,12 @@ class BoundMetric:
     @property
     def average(self) -> str | None:
         """How values of queries become one."""
-        return self._get("average")  # type: ignore[no-any-return]
+        return self._get("average")
 
     @property
     def replace_undefined_by(self) -> float:
         """Value of a query for which the metric is undefined; NaN leaves it out."""
-        return self._get("replace_undefined_by")  # type: ignore[no-any-return]
+        return self._get("replace_undefined_by")
 
     @property
     def k(self) -> int | None:

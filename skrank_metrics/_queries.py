@@ -69,12 +69,12 @@ class QueryLists:
         """Largest sum of gain / discount over the first k ranks that an order of each query can reach."""
         key = (gain, discount, k)
         if key not in self._ideals:
-            steps = None
+            steps = np.full(1, -1.0)
             if self.largest_grade is not None:
                 steps = np.diff(gain(np.arange(self.largest_grade + 1.0)), prepend=0.0)
-            countable = steps is not None and (steps >= 0).all()
+            counted = (steps >= 0).all()
             self._ideals[key] = (
-                self._count_ideal(steps, discount, k) if countable else self._sort_ideal(gain, discount, k)
+                self._count_ideal(steps, discount, k) if counted else self._sort_ideal(gain, discount, k)
             )
         return self._ideals[key]
 

@@ -73,7 +73,7 @@ def _public_function(record: Metric) -> MetricFunction:
     ) -> float | FloatArray:
         if misplaced or hasattr(y_true, "predict"):
             return cast(float, fail_in_search(_misuse(record, misplaced, is_scoring=hasattr(y_true, "predict"))))
-        return BoundMetric(function, params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
+        return BoundMetric(cast(MetricFunction, score), params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
 
     bindable = record.parameters
     order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", *record.defaults]
@@ -84,8 +84,7 @@ def _public_function(record: Metric) -> MetricFunction:
     score.__doc__ = public_docstring(record.kernel.__doc__ or "", record.options, keywords, record.upper)
     score.__annotations__ = {}
     score.metric = record  # type: ignore[attr-defined]
-    function = cast(MetricFunction, score)
-    return function
+    return cast(MetricFunction, score)
 
 
 def _misuse(record: Metric, misplaced: tuple[Any, ...], *, is_scoring: bool) -> TypeError:

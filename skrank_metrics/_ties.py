@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._validation import FloatArray, IntArray
+
+T = TypeVar("T", np.float64, np.intp)
 
 
 @dataclass(frozen=True)
@@ -27,16 +30,16 @@ class TieGroups:
 
     starts: IntArray  # first cell of each group, cells counted row by row
     sizes: IntArray
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
 
     @classmethod
     def from_tied(cls, tied: NDArray[np.bool_]) -> TieGroups:
         """Groups from a mask that says which cells tie with the cell before them."""
         starts = np.flatnonzero(~tied)
-        return cls(starts, np.diff(starts, append=tied.size), tied.shape)  # type: ignore[arg-type]
+        return cls(starts, np.diff(starts, append=tied.size), tied.shape)
 
     @classmethod
-    def singles(cls, shape: tuple[int, int]) -> TieGroups:
+    def singles(cls, shape: tuple[int, ...]) -> TieGroups:
         """Groups of a block without ties."""
         return cls.from_tied(np.zeros(shape, dtype=bool))
 
@@ -44,16 +47,15 @@ class TieGroups:
         """Sum over each group."""
         return np.add.reduceat(values.ravel(), self.starts)
 
-    def spread(self, of_groups: NDArray[np.generic]) -> NDArray[np.generic]:
+    def spread(self, of_groups: NDArray[T]) -> NDArray[T]:
         """Give each cell the value of its group."""
         return np.repeat(of_groups, self.sizes).reshape(self.shape)
 
     @cached_property
     def place(self) -> FloatArray:
         """The place ``j`` of each cell inside its group."""
-        cells = np.arange(self.shape[0] * self.shape[1], dtype=np.float64).reshape(self.shape)
-        place: FloatArray = cells - self.spread(self.starts)
-        return place
+        cells = np.arange(self.shape[0] * self.shape[1]).reshape(self.shape)
+        return (cells - self.spread(self.starts)).astype(np.float64)
 
     def at_column(self, column: int) -> IntArray:
         """Number of the group that each row has in a column."""
@@ -65,7 +67,7 @@ def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
     """Make a sum over ranks of gains and weights its expectation: each gain becomes the mean of its group."""
     if groups is None:
         return gains
-    return groups.spread(groups.total(gains) / groups.sizes)  # type: ignore[return-value]
+    return groups.spread(groups.total(gains) / groups.sizes)
 
 
 def hazards(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
@@ -77,7 +79,7 @@ def hazards(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
     if groups is None:
         return relevant
     r, t = groups.spread(groups.total(relevant)), groups.spread(groups.sizes)
-    return np.minimum(r / (t - groups.place), 1.0)  # type: ignore[no-any-return, operator]
+    return np.minimum(r / (t - groups.place), 1.0)
 
 
 def hit_products(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
@@ -87,7 +89,7 @@ def hit_products(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
     r, t = groups.total(relevant), groups.sizes
     share, others = groups.spread(r / t), groups.spread((r - 1) / np.maximum(t - 1, 1))
     h = groups.spread(_hits_before(relevant, groups))
-    return share * (h + 1 + groups.place * others)  # type: ignore[no-any-return, operator]
+    return share * (h + 1 + groups.place * others)
 
 
 def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
@@ -117,7 +119,7 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
 
 
 def _hits_before(relevant: FloatArray, groups: TieGroups) -> FloatArray:
-    return (np.cumsum(relevant, axis=1) - relevant).ravel()[groups.starts]  # type: ignore[no-any-return]
+    return (np.cumsum(relevant, axis=1) - relevant).ravel()[groups.starts]
 
 
 def _hypergeometric(x: IntArray, t: IntArray, r: FloatArray, s: IntArray) -> FloatArray:
@@ -133,4 +135,4 @@ def _hypergeometric(x: IntArray, t: IntArray, r: FloatArray, s: IntArray) -> Flo
     steps[0] = 0.0
     logs = np.where(possible, np.cumsum(steps, axis=0), -np.inf)
     weights = np.exp(logs - logs.max(axis=0))
-    return weights / weights.sum(axis=0)  # type: ignore[no-any-return]
+    return weights / weights.sum(axis=0)

@@ -61,8 +61,8 @@ def to_float64(values: Any, name: str) -> FloatArray:
 
 
 def _to_array(values: Any, name: str) -> NDArray[Any]:
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must not be masked; got {np.ma.count_masked(values)} masked entries.")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
     try:
         array = np.asarray(values)
     except ValueError:

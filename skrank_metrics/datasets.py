@@ -55,8 +55,8 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     --------
     >>> from skrank_metrics.datasets import load_digits_retrieval
     >>> X, y, qid = load_digits_retrieval(return_X_y_qid=True)
-    >>> len(set(qid)), sorted(set(y))
-    (300, [0, 1, 2])
+    >>> X.shape, len(set(qid)), sorted(set(y.tolist()))
+    ((10520, 22), 300, [0, 1, 2])
     """
     digits = load_digits()
     random = np.random.RandomState(SEED)
@@ -91,7 +91,8 @@ def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
     means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
     distances = np.linalg.norm(means[:, None] - means[None], axis=2)
     np.fill_diagonal(distances, np.inf)
-    return distances.argmin(axis=1)
+    nearest: IntArray = distances.argmin(axis=1)
+    return nearest
 
 
 def _cells(images: FloatArray, size: int) -> FloatArray:
@@ -125,5 +126,5 @@ def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArra
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> FloatArray:
-    product: FloatArray = (a * b).sum(axis=(1, 2))
-    return product / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))
+    cosine: FloatArray = (a * b).sum(axis=(1, 2)) / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))
+    return cosine

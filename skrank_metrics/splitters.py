@@ -16,8 +16,9 @@ from skrank_metrics._validation import IntArray
 
 __all__ = ["QueryKFold"]
 
-# Queries whose lengths differ by less than this factor are interchangeable where folds are drawn at random.
-SHUFFLE_RATIO = 1.25
+# Queries are dealt out from the longest to the shortest in steps of this factor. Inside a step lengths still differ,
+# which is what evens the folds out, and the order is free to be drawn at random.
+STEP_RATIO = 1.25
 
 
 class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
@@ -71,9 +72,9 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
                 f"random_state must be None where shuffle=False, as nothing is drawn; got {random_state}. "
                 "Set shuffle=True or leave it out."
             )
-        self.n_splits = int(n_splits)
-        self.shuffle = shuffle
-        self.random_state = random_state
+        self.n_splits: int = int(n_splits)
+        self.shuffle: bool = shuffle
+        self.random_state: Any = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
         """Give the number of folds.
@@ -129,11 +130,10 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
     def _folds(self, grouping: Grouping) -> IntArray:
         """Fold of each query."""
         order, sizes = _canonical_order(grouping.ids), grouping.sizes
-        steps = -sizes[order]
         if self.shuffle:
             order = check_random_state(self.random_state).permutation(order)
-            steps = -np.floor(np.log(sizes[order]) / np.log(SHUFFLE_RATIO))
-        order = order[np.argsort(steps, kind="stable")]
+        steps = np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
+        order = order[np.argsort(-steps, kind="stable")]
         folds, documents = np.empty(len(order), dtype=np.intp), np.zeros(self.n_splits, dtype=np.intp)
         for first in range(0, len(order), self.n_splits):
             turn = order[first : first + self.n_splits]

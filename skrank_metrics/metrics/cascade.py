@@ -33,4 +33,4 @@ def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     """
     stops = lists.stops(relevance_threshold)
     reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
-    return (reaches * stops) @ (1 / lists.ranks)  # type: ignore[no-any-return]
+    return (reaches * stops) @ (1 / lists.ranks)

@@ -95,4 +95,4 @@ def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshol
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
     0.5
     """
-    return 1 - np.prod(1 - lists.stops(relevance_threshold), axis=1)  # type: ignore[no-any-return]
+    return 1 - np.prod(1 - lists.stops(relevance_threshold), axis=1)

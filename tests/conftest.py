@@ -1,0 +1,31 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("nightly", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+DATA = Path(os.environ.get("SKRANK_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def lambdarank():
+    """Features, labels and query ids of LightGBM's example data (201 queries)."""
+    folder = DATA / "lambdarank"
+    if not folder.is_dir():
+        pytest.skip(f"the LightGBM example rows are not in {folder}; SKRANK_TEST_DATA can say where they are")
+    return reference.lambdarank_rows(folder, "train")
+
+
+@pytest.fixture
+def rows():
+    """Labels, scores and query ids of six interleaved queries, ties included; one query has no relevant document."""
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(list("abcdef"), [1, 3, 5, 8, 13, 20]))
+    labels = np.where(qid == "c", 0, rng.integers(0, 4, len(qid)))
+    return labels, rng.integers(0, 6, len(qid)) / 2, qid

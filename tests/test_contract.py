@@ -1,0 +1,201 @@
+"""What holds for every metric in the registry."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skrank_metrics
+from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
+from skrank_metrics._registry import REGISTRY
+
+TIES = ("average", "best", "worst", "stable")
+
+names = pytest.mark.parametrize("name", get_metric_names())
+documents = st.tuples(st.integers(0, 4), st.integers(-3, 3), st.integers(0, 5))
+tables = st.lists(documents, min_size=1, max_size=25).map(lambda rows: np.array(rows, dtype=float).T)
+cutoffs = st.sampled_from([None, 1, 2, 5, 10])
+policies = st.sampled_from(TIES)
+
+
+def per_query(name, k, ties):
+    return get_metric(name, k=k, ties=ties, average=None, replace_undefined_by=-1.0)
+
+
+def by_id(metric, y_true, y_score, qid):
+    first_appearance = list(dict.fromkeys(qid))
+    return dict(zip(first_appearance, metric(y_true, y_score, qid=qid), strict=True))
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_lies_within_its_bounds(name, table, k, ties):
+    values = per_query(name, k, ties)(*table[:2], qid=table[2])
+    assert ((values >= 0) & (values <= REGISTRY[name].metric.upper) | (values == -1)).all()
+
+
+@names
+@given(table=tables, k=cutoffs, ties=st.sampled_from(["average", "best", "worst"]), seed=st.integers(0, 99))
+def test_ignores_the_order_of_rows(name, table, k, ties, seed):
+    metric, shuffled = per_query(name, k, ties), np.random.default_rng(seed).permutation(table.shape[1])
+    expected = by_id(metric, *table)
+    assert by_id(metric, *table[:, shuffled]) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_ignores_what_ids_are_called(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    expected = metric(y_true, y_score, qid=qid)
+    for other in (qid.astype(int), qid.astype(int) + 2**60, [f"q{i:.0f}" for i in qid], qid.astype("datetime64[D]")):
+        np.testing.assert_array_equal(metric(y_true, y_score, qid=other), expected)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_depends_on_the_order_of_scores_only(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    expected = metric(y_true, y_score, qid=qid)
+    np.testing.assert_array_equal(metric(y_true, np.exp(y_score) - 5, qid=qid), expected)
+    infinite = np.where(y_score == y_score.max(), np.inf, np.where(y_score == y_score.min(), -np.inf, y_score))
+    if y_score.max() > y_score.min():
+        np.testing.assert_array_equal(metric(y_true, infinite, qid=qid), expected)
+
+
+@names
+@given(table=tables, k=cutoffs)
+def test_the_expectation_lies_between_worst_and_best(name, table, k):
+    worst, average, best = (per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best"))
+    assert (worst <= average + 1e-12).all()
+    assert (average <= best + 1e-12).all()
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_no_order_is_better_than_that_by_label(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    assert (metric(y_true, y_true, qid=qid) >= metric(y_true, y_score, qid=qid) - 1e-12).all()
+
+
+@names
+@given(table=tables, ties=policies)
+def test_a_cutoff_behind_the_list_is_none(name, table, ties):
+    name = {"precision": "precision(divisor=retrieved)"}.get(name, name)  # by default, precision divides by k
+    whole, cut = per_query(name, None, ties), per_query(name, 10_000, ties)
+    np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = get_metric(name, k=k, ties=ties)
+    values = metric(y_true, y_score, qid=qid, average=None)
+    assert metric(y_true, y_score, qid=qid) == pytest.approx(values.mean(), abs=1e-12)
+    weights = 1.0 + np.array([list(dict.fromkeys(qid)).index(i) for i in qid])
+    expected = np.average(values, weights=1.0 + np.arange(len(values)))
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
+    metric = get_metric(name, k=k, ties=ties)
+    two = metric(np.stack([table[0]] * 2), np.stack([table[1], -table[1]]), average=None)
+    one = metric(np.tile(table[0], 2), np.concatenate([table[1], -table[1]]), qid=np.repeat([7, 3], table.shape[1]))
+    assert two.mean() == pytest.approx(one, abs=1e-12)
+
+
+@names
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"])
+def test_takes_every_numeric_type(name, dtype, rows):
+    y_true, y_score, qid = rows
+    metric = get_metric(name, average=None)
+    expected = metric(y_true, y_score * 2, qid=qid)
+    np.testing.assert_array_equal(metric(y_true.astype(dtype), (y_score * 2).astype(dtype), qid=qid), expected)
+
+
+@names
+def test_leaves_its_inputs_alone(name, rows):
+    copies = [array.copy() for array in rows]
+    for array in rows:
+        array.flags.writeable = False
+    for ties in TIES:
+        get_metric(name, k=3, ties=ties)(rows[0], rows[1], qid=rows[2])
+    for array, copy in zip(rows, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+@names
+def test_a_query_without_relevant_documents(name, rows):
+    y_true, y_score, qid = rows
+    metric = get_metric(name, average=None)
+    empty = list(dict.fromkeys(qid)).index("c")
+    expected = np.nan if REGISTRY[name].metric.needs_relevant else 0.0
+    assert metric(y_true, y_score, qid=qid)[empty] == 0
+    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], expected)
+    replaced = metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty]
+    assert replaced == (0.25 if REGISTRY[name].metric.needs_relevant else 0.0)
+
+
+@names
+def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
+    y_true, y_score, qid, weights = [1, 0, 0], [2, 1, 0], ["a", "a", "b"], [1, 1, 3]
+    metric = get_metric(name, k=1)
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * 1 + 3 * 0) / 4)
+    if REGISTRY[name].metric.needs_relevant:
+        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == 1
+        assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
+
+
+@names
+def test_a_single_document_is_a_query(name):
+    assert get_metric(name)([1], [0.5], qid=["a"]) == 1
+
+
+@names
+def test_micro_average_only_where_documents_can_be_pooled(name, rows):
+    if not REGISTRY[name].metric.pooled:
+        with pytest.raises(ValueError, match="average must be"):
+            get_metric(name, average="micro")
+        return
+    y_true, y_score, qid = rows
+    metric = get_metric(name, average="micro")
+    # Over queries of one length and one number of relevant documents, pooling is the mean.
+    alike = metric([[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]], k=1)
+    assert alike == metric([[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]], k=1, average="macro")
+    # A query of weight 0 is as good as absent.
+    weights = np.where(qid == "f", 0.0, 1.0)
+    kept = qid != "f"
+    expected = metric(y_true[kept], y_score[kept], qid=qid[kept], k=2)
+    assert metric(y_true, y_score, qid=qid, k=2, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+def test_pickles(name, rows):
+    metric = pickle.loads(pickle.dumps(get_metric(name, ties="worst")))
+    assert metric(rows[0], rows[1], qid=rows[2]) == get_metric(name, ties="worst")(rows[0], rows[1], qid=rows[2])
+    assert pickle.loads(pickle.dumps(REGISTRY[name])) is REGISTRY[name]
+
+
+@names
+def test_is_a_public_function_a_name_and_a_scorer(name):
+    function = REGISTRY[name]
+    assert getattr(skrank_metrics, function.__name__) is function
+    assert function.__name__ in skrank_metrics.__all__
+    assert function.__module__.startswith("skrank_metrics.metrics.")
+    assert str(get_metric(function)) == name
+    assert f"make_scorer({name}," in repr(get_ranking_scorer(name))
+
+
+@names
+def test_its_record_says_where_it_comes_from(name):
+    record = REGISTRY[name].metric
+    assert "https://doi.org/" in record.reference
+    assert record.reference.rpartition(" ")[2] in REGISTRY[name].__doc__
+    assert record.summary.count(": ") == 1

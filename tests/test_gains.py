@@ -1,0 +1,93 @@
+from math import log2
+
+import numpy as np
+import pytest
+
+from skrank_metrics import dcg_score, get_metric, ndcg_score
+
+RANKED = {"y_true": [[2, 0, 3]], "y_score": [[3, 2, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("gain", "gains"),
+    [
+        ("linear", (2, 0, 3)),
+        ("exp2", (3, 0, 7)),
+        (np.square, (4, 0, 9)),
+        (lambda labels: np.where(labels > 2, 5, 1), (1, 1, 5)),
+        ([0.5, 1, 4, 10], (4, 0.5, 10)),
+        (np.array([0, 0, 1, 1], dtype=np.int8), (1, 0, 1)),
+    ],
+)
+def test_gain_of_a_label(gain, gains):
+    expected = gains[0] / 1 + gains[1] / log2(3) + gains[2] / 2
+    assert dcg_score(**RANKED, gain=gain) == pytest.approx(expected, abs=1e-12)
+    best = sorted(gains, reverse=True)
+    ideal = best[0] / 1 + best[1] / log2(3) + best[2] / 2
+    assert ndcg_score(**RANKED, gain=gain) == pytest.approx(expected / ideal, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("discount", "discounts"),
+    [("log2", (1, log2(3), 2)), ("reciprocal", (1, 2, 3)), (np.sqrt, (1, 2**0.5, 3**0.5)), (np.ones_like, (1, 1, 1))],
+)
+def test_discount_of_a_rank(discount, discounts):
+    expected = 2 / discounts[0] + 0 / discounts[1] + 3 / discounts[2]
+    assert dcg_score(**RANKED, discount=discount) == pytest.approx(expected, abs=1e-12)
+
+
+def test_gain_that_falls_is_ranked_by_gain_in_the_ideal():
+    # Grade 3 is worth less than grade 2, so that the order 2, 3, 0 is the best there is.
+    assert ndcg_score([[2, 3, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) == pytest.approx(1, abs=1e-12)
+    assert ndcg_score([[3, 2, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) < 0.9
+
+
+def test_gain_of_no_document_is_not_counted_as_one():
+    # Padding has no gain even where grade 0 has: two queries of different length in one block.
+    value = dcg_score([0, 0, 0, 0, 0], [1, 2, 3, 1, 2], qid=[1, 1, 1, 2, 2], gain=[1.0], average=None)
+    assert value == pytest.approx([1 + 1 / log2(3) + 1 / 2, 1 + 1 / log2(3)], abs=1e-12)
+
+
+def test_fractional_and_large_labels_have_an_ideal_too():
+    for labels in ([[0.5, 0.25, 7.5]], [[30, 0, 2]], [[255, 256, 1000]]):
+        ideal = sorted(labels[0], reverse=True)
+        dcg, best = (a / 1 + b / log2(3) + c / 2 for a, b, c in (labels[0], ideal))
+        assert ndcg_score(labels, [[3, 2, 1]]) == pytest.approx(dcg / best, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"gain": [0, 1, 2]}, "gain must have an entry for each label; got a sequence for the grades 0 to 2"),
+        ({"gain": lambda labels: labels[..., :1]}, "gain must return one number for each entry"),
+        ({"gain": lambda labels: -labels}, "gain must be finite and >= 0.*gives -2.0 for the label 2"),
+        ({"gain": lambda labels: labels / 0 if labels.any() else labels}, "gain must be finite"),
+        ({"discount": lambda ranks: 1 / ranks}, "discount must be finite, > 0 and never fall with the rank"),
+        ({"discount": lambda ranks: ranks - 1}, "discount must be finite, > 0"),
+        ({"discount": lambda ranks: 1.0}, "discount must return one number for each entry"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_functions_that_are_no_gain_or_discount(params, message):
+    for metric in ("dcg", "ndcg"):
+        with pytest.raises(ValueError, match=message):
+            get_metric(metric, **params)(**RANKED)
+
+
+def test_gain_that_overflows():
+    with pytest.raises(ValueError, match="gain='exp2' gives inf for the label 2000"):
+        ndcg_score([[2000, 0]], [[1, 2]], gain="exp2")
+
+
+def test_fractional_labels_are_not_in_a_table():
+    with pytest.raises(ValueError, match="whole numbers"):
+        dcg_score([[0.5, 0]], [[1, 2]], gain=[0, 1])
+
+
+def test_a_gain_function_cannot_change_the_labels():
+    def in_place(labels):
+        labels *= 2
+        return labels
+
+    assert dcg_score(**RANKED, gain=in_place) == pytest.approx(4 / 1 + 0 + 6 / 2)
+    assert ndcg_score(**RANKED, gain=in_place) == pytest.approx(ndcg_score(**RANKED))

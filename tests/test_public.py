@@ -1,0 +1,82 @@
+"""What users can import is complete, documented and described in the README."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from numpydoc.validate import validate
+
+import skrank_metrics
+from skrank_metrics._table import metrics_table
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    name for _, name, _ in pkgutil.walk_packages(skrank_metrics.__path__, "skrank_metrics.") if "__main__" not in name
+]
+# Sections that have nothing to say everywhere, and spellings of types that numpydoc has no name for.
+NOT_ASKED = {"SA01", "ES01", "EX01", "GL01", "GL02", "GL03", "SS05", "SS06", "PR06", "RT02", "RT03", "YD01"}
+
+
+def test_all_is_sorted_out():
+    names = skrank_metrics.__all__
+    assert len(set(names)) == len(names)
+    assert all(hasattr(skrank_metrics, name) for name in names)
+    public = {
+        name
+        for module in map(importlib.import_module, MODULES)
+        if not module.__name__.rpartition(".")[2].startswith("_") and "datasets" not in module.__name__
+        for name in getattr(module, "__all__", ())
+    }
+    assert public | {"get_metric", "get_metric_names", "with_qid"} == set(names)
+
+
+def documented():
+    for name in [*skrank_metrics.__all__, "datasets.load_digits_retrieval"]:
+        yield f"skrank_metrics.{name}"
+        value = getattr(skrank_metrics, name, None)
+        if inspect.isclass(value):
+            own = [n for n, member in vars(value).items() if inspect.isfunction(member) and not n.startswith("_")]
+            yield from (f"skrank_metrics.{name}.{member}" for member in own)
+
+
+@pytest.mark.parametrize("name", list(documented()))
+def test_docstrings_follow_numpydoc(name):
+    importlib.import_module("skrank_metrics.datasets")
+    not_asked = NOT_ASKED | ({"PR01"} if name.endswith("RankingReport") else set())  # evaluate makes it, not users
+    errors = [error for error in validate(name)["errors"] if error[0] not in not_asked]
+    assert errors == []
+
+
+@pytest.mark.parametrize("name", [n for n in skrank_metrics.__all__ if inspect.isfunction(getattr(skrank_metrics, n))])
+def test_functions_have_an_example(name):
+    assert ">>> " in inspect.getdoc(getattr(skrank_metrics, name))
+
+
+def test_readme_has_the_table_of_metrics():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- metrics -->\n(.*?)\n<!-- /metrics -->", readme, re.DOTALL)
+    assert table is not None
+    assert table[1] == metrics_table(), "python -m skrank_metrics metrics prints the table that belongs there"
+
+
+def test_version_is_that_of_the_project_and_the_changelog():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == skrank_metrics.__version__
+    assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_importing_needs_nothing_but_the_dependencies():
+    code = (
+        "import sys\n"
+        "for name in ('pandas', 'matplotlib', 'lightgbm', 'xgboost', 'catboost', 'polars'): sys.modules[name] = None\n"
+        "import skrank_metrics, skrank_metrics.datasets\n"
+        "print(skrank_metrics.ndcg_score([1, 0], [1, 2], qid=['a', 'a'], k=1))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0.0\n"

@@ -1,0 +1,243 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from catboost import CatBoostRanker
+from lightgbm import LGBMRanker
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBRanker
+
+from skrank_metrics import QueryKFold, QueryRanker, ndcg_score, ranking_scorers, with_qid
+
+RANKERS = [
+    LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
+    XGBRanker(n_estimators=10, n_jobs=1, random_state=0),
+    CatBoostRanker(iterations=10, verbose=False, allow_writing_files=False, thread_count=1, random_seed=0),
+]
+MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
+GRIDS = [
+    {"num_leaves": [3, 7]},
+    {"max_depth": [2, 3]},
+    {"depth": [2, 3]},
+    {"alpha": [1, 1000]},
+    {"C": [1e-3, 9]},
+    {"max_depth": [2, 3]},
+]
+of_name = {"ids": lambda model: type(model).__name__}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """30 queries in order, with labels that the first feature tells something of."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(30), rng.integers(3, 20, 30))
+    X = rng.normal(size=(len(qid), 4))
+    return X, np.clip(np.round(X[:, 0] + rng.normal(scale=0.7, size=len(qid))), 0, 3).astype(int), qid
+
+
+@pytest.fixture(scope="module")
+def shuffled(problem):
+    """The same rows in random order, with strings for ids."""
+    X, y, qid = problem
+    order = np.random.default_rng(1).permutation(len(qid))
+    return X[order], y[order], np.char.mod("q%02d", qid)[order]
+
+
+def by_hand(model, X, y, qid, weights=None):
+    """Fit a ranker on rows sorted by query, with what its own interface asks for."""
+    sizes = np.unique(qid, return_counts=True)[1]
+    first = np.cumsum(sizes) - sizes
+    model = clone(model)
+    if isinstance(model, LGBMRanker):
+        return model.fit(X, y, group=sizes, sample_weight=weights)
+    if isinstance(model, XGBRanker):
+        return model.fit(X, y, qid=qid, sample_weight=None if weights is None else weights[first])
+    return model.fit(X, y, group_id=qid, group_weight=weights)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
+    expected = by_hand(model, X, y, qid, weights).predict(X)
+    ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+    assert len(np.unique(expected)) > 10
+    if weighted:
+        assert (expected != by_hand(model, X, y, qid).predict(X)).any()
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
+    X, y, qid = shuffled
+    first_appearance = {name: number for number, name in enumerate(dict.fromkeys(qid))}
+    codes = np.array([first_appearance[name] for name in qid])
+    order = np.argsort(codes, kind="stable")
+    expected = by_hand(model, X[order], y[order], codes[order]).predict(X)
+    for ids in ({"qid": qid}, {"groups": qid.astype(object)}):
+        np.testing.assert_array_equal(QueryRanker(model).fit(X, y, **ids).predict(X), expected)
+    np.testing.assert_array_equal(QueryRanker(model).fit(X, with_qid(y, qid)).predict(X), expected)
+
+
+@pytest.mark.parametrize(
+    "container", [pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcd")), sparse.coo_array, np.ndarray.tolist]
+)
+def test_rows_in_any_container(container, shuffled):
+    X, y, qid = shuffled
+    expected = QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(
+        QueryRanker(KNeighborsRegressor()).fit(container(X), y, qid=qid).predict(container(X)), expected
+    )
+
+
+@pytest.mark.parametrize("model", MODELS, **of_name)
+def test_scores_are_ndcg_at_10(model, shuffled):
+    X, y, qid = shuffled
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    expected = ndcg_score(y, ranker.predict(X), qid=qid, k=10)
+    assert ranker.score(X, y, qid=qid) == ranker.score(X, y, groups=qid) == expected
+    assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
+
+
+@pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
+def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
+    X, y, qid = shuffled
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), QueryRanker(model)),
+        {f"queryranker__estimator__{name}": values for name, values in grid.items()},
+        scoring=ranking_scorers("ndcg@10", "map"),
+        refit="ndcg@10",
+        cv=QueryKFold(3),
+        error_score="raise",
+    )
+    off = search.fit(X, with_qid(y, qid)).cv_results_
+    assert search.score(X, with_qid(y, qid)) > 0.5
+    with sklearn.config_context(enable_metadata_routing=True):
+        on = clone(search).set_params(n_jobs=2).fit(X, y, groups=qid).cv_results_
+    for metric in ("ndcg@10", "map"):
+        np.testing.assert_array_equal(on[f"mean_test_{metric}"], off[f"mean_test_{metric}"])
+        assert len(set(off[f"mean_test_{metric}"])) == 2
+
+
+@pytest.mark.parametrize("model", MODELS, **of_name)
+def test_clones_pickles_and_lists_parameters(model, problem):
+    X, y, qid = problem
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    assert not hasattr(clone(ranker), "estimator_")
+    assert ranker.estimator is model
+    assert "estimator" in ranker.get_params()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+
+
+def test_a_regressor_predicts_as_it_does_alone(shuffled):
+    X, y, qid = shuffled
+    weights = np.where(qid < "q15", 4.0, 0.5)
+    expected = LinearRegression().fit(X, y, sample_weight=weights).predict(X)
+    ranker = QueryRanker(LinearRegression()).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
+
+
+def test_a_classifier_ranks_by_expected_label(problem):
+    X, y, qid = problem
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    expected = model.predict_proba(X) @ [0, 1, 2, 3]
+    np.testing.assert_allclose(
+        QueryRanker(LogisticRegression(max_iter=1000)).fit(X, y, qid=qid).predict(X), expected, rtol=1e-12
+    )
+
+
+def test_a_classifier_of_two_labels_ranks_by_the_higher(problem):
+    X, y, qid = problem
+    binary = np.where(y > 0, 3, 0)
+    svc = LinearSVC(random_state=0).fit(X, binary)
+    ranker = QueryRanker(LinearSVC(random_state=0)).fit(X, binary, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), svc.decision_function(X))
+    tree = QueryRanker(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, binary, qid=qid)
+    np.testing.assert_allclose(tree.predict(X), 3 * tree.estimator_.predict_proba(X)[:, 1])
+
+
+def test_a_classifier_without_probabilities_cannot_rank_several_labels(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match="estimator must have predict_proba to rank by 4 labels; got LinearSVC"):
+        QueryRanker(LinearSVC()).fit(X, y, qid=qid).predict(X)
+
+
+def test_frames_reach_the_estimator_as_frames(shuffled):
+    X, y, qid = shuffled
+    frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(len(X))[::-1])
+    scale = ColumnTransformer([("scale", StandardScaler(), ["a", "b"])], remainder="passthrough")
+    model = make_pipeline(scale.set_output(transform="pandas"), QueryRanker(Ridge()))
+    values = cross_val_score(model, frame, with_qid(y, qid), cv=QueryKFold(3), error_score="raise")
+    assert (values > 0.5).all()
+    ranker = QueryRanker(Ridge()).fit(frame, y, qid=qid)
+    assert ranker.feature_names_in_.tolist() == list("abcd")
+    assert ranker.n_features_in_ == 4
+
+
+def test_frames_of_nullable_labels(shuffled):
+    X, y, qid = shuffled
+    nullable = pd.Series(y, dtype="Int64"), pd.Series(qid, dtype="string")
+    expected = QueryRanker(RANKERS[0]).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(QueryRanker(RANKERS[0]).fit(X, nullable[0], qid=nullable[1]).predict(X), expected)
+
+
+def test_missing_ids(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
+        QueryRanker(Ridge()).fit(X, y)
+    with pytest.raises(TypeError, match=r"Pass qid=.*with_qid\(y, qid\)"):
+        QueryRanker(Ridge()).fit(X, y, qid=qid).score(X, y)
+    with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass qid=.*with_qid\(y, qid\)"):
+        cross_val_score(QueryRanker(Ridge()), X, y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
+        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label a document"),
+        ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
+        ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
+        (
+            {"sample_weight": lambda _: np.arange(1.0, 1000)},
+            ValueError,
+            "sample_weight must hold one weight a document",
+        ),
+    ],
+)
+def test_bad_input(changes, error, message, problem):
+    X, y, qid = problem
+    arguments = {"y": y, "qid": qid, "sample_weight": None}
+    arguments |= {name: change(arguments[name]) for name, change in changes.items()}
+    with pytest.raises(error, match=message):
+        QueryRanker(Ridge()).fit(X, **arguments)
+
+
+def test_weights_must_be_those_of_queries(problem):
+    X, y, qid = problem
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        QueryRanker(RANKERS[1]).fit(X, y, qid=qid, sample_weight=np.arange(1.0, len(y) + 1))
+
+
+def test_weights_for_an_estimator_that_takes_none(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"sample_weight must be None, as KNeighborsRegressor.fit takes no weights"):
+        QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid, sample_weight=np.ones(len(y)))
+
+
+def test_not_fitted(problem):
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="QueryRanker"):
+        QueryRanker(Ridge()).predict(problem[0])

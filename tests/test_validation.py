@@ -1,0 +1,166 @@
+"""What bad input gets: an error that names the argument, what was expected and what came."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from skrank_metrics import evaluate, get_metric, get_metric_names, ndcg_score, with_qid
+
+CALLS = [get_metric(name) for name in get_metric_names()] + [evaluate]
+every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
+
+Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
+
+BAD_LABELS = [
+    ([1, float("nan"), 2, 0], ValueError, "y_true must be finite and >= 0; got nan at row 1"),
+    ([1, 0, float("inf"), 0], ValueError, "y_true must be finite and >= 0; got inf at row 2"),
+    ([1, 0, 2, -1], ValueError, "y_true must be finite and >= 0; got -1.0 at row 3"),
+    (["1", "0", "2", "0"], TypeError, "y_true must hold real numbers; got an array of dtype <U1"),
+    (np.array([1, 0, "x", 0], dtype=object), TypeError, "y_true must hold real numbers; got 'x' .* at row 2"),
+    (pd.array([1, None, 2, 0], dtype="Int64"), (ValueError, TypeError), "y_true must .* got (nan|<NA>) .*at row 1"),
+    (np.array([1j, 0, 2, 0]), TypeError, "y_true must hold real numbers; got an array of dtype complex128"),
+    (pd.to_datetime(["2001"] * 4), TypeError, "y_true must hold real numbers; got an array of dtype datetime64"),
+    ([[1, 0], [2]], ValueError, "y_true must be a rectangular array"),
+    (np.zeros((2, 2, 1)), ValueError, "y_true must be 1-D .* got 3 dimensions"),
+    ([], ValueError, r"y_true must hold at least one document; got shape \(0,\)"),
+    (3, TypeError, "y_true must be an array .* got int"),
+    ({"a": 1}, TypeError, "y_true must be an array .* got dict"),
+    (None, TypeError, "y_true must be an array .* got NoneType"),
+    (sparse.csr_array([[1, 0], [2, 0]]), TypeError, "y_true must be an array .* got csr_array"),
+    (np.ma.array([1, 0, 2, 0], mask=[0, 1, 0, 0]), ValueError, "y_true must not be masked; got 1 masked"),
+    ([1, 0, 2], ValueError, r"y_score must have the same shape as y_true; got \(4,\) and \(3,\)"),
+]
+
+BAD_SCORES = [
+    ([0.4, float("nan"), 0.2, 0.1], ValueError, "y_score must be without NaN; got nan at row 1"),
+    (["a", "b", "c", "d"], TypeError, "y_score must hold real numbers"),
+    ([2**53, 2**53 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
+    ([2**70, 2**70 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
+    (np.zeros((4, 3)), ValueError, "same shape as y_true.* One score a document is needed, not one a class"),
+]
+
+BAD_WEIGHTS = [
+    ([1, 2, 3, 3], ValueError, "sample_weight must be constant within a query; got 1.0 and 2.0 in query .*'a'"),
+    ([1, 1, 3], ValueError, "sample_weight must hold one weight a document, 4 in all"),
+    ([1, 1, -1, -1], ValueError, "sample_weight must be finite and >= 0; got -1.0 at row 2"),
+    ([1, 1, float("nan"), 1], ValueError, "sample_weight must be finite and >= 0; got nan at row 2"),
+    ([0, 0, 0, 0], ValueError, "sample_weight must not be zero everywhere"),
+]
+
+
+@every_call
+@pytest.mark.parametrize(("y_true", "error", "message"), BAD_LABELS)
+def test_bad_labels(call, y_true, error, message):
+    with pytest.raises(error, match=message):
+        call(y_true, S, qid=Q)
+
+
+@every_call
+@pytest.mark.parametrize(("y_score", "error", "message"), BAD_SCORES)
+def test_bad_scores(call, y_score, error, message):
+    with pytest.raises(error, match=message):
+        call(Y, y_score, qid=Q)
+
+
+@every_call
+@pytest.mark.parametrize(("sample_weight", "error", "message"), BAD_WEIGHTS)
+def test_bad_weights(call, sample_weight, error, message):
+    with pytest.raises(error, match=message):
+        call(Y, S, qid=Q, sample_weight=sample_weight)
+
+
+@every_call
+def test_missing_ids_are_never_one_big_query(call):
+    with pytest.raises(TypeError, match=r"\(qid\), and got none.*Pass qid=.*with_qid\(y, qid\)"):
+        call(Y, S)
+    assert call(with_qid(Y, Q), S) is not None
+
+
+@every_call
+def test_two_dimensions_come_without_ids(call):
+    with pytest.raises(ValueError, match="qid must be left out where y_true is 2-D"):
+        call([Y], [S], qid=Q)
+    with pytest.raises(ValueError, match="sample_weight must hold one weight a query, 1 in all"):
+        call([Y], [S], sample_weight=[1, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"y_true must be finite.* got nan at row 1, column 0"):
+        call([[1, 0], [np.nan, 0]], [[1, 0], [1, 0]])
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("k", [2.5, True, np.True_, "3", float("nan"), [1], 3.0])
+def test_k_of_another_type(name, k):
+    with pytest.raises(TypeError, match="k must be an int >= 1 or None; got"):
+        get_metric(name, k=k)
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("k", [0, -1, np.int64(-3)])
+def test_k_below_one(name, k):
+    with pytest.raises(ValueError, match="k must be an int >= 1 or None; got"):
+        get_metric(name, k=k)
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("k", [2, np.int8(2), np.uint64(2)])
+def test_k_of_any_integer_type(name, k):
+    assert get_metric(name, k=k)(Y, S, qid=Q) == get_metric(name, k=2)(Y, S, qid=Q)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"ties": "averge"}, ValueError, "ties must be one of .* got 'averge'. Did you mean 'average'"),
+        ({"average": "weighted"}, ValueError, "average must be one of .*got 'weighted'"),
+        ({"replace_undefined_by": "0"}, TypeError, "replace_undefined_by must be a number or nan; got '0'"),
+        ({"replace_undefined_by": float("inf")}, ValueError, "replace_undefined_by must be finite or nan"),
+        ({"gain": "exp"}, ValueError, r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'"),
+        ({"gain": 3}, ValueError, "gain must be one of"),
+        ({"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
+        ({"gain": [[0, 1]]}, ValueError, "gain must hold one finite gain >= 0"),
+        ({"discount": "log"}, ValueError, "discount must be one of .* Did you mean 'log2'"),
+        ({"cutoff": 3}, TypeError, "ndcg_score.. got an unexpected parameter 'cutoff'; it takes k, ties"),
+    ],
+)
+def test_bad_parameters_are_refused_before_there_are_data(params, error, message):
+    with pytest.raises(error, match=message):
+        get_metric("ndcg", **params)
+    with pytest.raises(error, match=message):
+        ndcg_score(None, None, **params)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, float("nan"), float("inf")])
+def test_relevance_threshold_out_of_range(threshold):
+    with pytest.raises(ValueError, match="relevance_threshold must be a number > 0 or None"):
+        get_metric("map", relevance_threshold=threshold)
+
+
+def test_third_positional_argument():
+    with pytest.raises(TypeError, match=r"all else by name; got 1 more positional arguments. Write qid="):
+        ndcg_score(Y, S, Q)
+
+
+@pytest.mark.parametrize("scores", [[np.inf, 0.3, -np.inf, 0.1], [1e308, 0, -1e308, 0], [1 + 1e-12, 1, 1e-300, 0]])
+def test_extreme_scores_are_scores(scores):
+    ranks = np.argsort(np.argsort(scores))
+    assert ndcg_score(Y, scores, qid=Q) == ndcg_score(Y, ranks, qid=Q)
+
+
+def test_any_memory_layout(rows):
+    y_true, y_score, qid = rows
+    expected = ndcg_score(y_true, y_score, qid=qid, k=3)
+    strided = np.repeat(y_true, 2)[::2], np.repeat(y_score, 2)[::2], np.repeat(qid, 2)[::2]
+    assert ndcg_score(*strided[:2], qid=strided[2], k=3) == expected
+    swapped = y_score.astype(">f8")
+    assert ndcg_score(y_true, swapped, qid=qid, k=3) == expected
+    fortran = np.asfortranarray([[3, 1, 2], [0, 1, 0]])
+    assert ndcg_score(fortran, fortran) == 1
+
+
+def test_data_frames_of_pandas(rows):
+    frame = pd.DataFrame(dict(zip(("grade", "score", "query"), rows, strict=True)))
+    expected = ndcg_score(*rows[:2], qid=rows[2])
+    frame = frame.sample(frac=1, random_state=0)
+    nullable = frame.convert_dtypes()
+    for f in (frame, nullable, frame.convert_dtypes(dtype_backend="pyarrow")):
+        assert ndcg_score(f["grade"], f["score"], qid=f["query"]) == pytest.approx(expected, abs=1e-12)

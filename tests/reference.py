@@ -5,25 +5,28 @@ Ties are dealt with by enumerating every order of the tied documents. Nothing he
 
 from __future__ import annotations
 
+import collections
+import functools
 import itertools
 import math
 
 import numpy as np
 
 
+@functools.cache
 def orders(labels, scores, ties):
-    """Labels in ranked order: a list of the equally likely rankings."""
+    """Rankings of the labels that the tie policy allows, each with the number of orders of documents that give it."""
     groups = {}
     for label, score in zip(labels, scores, strict=True):
         groups.setdefault(score, []).append(label)
     tied = [groups[score] for score in sorted(groups, reverse=True)]
     if ties == "stable":
-        choices = [[group] for group in tied]
+        choices = [[tuple(group)] for group in tied]
     elif ties in ("best", "worst"):
-        choices = [[sorted(group, reverse=ties == "best")] for group in tied]
+        choices = [[tuple(sorted(group, reverse=ties == "best"))] for group in tied]
     else:
         choices = [list(itertools.permutations(group)) for group in tied]
-    return [list(itertools.chain(*parts)) for parts in itertools.product(*choices)]
+    return collections.Counter(sum(parts, ()) for parts in itertools.product(*choices))
 
 
 def _hits(ranked, threshold):
@@ -87,8 +90,8 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
 
 def expected(name, labels, scores, ties="average", **params):
     """Value of the metric for one query: the mean over the rankings that the tie policy allows."""
-    values = [globals()[name](ranked, **params) for ranked in orders(labels, scores, ties)]
-    return math.fsum(values) / len(values)
+    rankings = orders(tuple(labels), tuple(scores), ties)
+    return math.fsum(n * globals()[name](ranked, **params) for ranked, n in rankings.items()) / rankings.total()
 
 
 def lambdarank_rows(folder, part):

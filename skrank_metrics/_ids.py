@@ -109,10 +109,7 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Number of each value in order of first appearance, and the places of these appearances."""
-    if values.dtype.kind in "biufmM":
-        codes = np.unique(values, return_inverse=True)[1]
-    else:
-        codes = _hash_codes(values)
+    codes = np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)
     first = np.empty(codes.max() + 1, dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
     by_appearance = np.argsort(first)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from skrank_metrics._options import Option
+from skrank_metrics._metric import Metric
 
 _DATA = {
     "y_true": (
@@ -52,29 +52,38 @@ ValueError
     Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
     a query, or an option has no such value.
 """
-_BACK_MATTER = ("See Also", "Notes", "References", "Examples")
+_BACK_MATTER = ("Notes", "Examples")
 
 
-def public_docstring(doc: str, options: Mapping[str, Option], defaults: Mapping[str, Any], upper: float) -> str:
-    """Complete the docstring of a kernel with the sections Parameters, Returns and Raises.
+def public_docstring(record: Metric, defaults: Mapping[str, Any]) -> str:
+    """Complete the docstring of a kernel with all sections that can be told from the record.
 
     ``defaults`` names the keywords of the function in order.
     """
-    doc = inspect.cleandoc(doc)
-    front, back = _split(doc)
+    front, back = _split(inspect.cleandoc(record.kernel.__doc__ or ""))
+    if record.undefined:
+        front += f" Undefined for a query with {record.undefined}."
     entries = [f"{name} : {kind}\n{_indent(text)}" for name, (kind, text) in _DATA.items()]
     for name, default in defaults.items():
-        kind, text = (options[name].kind, options[name].doc) if name in options else _SHARED[name]
+        option = record.options.get(name)
+        kind, text = (option.kind, option.doc) if option else _SHARED[name]
         spelled = f'"{default}"' if isinstance(default, str) else default
         entries.append(f"{name} : {kind}, default={spelled}\n{_indent(text)}")
-    bounds = f"In [0, {upper:g}]." if upper < float("inf") else "At least 0."
-    returns = (
-        "Returns\n-------\nscore : float or ndarray of shape (n_queries,)\n"
-        + _indent(f"{bounds} An array where average=None.")
-        + "\n"
-    )
-    parameters = "Parameters\n----------\n" + "\n".join(entries) + "\n"
-    return "\n\n".join(part.strip() for part in (front, parameters, returns, _RAISES, back) if part.strip()) + "\n"
+    returns = f"score : float or ndarray of shape (n_queries,)\n    In {record.bounds}. An array where average=None."
+    reference = f"{_wrap(record.reference.text)}\n{record.reference.url}"
+    sections = [
+        front,
+        _section("Parameters", "\n".join(entries)),
+        _section("Returns", returns),
+        _RAISES.strip(),
+        _section("References", reference),
+        back,
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(title: str, body: str) -> str:
+    return f"{title}\n{'-' * len(title)}\n{body}"
 
 
 def _split(doc: str) -> tuple[str, str]:
@@ -86,4 +95,8 @@ def _split(doc: str) -> tuple[str, str]:
 
 
 def _indent(text: str) -> str:
-    return textwrap.fill(text, width=110, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.indent(_wrap(text), "    ")
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(text, width=106, break_long_words=False)

@@ -23,6 +23,23 @@ SHARED_DEFAULTS: Mapping[str, Any] = {
 }
 
 
+NO_RELEVANT = "no relevant document"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The paper that a metric comes from."""
+
+    short: str
+    text: str
+    doi: str
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"https://doi.org/{self.doi}"
+
+
 @dataclass(frozen=True)
 class Metric:
     """All that tests, documentation and callers need to know of a metric, beside its kernel."""
@@ -32,13 +49,19 @@ class Metric:
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
     summary: str
-    upper: float  # largest value; the smallest is 0
     graded: bool  # tells grades apart, not only relevant from not relevant
-    reference: str
-    needs_relevant: bool = True  # undefined for a query without relevant documents
+    reference: Reference
+    lower: float = 0.0
+    upper: float = 1.0
+    undefined: str | None = NO_RELEVANT  # what a query has to have to leave the metric undefined
     has_cutoff: bool = True
-    pooled: bool = False  # average="micro" has a meaning
+    pooled: bool | str = False  # average="micro" has a meaning, or has where the option of this name is set
     greater_is_better: bool = True
+
+    @property
+    def bounds(self) -> str:
+        """The range of values, as text."""
+        return f"[{self.lower:g}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -87,7 +110,8 @@ class BoundMetric:
                 )
         self.computation  # noqa: B018  raises what is wrong with the parameters
         check_choice(self.average, "average", AVERAGES)
-        if self.average == "micro" and not self.metric.pooled:
+        pooled = self.metric.pooled
+        if self.average == "micro" and not (self._get(pooled) if isinstance(pooled, str) else pooled):
             raise ValueError(
                 f"average must be 'macro' or None for {self.metric.name}, which is no ratio of documents; got 'micro'."
             )
@@ -126,7 +150,7 @@ class BoundMetric:
             options={name: option.check(self._get(name)) for name, option in self.metric.options.items()},
             k=check_k(self._get("k")),
             ties=check_choice(self._get("ties"), "ties", TIE_POLICIES),
-            needs_relevant=self.metric.needs_relevant,
+            needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
     def _get(self, name: str) -> Any:

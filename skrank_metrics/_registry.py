@@ -9,7 +9,7 @@ from typing import Any, cast, get_type_hints
 
 from skrank_metrics._docstrings import public_docstring
 from skrank_metrics._engine import Kernel
-from skrank_metrics._metric import BoundMetric, Metric, MetricFunction
+from skrank_metrics._metric import BoundMetric, Metric, MetricFunction, Reference
 from skrank_metrics._options import Option
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._validation import FloatArray
@@ -17,9 +17,7 @@ from skrank_metrics._validation import FloatArray
 REGISTRY: dict[str, MetricFunction] = {}
 
 
-def metric(
-    name: str, *, upper: float, graded: bool, reference: str, **traits: Any
-) -> Callable[[Kernel], MetricFunction]:
+def metric(name: str, *, graded: bool, reference: Reference, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """Register a kernel as a metric and make its public function.
 
     A kernel takes a block of ``RankedLists`` and its own parameters, annotated with the options that check them. It
@@ -29,12 +27,10 @@ def metric(
     ----------
     name : str
         The name in strings such as "ndcg@10".
-    upper : float
-        Largest value; the smallest is 0.
     graded : bool
         Whether grades of relevance are told apart.
-    reference : str
-        Paper, with DOI.
+    reference : Reference
+        The paper.
     **traits
         Further fields of the record, see ``Metric``.
     """
@@ -51,7 +47,6 @@ def metric(
             options=options,
             defaults={p.name: p.default for p in own},
             summary=(kernel.__doc__ or "").strip().splitlines()[0],
-            upper=upper,
             graded=graded,
             reference=reference,
             **traits,
@@ -81,7 +76,7 @@ def _public_function(record: Metric) -> MetricFunction:
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=d) for p, d in keywords.items()]
     score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]
-    score.__doc__ = public_docstring(record.kernel.__doc__ or "", record.options, keywords, record.upper)
+    score.__doc__ = public_docstring(record, keywords)
     score.__annotations__ = {}
     score.metric = record  # type: ignore[attr-defined]
     return cast(MetricFunction, score)

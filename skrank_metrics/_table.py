@@ -8,8 +8,9 @@ from skrank_metrics._registry import REGISTRY
 
 def metrics_table() -> str:
     """All metrics as a Markdown table."""
-    head = ["| name | function | value of a query | range | labels | no relevant document | own parameters | source |"]
-    head.append("|---|---|---|---|---|---|---|---|")
+    columns = ("name", "function", "value of a query", "range", "labels", "undefined where a query has")
+    columns += ("own parameters", "source")
+    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     return "\n".join(head + [_row(function) for _, function in sorted(REGISTRY.items())])
 
 
@@ -17,9 +18,17 @@ def _row(function: MetricFunction) -> str:
     record = function.metric
     name = record.name + ("@k" if record.has_cutoff else "")
     value = record.summary.partition(": ")[2].rstrip(".")
-    bounds = "[0, 1]" if record.upper == 1 else "[0, ∞)"
     labels = "graded" if record.graded else "relevant or not"
-    empty = "undefined" if record.needs_relevant else "0"
+    empty = record.undefined or "none: always defined"
     own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
-    cells = [f"`{name}`", f"`{function.__name__}`", value, bounds, labels, empty, own, record.reference]
+    cells = [
+        f"`{name}`",
+        f"`{function.__name__}`",
+        value,
+        record.bounds,
+        labels,
+        empty,
+        own,
+        f"[{record.reference.short}]({record.reference.url})",
+    ]
     return "| " + " | ".join(cells) + " |"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skrank_metrics._metric import Reference
 from skrank_metrics._options import RelevanceThreshold
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
@@ -12,16 +13,16 @@ from skrank_metrics._validation import FloatArray
 __all__ = ["mrr_score"]
 
 
-@metric("mrr", upper=1.0, graded=False, reference="Craswell 2009, https://doi.org/10.1007/978-0-387-39940-9_488")
+_CRASWELL = Reference(
+    "Craswell 2009",
+    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.",
+    "10.1007/978-0-387-39940-9_488",
+)
+
+
+@metric("mrr", graded=False, reference=_CRASWELL)
 def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
-
-    Undefined for a query without relevant documents.
-
-    References
-    ----------
-    N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.
-    https://doi.org/10.1007/978-0-387-39940-9_488
 
     Examples
     --------

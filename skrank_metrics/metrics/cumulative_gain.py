@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skrank_metrics._gains import linear_gain
+from skrank_metrics._metric import Reference
 from skrank_metrics._options import Discount, Gain
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
@@ -10,19 +11,18 @@ from skrank_metrics._validation import FloatArray
 
 __all__ = ["cg_score", "dcg_score", "ndcg_score"]
 
-_JARVELIN = "Järvelin & Kekäläinen 2002, https://doi.org/10.1145/582415.582418"
+_JARVELIN = Reference(
+    "Järvelin & Kekäläinen 2002",
+    "K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).",
+    "10.1145/582415.582418",
+)
 
 
-@metric("cg", upper=float("inf"), graded=True, needs_relevant=False, reference=_JARVELIN)
+@metric("cg", upper=float("inf"), graded=True, undefined=None, reference=_JARVELIN)
 def cg_score(lists: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
     Over the whole list it does not depend on the order.
-
-    References
-    ----------
-    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
-    https://doi.org/10.1145/582415.582418
 
     Examples
     --------
@@ -35,17 +35,12 @@ def cg_score(lists: RankedLists) -> FloatArray:
     return lists.gains(linear_gain).sum(axis=1)
 
 
-@metric("dcg", upper=float("inf"), graded=True, needs_relevant=False, reference=_JARVELIN)
+@metric("dcg", upper=float("inf"), graded=True, undefined=None, reference=_JARVELIN)
 def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
     With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
     boosters. On labels 0 and 1 both are the same.
-
-    References
-    ----------
-    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
-    https://doi.org/10.1145/582415.582418
 
     Examples
     --------
@@ -58,19 +53,14 @@ def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount =
     return lists.gains(gain) @ (1 / discount(lists.ranks))
 
 
-@metric("ndcg", upper=1.0, graded=True, reference=_JARVELIN)
+@metric("ndcg", graded=True, reference=_JARVELIN)
 def ndcg_score(
     lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:
     """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
 
     With the defaults, the number of scikit-learn's function of this name, query by query; with ``gain="exp2"``, the
-    variant of the boosters. Undefined for a query without relevant documents.
-
-    References
-    ----------
-    K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).
-    https://doi.org/10.1145/582415.582418
+    variant of the boosters.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from skrank_metrics._metric import Reference
 from skrank_metrics._options import RelevanceThreshold, choice
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
@@ -13,7 +14,11 @@ from skrank_metrics._validation import FloatArray, IntArray
 
 __all__ = ["hit_rate_score", "precision_at_k_score", "recall_at_k_score"]
 
-_MANNING = "Manning, Raghavan & Schütze 2008, ch. 8, https://doi.org/10.1017/CBO9780511809071"
+_MANNING = Reference(
+    "Manning et al. 2008",
+    "C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.",
+    "10.1017/CBO9780511809071",
+)
 
 _Divisor = Annotated[
     Any,
@@ -26,18 +31,13 @@ _Divisor = Annotated[
 ]
 
 
-@metric("precision", upper=1.0, graded=False, needs_relevant=False, pooled=True, reference=_MANNING)
+@metric("precision", graded=False, undefined=None, pooled=True, reference=_MANNING)
 def precision_at_k_score(
     lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
     With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
-
-    References
-    ----------
-    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
-    https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -51,18 +51,11 @@ def precision_at_k_score(
     return hits, lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
 
 
-@metric("recall", upper=1.0, graded=False, pooled=True, reference=_MANNING)
+@metric("recall", graded=False, pooled=True, reference=_MANNING)
 def recall_at_k_score(
     lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
-
-    Undefined for a query without relevant documents.
-
-    References
-    ----------
-    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
-    https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -75,17 +68,12 @@ def recall_at_k_score(
     return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
 
 
-@metric("hit_rate", upper=1.0, graded=False, reference=_MANNING)
+@metric("hit_rate", graded=False, reference=_MANNING)
 def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
 
     This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
-    ``average="micro"``. Undefined for a query without relevant documents.
-
-    References
-    ----------
-    C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.
-    https://doi.org/10.1017/CBO9780511809071
+    ``average="micro"``.
 
     Examples
     --------

@@ -7,13 +7,18 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine import KernelResult
+from skrank_metrics._metric import Reference
 from skrank_metrics._options import RelevanceThreshold, choice
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
 
 __all__ = ["map_score"]
 
-_BUCKLEY = "Buckley & Voorhees 2000, https://doi.org/10.1145/345508.345543"
+_BUCKLEY = Reference(
+    "Buckley & Voorhees 2000",
+    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.",
+    "10.1145/345508.345543",
+)
 
 _Normalizer = Annotated[
     Any,
@@ -28,18 +33,11 @@ _Normalizer = Annotated[
 ]
 
 
-@metric("map", upper=1.0, graded=False, reference=_BUCKLEY)
+@metric("map", graded=False, reference=_BUCKLEY)
 def map_score(
     lists: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
 ) -> KernelResult:
     """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents.
-
-    Undefined for a query without relevant documents.
-
-    References
-    ----------
-    C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.
-    https://doi.org/10.1145/345508.345543
 
     Examples
     --------

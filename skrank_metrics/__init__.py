@@ -5,10 +5,11 @@ from skrank_metrics._ids import with_qid
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
 from skrank_metrics.evaluation import *
-from skrank_metrics.metrics import cascade, cumulative_gain, cutoff, precision
+from skrank_metrics.metrics import cascade, cumulative_gain, cutoff, pairwise, precision
 from skrank_metrics.metrics.cascade import *
 from skrank_metrics.metrics.cumulative_gain import *
 from skrank_metrics.metrics.cutoff import *
+from skrank_metrics.metrics.pairwise import *
 from skrank_metrics.metrics.precision import *
 from skrank_metrics.ranker import *
 from skrank_metrics.scorers import *
@@ -21,6 +22,7 @@ __all__ += cascade.__all__
 __all__ += cumulative_gain.__all__
 __all__ += cutoff.__all__
 __all__ += evaluation.__all__
+__all__ += pairwise.__all__
 __all__ += precision.__all__
 __all__ += ranker.__all__
 __all__ += scorers.__all__

@@ -65,6 +65,40 @@ def _check_gains(gains: FloatArray, labels: FloatArray, name: str) -> FloatArray
     )
 
 
+@dataclass(frozen=True)
+class RelevanceGain:
+    """1 for a relevant document, 0 for others."""
+
+    relevance_threshold: float | None
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Compare with the threshold."""
+        threshold = self.relevance_threshold
+        return (labels > 0 if threshold is None else labels >= threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Probability:
+    """The probability that a document satisfies its reader, by its label."""
+
+    gain: str
+    max_grade: float
+    relevance_threshold: float | None
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Turn labels into probabilities."""
+        if self.gain == "binary":
+            return RelevanceGain(self.relevance_threshold)(labels)
+        largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
+        if largest > limit:
+            way_out = "Use gain='exp2'" if self.gain == "linear" else f"Set max_grade={largest:g}"
+            raise ValueError(
+                f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got {largest:g}. "
+                f"{way_out}, or scale the labels."
+            )
+        return labels if self.gain == "linear" else (np.exp2(labels) - 1) / 2.0**self.max_grade
+
+
 def check_gain(gain: Any) -> GainFunction:
     """Resolve the ``gain`` argument of the DCG family."""
     if callable(gain):

@@ -99,6 +99,7 @@ class BoundMetric:
 
     function: MetricFunction
     params: Mapping[str, Any]  # those given, as they were given; checked now, before any data is seen
+    negative: bool = False  # the negative of the function, so that larger is better
 
     def __post_init__(self) -> None:
         known = self.metric.parameters
@@ -120,7 +121,7 @@ class BoundMetric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Kernels hide behind their public functions, by whose names they pickle.
-        return BoundMetric, (self.function, dict(self.params))
+        return BoundMetric, (self.function, dict(self.params), self.negative)
 
     @property
     def metric(self) -> Metric:
@@ -136,6 +137,11 @@ class BoundMetric:
     def replace_undefined_by(self) -> float:
         """Value of a query for which the metric is undefined; NaN leaves it out."""
         return self._get("replace_undefined_by")
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better."""
+        return self.metric.greater_is_better or self.negative
 
     @property
     def k(self) -> int | None:
@@ -158,11 +164,12 @@ class BoundMetric:
 
     def replace(self, **params: Any) -> BoundMetric:
         """Bind further parameters, or others."""
-        return BoundMetric(self.function, {**self.params, **params})
+        return BoundMetric(self.function, {**self.params, **params}, self.negative)
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        return self.metric.name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
+        name = self.metric.name if self.greater_is_better else self.metric.name.removeprefix("neg_")
+        return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
 
     @property
     def flat_name(self) -> str:
@@ -181,4 +188,5 @@ class BoundMetric:
 
     def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
         """Make the values of queries one number, as ``average`` says."""
-        return aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))
+        value = aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))
+        return -value if self.negative else value

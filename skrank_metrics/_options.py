@@ -39,6 +39,20 @@ def _check_threshold(value: Any) -> float | None:
     return threshold
 
 
+def _check_max_grade(value: Any) -> float:
+    grade = check_number(value, "max_grade", "a number > 0")
+    if not 0 < grade <= 1000:
+        raise ValueError(f"max_grade must be > 0 and at most 1000; got {value!r}.")
+    return grade
+
+
+def _check_persistence(value: Any) -> float:
+    p = check_number(value, "p", "a number in (0, 1]")
+    if not 0 < p <= 1:
+        raise ValueError(f"p must be in (0, 1]; got {value!r}.")
+    return p
+
+
 # mypy checks the arithmetic of kernels; what reaches an option is checked at run time, before any data is.
 Gain = Annotated[
     Any,
@@ -56,6 +70,21 @@ Discount = Annotated[
         '"log2", "reciprocal" or callable',
         "What the gain at a rank is divided by: log2(rank + 1), the rank, or a function of an array of ranks.",
     ),
+]
+Probabilities = Annotated[
+    Any,
+    choice(
+        "gain",
+        "Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie in "
+        "[0, 1]; or (2^label - 1) / 2^max_grade.",
+        "binary",
+        "linear",
+        "exp2",
+    ),
+]
+MaxGrade = Annotated[Any, Option(_check_max_grade, "float", 'Largest grade there can be. Only for gain="exp2".')]
+Persistence = Annotated[
+    Any, Option(_check_persistence, "float in (0, 1]", "Probability to go on to the next rank, once not satisfied.")
 ]
 RelevanceThreshold = Annotated[
     Any,

@@ -81,7 +81,7 @@ def parse(spec: str) -> BoundMetric:
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params)
+        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].metric.greater_is_better)
     except TypeError as error:
         # Whatever is wrong with it, a bad string is a bad value.
         raise ValueError(f"{spec!r}: {error}") from None

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics import _ties
-from skrank_metrics._gains import DiscountFunction, GainFunction
+from skrank_metrics._gains import DiscountFunction, GainFunction, RelevanceGain
+from skrank_metrics._pairs import average_ranks, count_inversions
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
 
@@ -66,6 +67,11 @@ class RankedLists:
         """The cutoff rank of each query: k, or the length of its list where there is no k."""
         return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
 
+    @property
+    def n_judged(self) -> IntArray:
+        """Number of documents of each query, whether they were retrieved or not."""
+        return self._lists.grouping.sizes[self._queries]
+
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """R, the number of relevant documents of each query at whatever rank."""
         return self._lists.n_relevant(relevance_threshold)[self._queries]
@@ -76,28 +82,57 @@ class RankedLists:
 
     def relevance(self, relevance_threshold: float | None) -> FloatArray:
         """1 where the document at a rank is relevant, else 0, for sums over ranks like those of gains."""
-        return self._once(
-            ("relevance", relevance_threshold),
-            lambda: _ties.mean_gains(self._relevant(relevance_threshold), self._groups),
-        )
+        return self.gains(RelevanceGain(relevance_threshold))
 
-    def stops(self, relevance_threshold: float | None) -> FloatArray:
-        """Probability to stop at a rank once there, for who stops at the first relevant document."""
+    def stops(self, probability: GainFunction) -> FloatArray:
+        """Probability to stop at a rank once there, for who stops at a document with a probability by its label."""
         return self._once(
-            ("stops", relevance_threshold),
-            lambda: _ties.hazards(self._relevant(relevance_threshold), self._groups),
+            ("stops", probability, self.depth),
+            lambda: _ties.hazards(self._gains(probability), self._groups, self.depth),
         )
 
     def hit_products(self, relevance_threshold: float | None) -> FloatArray:
         """Relevance at a rank times the number of hits up to and including it."""
+        return self.running_products(RelevanceGain(relevance_threshold), RelevanceGain(relevance_threshold))
+
+    def running_products(self, a: GainFunction, b: GainFunction) -> FloatArray:
+        """One gain at a rank times the sum of another one up to and including it."""
         return self._once(
-            ("hit_products", relevance_threshold),
-            lambda: _ties.hit_products(self._relevant(relevance_threshold), self._groups),
+            ("running_products", a, b), lambda: _ties.running_products(self._gains(a), self._gains(b), self._groups)
         )
 
     def precision_over_hits(self, relevance_threshold: float | None) -> FloatArray:
         """Mean over the hits up to the cutoff of the precision at each, 0 without hits; one value a query."""
-        return _ties.mean_precision_over_hits(self._relevant(relevance_threshold), self._groups, self.depth)
+        relevant = self._gains(RelevanceGain(relevance_threshold))
+        return _ties.mean_precision_over_hits(relevant, self._groups, self.depth)
+
+    def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
+        """Sum over hits of the number of documents above that are no hits, up to ``cap``; one value a query."""
+        relevant = self._gains(RelevanceGain(relevance_threshold))
+        return _ties.capped_misses(relevant, np.where(self._padding, 0.0, 1 - relevant), self._groups, cap)
+
+    def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
+        """Inverted pairs, the lower gain above the higher one, and all pairs with different gains, of each query."""
+        gains = self._gains(gain)
+        if self._groups is None:
+            inverted = count_inversions(_codes(gains))
+        else:  # half of the pairs that tie, which are all inverted in the worst order and none in the best
+            both = (count_inversions(_codes(_settle(gains, key, self._groups))) for key in (-gains, gains))
+            inverted = (next(both) + next(both)) / 2
+        n = (~self._padding).sum(axis=1)
+        return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
+
+    def label_ranks(self) -> tuple[FloatArray, FloatArray]:
+        """Rank by label of the document at each rank, the mean rank where labels tie, and the sum of their squares."""
+        ranks = average_ranks(self._labels, self._padding)[0]
+        return _ties.mean_gains(ranks, self._groups), (ranks**2).sum(axis=1)
+
+    def ideal_lists(self) -> RankedLists:
+        """Order the same queries by label."""
+        labels = -np.sort(-self._lists.windows(self._lists.labels, self._queries, -1.0), axis=1)
+        padding = labels < 0
+        lists = RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None)
+        return lists.cut(self._k)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount that an order of the documents can reach; one value a query."""
@@ -110,10 +145,6 @@ class RankedLists:
 
     def _gains(self, gain: GainFunction) -> FloatArray:
         return np.where(self._padding, 0.0, gain(self._labels))
-
-    def _relevant(self, relevance_threshold: float | None) -> FloatArray:
-        relevant = self._labels > 0 if relevance_threshold is None else self._labels >= relevance_threshold
-        return relevant.astype(np.float64)
 
 
 def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> RankedLists:
@@ -148,7 +179,7 @@ def _top(keys: FloatArray, depth: int) -> tuple[IntArray, FloatArray]:
     row, column = np.divmod(chosen, keys.shape[1])
     counts = np.bincount(row, minlength=len(keys))
     place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
-    columns = np.zeros((len(keys), counts.max()), dtype=np.intp)
+    columns = np.zeros((len(keys), max(1, counts.max())), dtype=np.intp)
     columns[row, place] = column
     top = np.full(columns.shape, np.inf)
     top[row, place] = keys.ravel()[chosen]
@@ -162,3 +193,11 @@ def _settle(labels: FloatArray, second_keys: FloatArray | IntArray, groups: _tie
     settled = labels.copy()
     settled.ravel()[cells] = labels.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
     return settled
+
+
+def _codes(values: FloatArray) -> IntArray:
+    """Whole numbers in the same order, small ones."""
+    whole = values.astype(np.intp)
+    if values.max() < 256 and (whole == values).all():
+        return whole
+    return np.unique(values, return_inverse=True)[1].reshape(values.shape)

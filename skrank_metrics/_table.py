@@ -8,8 +8,8 @@ from skrank_metrics._registry import REGISTRY
 
 def metrics_table() -> str:
     """All metrics as a Markdown table."""
-    columns = ("name", "function", "value of a query", "range", "labels", "undefined where a query has")
-    columns += ("own parameters", "source")
+    columns = ["name", "function", "value of a query", "range", "labels", "undefined for a query with"]
+    columns += ["own parameters", "source"]
     head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     return "\n".join(head + [_row(function) for _, function in sorted(REGISTRY.items())])
 
@@ -19,7 +19,7 @@ def _row(function: MetricFunction) -> str:
     name = record.name + ("@k" if record.has_cutoff else "")
     value = record.summary.partition(": ")[2].rstrip(".")
     labels = "graded" if record.graded else "relevant or not"
-    empty = record.undefined or "none: always defined"
+    empty = record.undefined or "(never)"
     own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
     cells = [
         f"`{name}`",

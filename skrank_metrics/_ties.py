@@ -70,26 +70,73 @@ def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
     return groups.spread(groups.total(gains) / groups.sizes)
 
 
-def hazards(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
-    """Make a product over ranks of 1 - stop its expectation: hazard_j = r / (t - j).
+def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
+    """Make a product over ranks of 1 - stop its expectation: hazard_j = 1 - Q_{j+1} / Q_j.
 
-    It is the probability that the document at ``j`` is relevant where none before it in the group was. Behind the
-    last rank that can be reached without meeting a relevant document it is never used, and held at 1.
+    Q_j is the mean over subsets of j documents of the group of the product of (1 - stop), the probability to be still
+    reading after j of them. Where all stop probabilities are 0 or 1, hazard_j = r / (t - j). Where Q_j is 0, behind
+    the last rank that can be reached, and behind ``depth`` no hazard is ever used, and it is held at 1.
     """
     if groups is None:
-        return relevant
-    r, t = groups.spread(groups.total(relevant)), groups.spread(groups.sizes)
-    return np.minimum(r / (t - groups.place), 1.0)
+        return stops
+    if ((stops == 0) | (stops == 1)).all():
+        r, t = groups.spread(groups.total(stops)), groups.spread(groups.sizes)
+        return np.minimum(r / (t - groups.place), 1.0)
+    effective = stops.copy()
+    largest = 8
+    while largest < 8 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
+        chosen = np.flatnonzero((groups.sizes > max(1, largest // 8)) & (groups.sizes <= largest))
+        if len(chosen):
+            _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], depth)
+        largest *= 8
+    return effective
 
 
-def hit_products(relevant: FloatArray, groups: TieGroups | None) -> FloatArray:
-    """E[rel_i * hits up to and including i] = r/t * (h + 1 + j (r - 1)/(t - 1)), the numerators of precision."""
+def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, sizes: IntArray, depth: int) -> None:
+    order = np.argsort(-sizes)
+    starts, sizes = starts[order], sizes[order]
+    width = min(int(sizes[0]), depth)
+    still = np.zeros((len(sizes), width + 1))  # Q_0, Q_1, ... of the documents so far
+    still[:, 0] = 1.0
+    for m in range(int(sizes[0])):
+        n_groups, last = int(np.searchsorted(-sizes, -m)), min(m + 1, width)
+        j = np.arange(1, last + 1)
+        goes_on = 1 - stops[starts[:n_groups] + m]
+        without, with_it = still[:n_groups, 1 : last + 1], still[:n_groups, :last]
+        still[:n_groups, 1 : last + 1] = ((m + 1 - j) * without + j * goes_on[:, None] * with_it) / (m + 1)
+    reached = still[:, :-1] > 0
+    hazard = np.where(reached, 1 - still[:, 1:] / np.where(reached, still[:, :-1], 1.0), 1.0)
+    group, place = np.nonzero(np.arange(width) < sizes[:, None])
+    effective[starts[group] + place] = hazard[group, place]
+
+
+def running_products(a: FloatArray, b: FloatArray, groups: TieGroups | None) -> FloatArray:
+    """E[a_i * sum of b up to and including i], for instance relevance times hits, the numerators of precision.
+
+    With A, B and S the sums over the group of a, b and a * b, and h the sum of b before it:
+    (A h + S + j (A B - S) / (t - 1)) / t. For a = b = relevance that is r/t * (h + 1 + j (r - 1)/(t - 1)).
+    """
     if groups is None:
-        return relevant * np.cumsum(relevant, axis=1)
-    r, t = groups.total(relevant), groups.sizes
-    share, others = groups.spread(r / t), groups.spread((r - 1) / np.maximum(t - 1, 1))
-    h = groups.spread(_hits_before(relevant, groups))
-    return share * (h + 1 + groups.place * others)
+        return a * np.cumsum(b, axis=1)
+    t, total_a, total_b, both = groups.sizes, groups.total(a), groups.total(b), groups.total(a * b)
+    first = (total_a * _sum_before(b, groups) + both) / t
+    step = (total_a * total_b - both) / (t * np.maximum(t - 1, 1))
+    return groups.spread(first) + groups.place * groups.spread(step)
+
+
+def capped_misses(
+    relevant: FloatArray, missed: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray
+) -> FloatArray:
+    """Give E[sum over relevant documents of min(missed documents ranked above, cap)], one value a query.
+
+    Among the q missed documents of its group, a relevant one has 0, 1, ..., q above it with equal probability.
+    """
+    groups = groups or TieGroups.singles(relevant.shape)
+    above, q = _sum_before(missed, groups), groups.total(missed)
+    limit = cap[groups.starts // groups.shape[1]]
+    below_cap = np.clip(limit - above, 0, q + 1)  # of the q + 1 cases
+    total = below_cap * above + below_cap * (below_cap - 1) / 2 + (q + 1 - below_cap) * limit
+    return groups.spread(groups.total(relevant) / groups.sizes * total / (q + 1)).sum(axis=1)
 
 
 def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
@@ -102,11 +149,11 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     last = groups.at_column(depth - 1)
     a = groups.starts[last] % groups.shape[1]
     r, t, s = groups.total(relevant)[last], groups.sizes[last], depth - a
-    h = _hits_before(relevant, groups)[last]
+    h = _sum_before(relevant, groups)[last]
 
     ranks = np.arange(1, depth + 1)
     in_last = ranks > a[:, None]
-    precisions = hit_products(relevant, groups)[:, :depth] / ranks
+    precisions = running_products(relevant, relevant, groups)[:, :depth] / ranks
     before = np.where(in_last, 0.0, precisions).sum(axis=1)
     w0 = (in_last / ranks).sum(axis=1)
     w1 = (in_last * (ranks - 1 - a[:, None]) / ranks).sum(axis=1)
@@ -118,8 +165,9 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     return expected
 
 
-def _hits_before(relevant: FloatArray, groups: TieGroups) -> FloatArray:
-    return (np.cumsum(relevant, axis=1) - relevant).ravel()[groups.starts]
+def _sum_before(values: FloatArray, groups: TieGroups) -> FloatArray:
+    """Sum over the ranks before each group."""
+    return (np.cumsum(values, axis=1) - values).ravel()[groups.starts]
 
 
 def _hypergeometric(x: IntArray, t: IntArray, r: FloatArray, s: IntArray) -> FloatArray:

@@ -192,7 +192,6 @@ def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
             score = RankingScore(together, number)
-            better = metric.metric.greater_is_better
-            scorer = make_scorer(score, response_method=response_method, greater_is_better=better)
+            scorer = make_scorer(score, response_method=response_method, greater_is_better=metric.greater_is_better)
             scorers.append(scorer.set_score_request(qid=True, groups=True, sample_weight=None))
     return scorers

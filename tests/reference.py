@@ -11,6 +11,7 @@ import itertools
 import math
 
 import numpy as np
+import scipy.stats
 
 
 @functools.cache
@@ -86,6 +87,112 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
     total = sum(sum(hits[:i]) / i for i in range(1, min(k, len(hits)) + 1) if hits[i - 1])
     divisor = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k])}[normalizer]
     return total / divisor if divisor else 0.0
+
+
+def f1(ranked, k=None, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    k = len(ranked) if k is None else k
+    return 2 * sum(hits[:k]) / (k + sum(hits)) if any(hits) else math.nan
+
+
+def r_precision(ranked, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    return sum(hits[: sum(hits)]) / sum(hits) if any(hits) else math.nan
+
+
+def _satisfied(label, gain, max_grade, threshold):
+    return {
+        "binary": lambda: _hits([label], threshold)[0],
+        "linear": lambda: label,
+        "exp2": lambda: (2**label - 1) / 2**max_grade,
+    }[gain]()
+
+
+def _walk(ranked, k, p, gain, max_grade, threshold):
+    """Rank and probability of stopping there, for each rank."""
+    reads = 1.0
+    for rank, label in enumerate(ranked[:k], start=1):
+        stop = _satisfied(label, gain, max_grade, threshold)
+        yield rank, reads * stop
+        reads *= (1 - stop) * p
+
+
+def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
+    return math.fsum(stop / rank for rank, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
+
+
+def nerr(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
+    if not any(_hits(ranked, relevance_threshold)):
+        return math.nan
+    best = err(sorted(ranked, reverse=True), k, p, gain, max_grade, relevance_threshold)
+    return err(ranked, k, p, gain, max_grade, relevance_threshold) / best
+
+
+def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_threshold=None):
+    return math.fsum(stop for _, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
+
+
+def rbp(ranked, k=None, p=0.8, gain="binary", max_grade=4, relevance_threshold=None):
+    gains = [_satisfied(label, gain, max_grade, relevance_threshold) for label in ranked[:k]]
+    return (1 - p) * math.fsum(p**place * g for place, g in enumerate(gains))
+
+
+def _pairs(ranked):
+    pairs = list(itertools.combinations(ranked, 2))
+    return sum(above < below for above, below in pairs), sum(above != below for above, below in pairs)
+
+
+def kendall_tau_distance(ranked, normalize=False):
+    inverted, pairs = _pairs(ranked)
+    if normalize:
+        return inverted / pairs if pairs else math.nan
+    return inverted
+
+
+def kendall_tau(ranked):
+    scores = range(len(ranked), 0, -1)
+    return scipy.stats.kendalltau(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+
+
+def spearman(ranked):
+    scores = range(len(ranked), 0, -1)
+    return scipy.stats.spearmanr(ranked, scores).statistic if len(set(ranked)) > 1 else math.nan
+
+
+def pairwise_accuracy(ranked):
+    inverted, pairs = _pairs(ranked)
+    return (pairs - inverted) / pairs if pairs else math.nan
+
+
+def auc(ranked, relevance_threshold=None):
+    return pairwise_accuracy(_hits(ranked, relevance_threshold))
+
+
+def q_measure(ranked, k=None, gain="linear", beta=1.0):
+    gains, ideal = ([_gain(gain)(g) for g in labels] for labels in (ranked, sorted(ranked, reverse=True)))
+    hits = _hits(ranked, None)
+    if not any(hits):
+        return math.nan
+    k = len(ranked) if k is None else k
+    ratios = (
+        (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i]))
+        for i in range(1, min(k, len(hits)) + 1)
+        if hits[i - 1]
+    )
+    return math.fsum(ratios) / min(k, sum(hits))
+
+
+def bpref(ranked, relevance_threshold=None):
+    hits = _hits(ranked, relevance_threshold)
+    relevant, others = sum(hits), len(hits) - sum(hits)
+    if not relevant:
+        return math.nan
+    total = 0.0
+    for place, hit in enumerate(hits):
+        if hit:
+            above = min(place - sum(hits[:place]), relevant)
+            total += 1 - above / min(relevant, others) if above else 1
+    return total / relevant
 
 
 def expected(name, labels, scores, ties="average", **params):

@@ -20,8 +20,19 @@ cutoffs = st.sampled_from([None, 1, 2, 5, 10])
 policies = st.sampled_from(TIES)
 
 
+# By default, pFound takes probabilities for labels, and precision and F1 count ranks that no document is at.
+GRADED = {"pfound": {"gain": "exp2"}}
+ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
+
+
+def bound(name, k=None, **params):
+    """The metric for grades 0 to 4, as a name gives it: larger is better."""
+    cutoff = {"k": k} if REGISTRY[name].metric.has_cutoff else {}
+    return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
+
+
 def per_query(name, k, ties):
-    return get_metric(name, k=k, ties=ties, average=None, replace_undefined_by=-9.0)
+    return bound(name, k, ties=ties, average=None, replace_undefined_by=-9.0)
 
 
 def by_id(metric, y_true, y_score, qid):
@@ -33,8 +44,8 @@ def by_id(metric, y_true, y_score, qid):
 @given(table=tables, k=cutoffs, ties=policies)
 def test_lies_within_its_bounds(name, table, k, ties):
     values = per_query(name, k, ties)(*table[:2], qid=table[2])
-    record = REGISTRY[name].metric
-    assert ((values >= record.lower) & (values <= record.upper) | (values == -9)).all()
+    record, sign = REGISTRY[name].metric, 1 if REGISTRY[name].metric.greater_is_better else -1
+    assert ((sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)).all()
 
 
 @names
@@ -86,8 +97,10 @@ def test_no_order_is_better_than_that_by_label(name, table, k, ties):
 @names
 @given(table=tables, ties=policies)
 def test_a_cutoff_behind_the_list_is_none(name, table, ties):
-    name = {"precision": "precision(divisor=retrieved)"}.get(name, name)  # by default, precision divides by k
-    whole, cut = per_query(name, None, ties), per_query(name, 10_000, ties)
+    if name == "f1" or not REGISTRY[name].metric.has_cutoff:
+        return
+    options = ENDS_WITH_THE_LIST.get(name, {})
+    whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
     np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
 
 
@@ -95,7 +108,7 @@ def test_a_cutoff_behind_the_list_is_none(name, table, ties):
 @given(table=tables, k=cutoffs, ties=policies)
 def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
     y_true, y_score, qid = table
-    metric = get_metric(name, k=k, ties=ties)
+    metric = bound(name, k, ties=ties)
     values = metric(y_true, y_score, qid=qid, average=None)
     assert metric(y_true, y_score, qid=qid) == pytest.approx(values.mean(), abs=1e-12)
     weights = 1.0 + np.array([list(dict.fromkeys(qid)).index(i) for i in qid])
@@ -106,7 +119,7 @@ def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties)
 @names
 @given(table=tables, k=cutoffs, ties=policies)
 def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
-    metric = get_metric(name, k=k, ties=ties)
+    metric = bound(name, k, ties=ties)
     two = metric(np.stack([table[0]] * 2), np.stack([table[1], -table[1]]), average=None)
     one = metric(np.tile(table[0], 2), np.concatenate([table[1], -table[1]]), qid=np.repeat([7, 3], table.shape[1]))
     assert two.mean() == pytest.approx(one, abs=1e-12)
@@ -116,7 +129,7 @@ def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"])
 def test_takes_every_numeric_type(name, dtype, rows):
     y_true, y_score, qid = rows
-    metric = get_metric(name, average=None)
+    metric = bound(name, average=None)
     expected = metric(y_true, y_score * 2, qid=qid)
     np.testing.assert_array_equal(metric(y_true.astype(dtype), (y_score * 2).astype(dtype), qid=qid), expected)
 
@@ -127,7 +140,7 @@ def test_leaves_its_inputs_alone(name, rows):
     for array in rows:
         array.flags.writeable = False
     for ties in TIES:
-        get_metric(name, k=3, ties=ties)(rows[0], rows[1], qid=rows[2])
+        bound(name, 3, ties=ties)(rows[0], rows[1], qid=rows[2])
     for array, copy in zip(rows, copies, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -135,7 +148,7 @@ def test_leaves_its_inputs_alone(name, rows):
 @names
 def test_a_query_without_relevant_documents(name, rows):
     y_true, y_score, qid = rows
-    metric = get_metric(name, average=None)
+    metric = bound(name, average=None)
     empty = list(dict.fromkeys(qid)).index("c")
     expected = np.nan if REGISTRY[name].metric.undefined else 0.0
     assert metric(y_true, y_score, qid=qid)[empty] == 0
@@ -147,40 +160,49 @@ def test_a_query_without_relevant_documents(name, rows):
 @names
 def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
     y_true, y_score, qid, weights = [1, 0, 0], [2, 1, 0], ["a", "a", "b"], [1, 1, 3]
-    metric = get_metric(name, k=1)
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * 1 + 3 * 0) / 4)
+    metric = bound(name, 1)
+    first, second = metric(y_true, y_score, qid=qid, average=None)
+    assert second == 0
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
     if REGISTRY[name].metric.undefined:
-        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == 1
+        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == first > 0
         assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
 
 
 @names
 def test_a_single_document_is_a_query(name):
-    assert get_metric(name)([1], [0.5], qid=["a"]) == 1
+    value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
+    if REGISTRY[name].__module__.endswith("pairwise"):
+        assert value == 0 if REGISTRY[name].metric.undefined is None else np.isnan(value)
+    else:
+        assert 0 < value <= 1
 
 
 @names
 def test_micro_average_only_where_documents_can_be_pooled(name, rows):
-    if not REGISTRY[name].metric.pooled:
+    record = REGISTRY[name].metric
+    options = {record.pooled: True} if isinstance(record.pooled, str) else {}
+    if not record.pooled or options:
         with pytest.raises(ValueError, match="average must be"):
-            get_metric(name, average="micro")
+            bound(name, average="micro")
+    if not record.pooled:
         return
     y_true, y_score, qid = rows
-    metric = get_metric(name, average="micro")
+    metric = bound(name, 2 if record.has_cutoff else None, average="micro", **options)
     # Over queries of one length and one number of relevant documents, pooling is the mean.
-    alike = metric([[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]], k=1)
-    assert alike == metric([[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]], k=1, average="macro")
+    alike = [[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]]
+    assert metric(*alike) == metric(*alike, average="macro") != 0
     # A query of weight 0 is as good as absent.
     weights = np.where(qid == "f", 0.0, 1.0)
     kept = qid != "f"
-    expected = metric(y_true[kept], y_score[kept], qid=qid[kept], k=2)
-    assert metric(y_true, y_score, qid=qid, k=2, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+    expected = metric(y_true[kept], y_score[kept], qid=qid[kept])
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
 
 
 @names
 def test_pickles(name, rows):
-    metric = pickle.loads(pickle.dumps(get_metric(name, ties="worst")))
-    assert metric(rows[0], rows[1], qid=rows[2]) == get_metric(name, ties="worst")(rows[0], rows[1], qid=rows[2])
+    metric = pickle.loads(pickle.dumps(bound(name, ties="worst")))
+    assert metric(rows[0], rows[1], qid=rows[2]) == bound(name, ties="worst")(rows[0], rows[1], qid=rows[2])
     assert pickle.loads(pickle.dumps(REGISTRY[name])) is REGISTRY[name]
 
 
@@ -190,7 +212,8 @@ def test_is_a_public_function_a_name_and_a_scorer(name):
     assert getattr(skrank_metrics, function.__name__) is function
     assert function.__name__ in skrank_metrics.__all__
     assert function.__module__.startswith("skrank_metrics.metrics.")
-    assert str(get_metric(function)) == name
+    assert str(get_metric(name)) == name
+    assert str(get_metric(function)) == name.removeprefix("neg_")
     assert f"make_scorer({name}," in repr(get_ranking_scorer(name))
 
 

@@ -5,10 +5,24 @@ import pytest
 import reference
 
 from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 OPTIONS = {
+    "f1": [{}, {"relevance_threshold": 2}],
+    "r_precision": [{}, {"relevance_threshold": 2}],
+    "rbp": [{}, {"p": 0.5, "gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
+    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9}],
+    "nerr": [{}, {"p": 0.7, "max_grade": 3}],
+    "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, {"gain": "binary"}],
+    "neg_kendall_tau_distance": [{}, {"normalize": True}],
+    "kendall_tau": [{}],
+    "pairwise_accuracy": [{}],
+    "auc": [{}, {"relevance_threshold": 2}],
+    "spearman": [{}],
+    "bpref": [{}, {"relevance_threshold": 2}],
+    "q_measure": [{}, {"beta": 0.3, "gain": "exp2"}],
     "cg": [{}],
     "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
@@ -47,8 +61,11 @@ def test_every_metric_is_enumerated():
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
+    function = REGISTRY[name]
+    cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
     for options in OPTIONS[name]:
-        for k in CUTOFFS:
-            metric = get_metric(name, ties=ties, k=k, average=None, replace_undefined_by=np.nan, **options)
-            expected = [reference.expected(name, *query, ties=ties, k=k, **options) for query in QUERIES]
+        for cutoff in cutoffs:
+            metric = get_metric(function, ties=ties, **cutoff, average=None, replace_undefined_by=np.nan, **options)
+            plain = name.removeprefix("neg_")
+            expected = [reference.expected(plain, *query, ties=ties, **cutoff, **options) for query in QUERIES]
             np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")

@@ -6,9 +6,12 @@ import pytest
 from scipy import sparse
 
 from skrank_metrics import evaluate, get_metric, get_metric_names, ndcg_score, with_qid
+from skrank_metrics._registry import REGISTRY
 
-CALLS = [get_metric(name) for name in get_metric_names()] + [evaluate]
+CALLS = [get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()] + [evaluate]
 every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
+
+WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].metric.has_cutoff]
 
 Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
 
@@ -87,24 +90,25 @@ def test_two_dimensions_come_without_ids(call):
         call([[1, 0], [np.nan, 0]], [[1, 0], [1, 0]])
 
 
-@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("name", WITH_CUTOFF)
 @pytest.mark.parametrize("k", [2.5, True, np.True_, "3", float("nan"), [1], 3.0])
 def test_k_of_another_type(name, k):
     with pytest.raises(TypeError, match="k must be an int >= 1 or None; got"):
         get_metric(name, k=k)
 
 
-@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("name", WITH_CUTOFF)
 @pytest.mark.parametrize("k", [0, -1, np.int64(-3)])
 def test_k_below_one(name, k):
     with pytest.raises(ValueError, match="k must be an int >= 1 or None; got"):
         get_metric(name, k=k)
 
 
-@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("name", WITH_CUTOFF)
 @pytest.mark.parametrize("k", [2, np.int8(2), np.uint64(2)])
 def test_k_of_any_integer_type(name, k):
-    assert get_metric(name, k=k)(Y, S, qid=Q) == get_metric(name, k=2)(Y, S, qid=Q)
+    labels = [1, 0, 1, 0]
+    assert get_metric(name, k=k)(labels, S, qid=Q) == get_metric(name, k=2)(labels, S, qid=Q)
 
 
 @pytest.mark.parametrize(

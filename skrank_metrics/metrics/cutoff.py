@@ -1,4 +1,4 @@
-"""Hits in the top k against what was shown or what there was: precision, recall, hit rate."""
+"""Hits in the top k against what was shown or what there was: precision, recall, F1, hit rate, R-precision."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from skrank_metrics._gains import RelevanceGain
 from skrank_metrics._metric import Reference
 from skrank_metrics._options import RelevanceThreshold, choice
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
 from skrank_metrics._validation import FloatArray, IntArray
 
-__all__ = ["hit_rate_score", "precision_at_k_score", "recall_at_k_score"]
+__all__ = ["f1_at_k_score", "hit_rate_score", "precision_at_k_score", "r_precision_score", "recall_at_k_score"]
 
 _MANNING = Reference(
     "Manning et al. 2008",
     "C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.",
     "10.1017/CBO9780511809071",
+)
+
+_RIJSBERGEN = Reference(
+    "van Rijsbergen 1974",
+    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).",
+    "10.1108/eb026584",
 )
 
 _Divisor = Annotated[
@@ -68,6 +75,41 @@ def recall_at_k_score(
     return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
 
 
+@metric("f1", graded=False, pooled=True, reference=_RIJSBERGEN)
+def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, IntArray]:
+    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+
+    Examples
+    --------
+    Three of the first five documents are relevant, of four in all: 2 * 3 / (5 + 4).
+
+    >>> from skrank_metrics import f1_at_k_score
+    >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
+    0.6667
+    """
+    hits = lists.relevance(relevance_threshold).sum(axis=1)
+    return 2 * hits, lists.cutoff + lists.n_relevant(relevance_threshold)
+
+
+@metric("r_precision", graded=False, has_cutoff=False, reference=_MANNING)
+def r_precision_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall.
+
+    Examples
+    --------
+    Three documents are relevant, and two of them are among the first three:
+
+    >>> from skrank_metrics import r_precision_score
+    >>> round(r_precision_score([[1, 0, 1, 0, 1]], [[5, 4, 3, 2, 1]]), 4)
+    0.6667
+    """
+    n_relevant = lists.n_relevant(relevance_threshold)
+    within = lists.ranks <= n_relevant[:, None]
+    return (lists.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
+
+
 @metric("hit_rate", graded=False, reference=_MANNING)
 def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
@@ -83,4 +125,4 @@ def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshol
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
     0.5
     """
-    return 1 - np.prod(1 - lists.stops(relevance_threshold), axis=1)
+    return 1 - np.prod(1 - lists.stops(RelevanceGain(relevance_threshold)), axis=1)

@@ -1,4 +1,4 @@
-"""Precision at the ranks of the relevant documents: MAP."""
+"""Precision, or what takes its place, at the ranks of the relevant documents: MAP, Q-measure, bpref."""
 
 from __future__ import annotations
 
@@ -7,18 +7,42 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine import KernelResult
+from skrank_metrics._gains import RelevanceGain
 from skrank_metrics._metric import Reference
-from skrank_metrics._options import RelevanceThreshold, choice
+from skrank_metrics._options import Gain, Option, RelevanceThreshold, choice
 from skrank_metrics._ranked import RankedLists
 from skrank_metrics._registry import metric
+from skrank_metrics._validation import FloatArray, IntArray, check_number
 
-__all__ = ["map_score"]
+__all__ = ["bpref_score", "map_score", "q_measure_score"]
 
 _BUCKLEY = Reference(
     "Buckley & Voorhees 2000",
     "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.",
     "10.1145/345508.345543",
 )
+
+_SAKAI = Reference(
+    "Sakai 2007",
+    "T. Sakai (2007). On the reliability of information retrieval metrics based on graded relevance. Information "
+    "Processing & Management 43(2).",
+    "10.1016/j.ipm.2006.07.020",
+)
+_BPREF = Reference(
+    "Buckley & Voorhees 2004",
+    "C. Buckley, E. M. Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR 2004.",
+    "10.1145/1008992.1009000",
+)
+
+
+def _check_beta(value: Any) -> float:
+    beta = check_number(value, "beta", "a number >= 0")
+    if not 0 <= beta < np.inf:
+        raise ValueError(f"beta must be finite and >= 0; got {value!r}.")
+    return beta
+
+
+_Beta = Annotated[Any, Option(_check_beta, "float", "Weight of gains against hits.")]
 
 _Normalizer = Annotated[
     Any,
@@ -52,3 +76,50 @@ def map_score(
     precisions = lists.hit_products(relevance_threshold) @ (1 / lists.ranks)
     n_relevant = lists.n_relevant(relevance_threshold)
     return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.cutoff)
+
+
+@metric("q_measure", graded=True, reference=_SAKAI)
+def q_measure_score(
+    lists: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
+) -> tuple[FloatArray, FloatArray | IntArray]:
+    """Q-measure: average precision whose precision is blended with gains.
+
+    At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
+    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision.
+
+    Examples
+    --------
+    At rank 2 there are 1 hit, a gain of 2, and an ideal gain of 2: (1 + 2) / (2 + 2).
+
+    >>> from skrank_metrics import q_measure_score
+    >>> q_measure_score([[0, 2]], [[2, 1]])
+    0.75
+    """
+    relevance = RelevanceGain(None)
+    hits, gains = lists.hit_products(None), lists.running_products(relevance, gain)
+    ideal = np.cumsum(lists.ideal_lists().gains(gain), axis=1)[:, : lists.depth]
+    blended = ((hits + beta * gains) / (lists.ranks + beta * ideal)).sum(axis=1)
+    return blended, np.minimum(lists.n_relevant(None), lists.cutoff)
+
+
+@metric("bpref", graded=False, has_cutoff=False, reference=_BPREF)
+def bpref_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, FloatArray | IntArray]:
+    """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
+
+    N is the number of documents that are not relevant, and R of them at most count, as in trec_eval. Only judged
+    documents may be passed: leave out the others rather than label them 0.
+
+    Examples
+    --------
+    Relevant at ranks 1 and 3, below 0 and 1 others; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
+
+    >>> from skrank_metrics import bpref_score
+    >>> bpref_score([[1, 0, 1, 0]], [[4, 3, 2, 1]])
+    0.75
+    """
+    n_relevant = lists.n_relevant(relevance_threshold)
+    bound = np.maximum(np.minimum(n_relevant, lists.n_judged - n_relevant), 1)
+    misses = lists.capped_misses(relevance_threshold, n_relevant)
+    return lists.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant

@@ -1,0 +1,164 @@
+"""Pairs of documents in the right and the wrong order, and correlations of ranks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from skrank_metrics._gains import RelevanceGain, linear_gain
+from skrank_metrics._metric import Reference
+from skrank_metrics._options import Option, RelevanceThreshold
+from skrank_metrics._ranked import RankedLists
+from skrank_metrics._registry import metric
+from skrank_metrics._validation import FloatArray, check_choice
+
+__all__ = ["auc_score", "kendall_tau_distance", "kendall_tau_score", "pairwise_accuracy_score", "spearman_score"]
+
+_KENDALL = Reference(
+    "Kendall 1938",
+    "M. G. Kendall (1938). A new measure of rank correlation. Biometrika 30.",
+    "10.1093/biomet/30.1-2.81",
+)
+_KENDALL_TIES = Reference(
+    "Kendall 1945",
+    "M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).",
+    "10.1093/biomet/33.3.239",
+)
+_SPEARMAN = Reference(
+    "Spearman 1904",
+    "C. Spearman (1904). The proof and measurement of association between two things. The American Journal of "
+    "Psychology 15(1).",
+    "10.2307/1412159",
+)
+_JOACHIMS = Reference(
+    "Joachims 2002",
+    "T. Joachims (2002). Optimizing search engines using clickthrough data. KDD 2002.",
+    "10.1145/775047.775067",
+)
+_HANLEY = Reference(
+    "Hanley & McNeil 1982",
+    "J. A. Hanley, B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic "
+    "(ROC) curve. Radiology 143(1).",
+    "10.1148/radiology.143.1.7063747",
+)
+
+_NO_PAIRS = "no two documents of different labels"
+
+_Normalize = Annotated[
+    Any,
+    Option(
+        lambda value: check_choice(value, "normalize", (True, False)),
+        "bool",
+        "Whether to divide by the number of pairs of documents with different labels.",
+    ),
+]
+
+
+@metric(
+    "neg_kendall_tau_distance",
+    graded=True,
+    upper=np.inf,
+    undefined=None,
+    has_cutoff=False,
+    pooled="normalize",
+    greater_is_better=False,
+    reference=_KENDALL,
+)
+def kendall_tau_distance(
+    lists: RankedLists, *, normalize: _Normalize = False
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Kendall tau distance: the number of pairs of documents of which the less relevant one is ranked above.
+
+    Pairs with tied scores count 1/2. Smaller is better; the name in strings and scorers is that of the negative. With
+    ``normalize=True`` it is the share of the pairs with different labels, undefined where there are none.
+
+    Examples
+    --------
+    Of the three pairs, 0 above 1 and 0 above 2 are inverted:
+
+    >>> from skrank_metrics import kendall_tau_distance
+    >>> kendall_tau_distance([[0, 2, 1]], [[3, 2, 1]])
+    2.0
+    """
+    inverted, pairs = lists.pairs(linear_gain)
+    return (inverted, pairs) if normalize else inverted
+
+
+@metric("kendall_tau", graded=True, lower=-1.0, undefined=_NO_PAIRS, has_cutoff=False, reference=_KENDALL_TIES)
+def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+    """Kendall tau-b: concordant less discordant pairs, over the geometric mean of all pairs and those of other labels.
+
+    Documents with equal labels are tied, which tau-b corrects for. Documents with equal scores are not tied in any
+    ranking that could be shown: the value is the expectation over their orders, so that a constant score has 0. Where
+    no scores tie, it equals scipy.stats.kendalltau.
+
+    Examples
+    --------
+    One pair in order, two inverted: (1 - 2) / sqrt(3 * 3).
+
+    >>> from skrank_metrics import kendall_tau_score
+    >>> round(kendall_tau_score([[0, 2, 1]], [[3, 2, 1]]), 4)
+    -0.3333
+    """
+    inverted, pairs = lists.pairs(linear_gain)
+    n = lists.n_documents
+    return pairs - 2 * inverted, np.sqrt(pairs * (n * (n - 1) / 2))
+
+
+@metric("pairwise_accuracy", graded=True, undefined=_NO_PAIRS, has_cutoff=False, pooled=True, reference=_JOACHIMS)
+def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+    """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
+
+    Pairs with tied scores count 1/2.
+
+    Examples
+    --------
+    Of the three pairs only 2 above 1 is in order:
+
+    >>> from skrank_metrics import pairwise_accuracy_score
+    >>> round(pairwise_accuracy_score([[0, 2, 1]], [[3, 2, 1]]), 4)
+    0.3333
+    """
+    inverted, pairs = lists.pairs(linear_gain)
+    return pairs - inverted, pairs
+
+
+@metric("auc", graded=False, undefined="documents of one class only", has_cutoff=False, pooled=True, reference=_HANLEY)
+def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
+    """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
+
+    Its mean over queries is known as group AUC (GAUC).
+
+    Examples
+    --------
+    The relevant document is above one of the two others:
+
+    >>> from skrank_metrics import auc_score
+    >>> auc_score([[0, 1, 0]], [[3, 2, 1]])
+    0.5
+    """
+    inverted, pairs = lists.pairs(RelevanceGain(relevance_threshold))
+    return pairs - inverted, pairs
+
+
+@metric("spearman", graded=True, lower=-1.0, undefined=_NO_PAIRS, has_cutoff=False, reference=_SPEARMAN)
+def spearman_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+    """Spearman's rho: the correlation of ranks by label with ranks by score.
+
+    Documents with equal labels share their mean rank. For documents with equal scores it is the expectation over their
+    orders, so that a constant score has 0. Where no scores tie, it equals scipy.stats.spearmanr.
+
+    Examples
+    --------
+    The first two of three documents have changed places: 1 - 6 * (1 + 1 + 0) / (3 * (9 - 1)).
+
+    >>> from skrank_metrics import spearman_score
+    >>> spearman_score([[1, 2, 0]], [[3, 2, 1]])
+    0.5
+    """
+    n = lists.n_documents.astype(np.float64)
+    by_label, squares = lists.label_ranks()
+    covariance = by_label @ lists.ranks - n * (n + 1) ** 2 / 4
+    variations = (squares - n * (n + 1) ** 2 / 4) * (n * (n**2 - 1) / 12)
+    return covariance, np.sqrt(variations)

@@ -19,6 +19,8 @@ def main(arguments: list[str] | None = None) -> None:
     if chosen.command == "metrics":
         print(metrics_table())
         return
+    if not chosen.picture.parent.is_dir():
+        demo.error(f"--picture must lie in a folder that exists; got {chosen.picture}")
     from skrank_metrics import _demo
 
     _demo.run(chosen.picture)

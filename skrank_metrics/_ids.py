@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._validation import TWO_WAYS_OUT, IntArray
+from skrank_metrics._validation import IntArray, refuse_masked
 
 
 def resolve_ids(y: Any, **sources: Any) -> tuple[Any, str]:
@@ -26,13 +27,37 @@ def resolve_ids(y: Any, **sources: Any) -> tuple[Any, str]:
     return None, ""
 
 
-def missing_ids_message(who: str) -> str:
-    """What to say where a query id is needed and none was given."""
-    return f"{who} needs the query id of each document (qid), and got none. {TWO_WAYS_OUT}"
+def missing_ids_message(who: str, *, in_search: bool = True) -> str:
+    """Say that a query id is needed and none was given, and what to do."""
+    message = (
+        f"{who} needs the query id of each document (qid), and got none. Pass qid=<one query id a document>, or let y "
+        "carry the ids in an index level named 'qid': with_qid(y, qid)."
+    )
+    hint = (
+        " Inside scikit-learn's model selection with_qid always works; groups= and qid= arrive everywhere only with "
+        "sklearn.set_config(enable_metadata_routing=True)."
+    )
+    return message + (hint if in_search else "")
+
+
+def check_aligned(**columns: Any) -> None:
+    """Refuse pandas objects with the same index labels in different orders.
+
+    Rows are taken by position, as scikit-learn does. Equal labels in another order mean that one of two columns was
+    sorted or shuffled without the other, or that an index was carried along that means nothing: no guess is safe.
+    """
+    indexes = {n: column.index for n, column in columns.items() if hasattr(getattr(column, "index", None), "equals")}
+    for (first, one), (second, other) in itertools.pairwise(indexes.items()):
+        if len(one) == len(other) and not one.equals(other) and set(one) == set(other):
+            raise ValueError(
+                f"{second} must have the same index as {first}; got the same labels in different orders, while rows "
+                f"are taken by position. Align the two, or pass {second}.to_numpy() where the positions do match."
+            )
 
 
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids as a 1-D array with one id a row and none missing, of whatever type they are."""
+    refuse_masked(ids, name)
     array = _to_id_array(ids)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one query id a document; got {array.ndim} dimensions.")
@@ -49,7 +74,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     elif kind in "mM":
         missing = np.isnat(array)
     elif array.dtype.kind == "O":
-        missing = np.fromiter(map(_is_missing, array), dtype=bool, count=n_rows)
+        missing = _missing_objects(array, name)
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(f"{name} must not hold missing ids; got {array[row]!r} at row {row}.")
@@ -63,6 +88,17 @@ def _to_id_array(ids: Any) -> NDArray[Any]:
         array[:] = ids
         return array
     return np.asarray(ids)
+
+
+def _missing_objects(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    # Different values are few; only where one of them is missing is every row looked at.
+    try:
+        different = dict.fromkeys(array.tolist())
+    except TypeError:
+        raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
+    if not any(map(_is_missing, different)):
+        return np.zeros(0, dtype=bool)
+    return np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
 
 
 def _is_missing(value: Any) -> bool:
@@ -121,10 +157,7 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
 def _hash_codes(values: NDArray[Any]) -> IntArray:
     # Sorting strings is ten times slower, and ids of mixed types have no order.
     codes: dict[Any, int] = {}
-    try:
-        return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))
-    except TypeError:
-        raise TypeError("qid must hold hashable ids such as integers or strings; got unhashable ones.") from None
+    return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))
 
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
@@ -156,7 +189,7 @@ def with_qid(y: Any, qid: Any) -> Any:
     ImportError
         Where pandas is not installed.
     ValueError
-        Where lengths differ, an id is missing, or ``y`` and ``qid`` are Series whose indexes differ.
+        Where lengths differ, an id is missing, or ``y`` and ``qid`` are Series with their index in different orders.
 
     Examples
     --------
@@ -171,14 +204,12 @@ def with_qid(y: Any, qid: Any) -> Any:
         raise ImportError(
             "with_qid needs pandas (pip install pandas). Without it, enable metadata routing and pass groups=qid."
         ) from None
+    if qid is None:
+        raise TypeError("qid must hold one query id a document; got None.")
+    refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
     ids = check_ids(qid, len(labels), "qid", "y")
-    both_indexed = isinstance(y, pd.Series) and isinstance(qid, pd.Series)
-    if both_indexed and not y.index.equals(qid.index):
-        raise ValueError(
-            "qid must have the same index as y; rows are taken by position, and the two Series are in different "
-            "orders. Align them, or pass qid.to_numpy() where the positions do match."
-        )
+    check_aligned(y=y, qid=qid)
     return pd.Series(labels, index=pd.Index(ids, name="qid"), name=getattr(y, "name", None))

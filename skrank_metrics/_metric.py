@@ -13,7 +13,8 @@ from skrank_metrics._engine import AVERAGES, Computation, Kernel, aggregate, per
 from skrank_metrics._options import Option
 from skrank_metrics._queries import query_lists
 from skrank_metrics._ranked import TIE_POLICIES
-from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, nearest
+from skrank_metrics._search_errors import fail_in_search
+from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, check_scores, nearest
 
 SHARED_DEFAULTS: Mapping[str, Any] = {
     "k": None,
@@ -90,7 +91,7 @@ class MetricFunction(Protocol):
     def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoundMetric:
     """A metric with its parameters: what a name such as "ndcg(gain=exp2)@10" stands for.
 
@@ -102,13 +103,12 @@ class BoundMetric:
     negative: bool = False  # the negative of the function, so that larger is better
 
     def __post_init__(self) -> None:
-        known = self.metric.parameters
-        for name in self.params:
-            if name not in known:
-                raise TypeError(
-                    f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
-                    f"{nearest(name, known)}"
-                )
+        known = ["qid", "sample_weight", *self.metric.parameters]
+        for name in self.params.keys() - self.metric.parameters.keys():
+            raise TypeError(
+                f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
+                f"{nearest(name, known)}"
+            )
         self.computation  # noqa: B018  raises what is wrong with the parameters
         check_choice(self.average, "average", AVERAGES)
         pooled = self.metric.pooled
@@ -178,15 +178,34 @@ class BoundMetric:
         return spelled.replace("=", "_").replace(".", "_")
 
     def __call__(
-        self, y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None, **params: Any
+        self, y_true: Any, y_score: Any, *misplaced: Any, qid: Any = None, sample_weight: Any = None, **params: Any
     ) -> float | FloatArray:
         """Compute the metric; parameters given here win over bound ones."""
+        if misplaced or hasattr(y_true, "predict"):
+            return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
-        lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
-        (result,) = per_query(lists, [bound.computation])
+        check_scores(y_score)  # in a search, a candidate may fail here; all else is wrong for every candidate
+        try:
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+            (result,) = per_query(lists, [bound.computation])
+        except (TypeError, ValueError) as error:
+            return fail_in_search(error)
         return bound.aggregate(result, lists.weights)
+
+    def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
+        if hasattr(y_true, "predict"):
+            example = self.metric.name + ("@10" if self.metric.has_cutoff else "")
+            return TypeError(
+                f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
+                f'estimator. Pass scoring=get_ranking_scorer("{example}"), or make_ranking_scorer('
+                f"{self.function.__name__}, ...)."
+            )
+        return TypeError(
+            f"{self.function.__name__}() takes y_true and y_score by position and all else by name; got "
+            f"{len(misplaced)} more positional arguments. Write qid=..., k=..."
+        )
 
     def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
         """Make the values of queries one number, as ``average`` says."""
         value = aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))
-        return -value if self.negative else value
+        return 0.0 - value if self.negative else value

@@ -70,7 +70,8 @@ def parse(spec: str) -> BoundMetric:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise ValueError(f"A metric name must be {_GRAMMAR}, in lower case and with k >= 1; got {spec!r}.")
+        hint = nearest(re.split(r"[^a-z0-9_]", spec.strip().lower())[0], REGISTRY)
+        raise ValueError(f"A metric name must be {_GRAMMAR}, in lower case and with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match.groups()
     flat = _FLAT.fullmatch(spec)
     if flat and name not in REGISTRY:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from skrank_metrics._gains import DiscountFunction, GainFunction
-from skrank_metrics._ids import Grouping, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction
+from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
@@ -33,6 +33,7 @@ class QueryLists:
     weights: FloatArray | None  # one a query
     _counts: dict[float, IntArray] = field(default_factory=dict)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict)
+    _tables: dict[GainFunction, FloatArray] = field(default_factory=dict)
 
     @property
     def n_queries(self) -> int:
@@ -57,6 +58,21 @@ class QueryLists:
         """Number of relevant documents of each query: labels >= threshold, or > 0 where there is none."""
         return self.count(np.nextafter(0.0, 1.0) if relevance_threshold is None else relevance_threshold)
 
+    def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
+        """Gains of some of the labels, or of padding, whose gain means nothing."""
+        if not isinstance(gain, CallableGain):
+            return gain(labels)
+        # A function of the user's own may know the labels that there are and no others.
+        if gain not in self._tables:
+            self._tables[gain] = gain(self.distinct_labels)
+        places = np.searchsorted(self.distinct_labels, labels)
+        return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
+
+    @cached_property
+    def distinct_labels(self) -> FloatArray:
+        """The labels that there are, ascending."""
+        return np.unique(self.labels)
+
     @cached_property
     def largest_grade(self) -> int | None:
         """The largest label, where labels are whole numbers and few enough to be counted grade by grade."""
@@ -70,7 +86,7 @@ class QueryLists:
         key = (gain, discount, k)
         if key not in self._ideals:
             steps = np.full(1, -1.0)
-            if self.largest_grade is not None:
+            if self.largest_grade is not None and not isinstance(gain, CallableGain):
                 steps = np.diff(gain(np.arange(self.largest_grade + 1.0)), prepend=0.0)
             counted = (steps >= 0).all()
             self._ideals[key] = (
@@ -90,7 +106,7 @@ class QueryLists:
         return ideal
 
     def _sort_ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
-        gains, ideal = gain(self.labels), np.zeros(self.n_queries)
+        gains, ideal = self.gains(gain, self.labels), np.zeros(self.n_queries)
         for queries in self.blocks():
             best = -np.sort(-self.windows(gains, queries, 0.0), axis=1)[:, :k]
             ideal[queries] = best @ (1 / discount(np.arange(1.0, best.shape[1] + 1)))
@@ -124,6 +140,7 @@ class QueryLists:
 def query_lists(y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryLists:
     """Check the input and group it by query: 1-D rows with ids in any order, or 2-D with a query a row."""
     labels, scores = check_arrays(y_true, y_score)
+    check_aligned(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight)
     ids, source = resolve_ids(y_true, qid=qid)
     if labels.ndim == 2:
         if ids is not None:
@@ -136,7 +153,7 @@ def query_lists(y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: An
         weights = None if sample_weight is None else check_weights(sample_weight, n_queries, "query")
         return QueryLists(Grouping(np.arange(n_queries), sizes, None), labels.ravel(), scores.ravel(), weights)
     if ids is None:
-        raise TypeError(missing_ids_message("A 1-D y_true"))
+        raise TypeError(missing_ids_message("A 1-D y_true", in_search=False))
     grouping = group_rows(check_ids(ids, len(labels)))
     weights = None if sample_weight is None else query_weights(sample_weight, grouping)
     if grouping.order is not None:
@@ -156,6 +173,6 @@ def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
         query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
         raise ValueError(
             f"sample_weight must be constant within a query; got {weights[query]} and {rows[row]} in query "
-            f"{grouping.ids[query]!r}. A ranking is weighted as a whole: give each query one weight."
+            f"{grouping.ids.tolist()[query]!r}. A ranking is weighted as a whole: give each query one weight."
         )
     return weights

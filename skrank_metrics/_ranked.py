@@ -144,7 +144,7 @@ class RankedLists:
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:
-        return np.where(self._padding, 0.0, gain(self._labels))
+        return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
 def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> RankedLists:

@@ -11,8 +11,6 @@ from skrank_metrics._docstrings import public_docstring
 from skrank_metrics._engine import Kernel
 from skrank_metrics._metric import BoundMetric, Metric, MetricFunction, Reference
 from skrank_metrics._options import Option
-from skrank_metrics._search_errors import fail_in_search
-from skrank_metrics._validation import FloatArray
 
 REGISTRY: dict[str, MetricFunction] = {}
 
@@ -65,10 +63,9 @@ def _public_function(record: Metric) -> MetricFunction:
     @functools.wraps(record.kernel)
     def score(
         y_true: Any, y_score: Any, *misplaced: Any, qid: Any = None, sample_weight: Any = None, **params: Any
-    ) -> float | FloatArray:
-        if misplaced or hasattr(y_true, "predict"):
-            return cast(float, fail_in_search(_misuse(record, misplaced, is_scoring=hasattr(y_true, "predict"))))
-        return BoundMetric(cast(MetricFunction, score), params)(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    ) -> Any:
+        bound = BoundMetric(cast(MetricFunction, score), params)
+        return bound(y_true, y_score, *misplaced, qid=qid, sample_weight=sample_weight)
 
     bindable = record.parameters
     order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", *record.defaults]
@@ -80,20 +77,6 @@ def _public_function(record: Metric) -> MetricFunction:
     score.__annotations__ = {}
     score.metric = record  # type: ignore[attr-defined]
     return cast(MetricFunction, score)
-
-
-def _misuse(record: Metric, misplaced: tuple[Any, ...], *, is_scoring: bool) -> TypeError:
-    name = record.kernel.__name__
-    if is_scoring:
-        return TypeError(
-            f"{name} is a metric of labels and scores, not a scorer of estimators; got an estimator. "
-            f'Pass scoring=get_ranking_scorer("{record.name}{"@10" if record.has_cutoff else ""}"), or '
-            f"make_ranking_scorer({name}, ...)."
-        )
-    return TypeError(
-        f"{name}() takes y_true and y_score by position and all else by name; got "
-        f"{len(misplaced)} more positional arguments. Write qid=..."
-    )
 
 
 def get_metric_names() -> list[str]:

@@ -16,23 +16,31 @@ IntArray: TypeAlias = NDArray[np.intp]
 # float64 tells all integers up to here apart; beyond it, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 
-TWO_WAYS_OUT = (
-    "Pass qid=<one query id a document>, or let y carry the ids in an index level named 'qid': with_qid(y, qid)."
-)
-
 
 def check_arrays(y_true: Any, y_score: Any) -> tuple[FloatArray, FloatArray]:
     """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value."""
-    labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
-    if labels.shape != scores.shape:
-        raise ValueError(
-            f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}."
-            + (" One score a document is needed, not one a class." if scores.ndim > labels.ndim else "")
-        )
+    labels, scores = to_float64(y_true, "y_true"), check_scores(y_score)
+    _check_shapes(labels.shape, scores.shape)
     check_labels(labels)
+    return labels, scores
+
+
+def check_scores(y_score: Any) -> FloatArray:
+    """Scores as float64, none of them NaN."""
+    scores = to_float64(y_score, "y_score")
     if np.isnan(scores.min()):
         _raise_bad_value("y_score", scores, np.isnan(scores), "without NaN", "The model gave no score there.")
-    return labels, scores
+    return scores
+
+
+def _check_shapes(labels: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    if labels != scores:
+        hint = ""
+        if len(scores) > len(labels):
+            hint = " One score a document is needed, not one a class."
+        elif len(labels) > len(scores):
+            hint = " Pass y_true 1-D, as .ravel() or a single column of a DataFrame gives it."
+        raise ValueError(f"y_score must have the same shape as y_true; got {scores} and {labels}.{hint}")
 
 
 def check_labels(labels: FloatArray, name: str = "y_true") -> None:
@@ -61,8 +69,10 @@ def to_float64(values: Any, name: str) -> FloatArray:
 
 
 def _to_array(values: Any, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
+    refuse_masked(values, name)
+    if hasattr(values, "columns") and len(values.columns) == 1:
+        # Taken for a query a row, it would be as many queries of one document.
+        raise ValueError(f"{name} must not be a DataFrame of one column; got shape {values.shape}. Pass the column.")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -70,6 +80,12 @@ def _to_array(values: Any, name: str) -> NDArray[Any]:
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array with one entry a document; got {type(values).__name__}.")
     return array
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """A mask would be dropped on the way to a plain array, and what it hides would count."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
 
 
 def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
@@ -101,7 +117,8 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
     place = int(np.flatnonzero(bad)[0])
-    raise ValueError(f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}. {hint}")
+    where = f"got {array.flat[place]} at {_position(place, array)}"
+    raise ValueError(f"{name} must be {expected}; {where}. {hint}".strip())
 
 
 def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
@@ -145,5 +162,5 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
 
 def nearest(value: Any, words: Iterable[Any]) -> str:
     """The names that are spelled most alike, as the tail of an error message."""
-    close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.5)
+    close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(word) for word in close)}?" if close else ""

@@ -17,7 +17,7 @@ from skrank_metrics._validation import FloatArray
 __all__ = ["RankingReport", "evaluate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class RankingReport:
     """Values of ranking metrics, as means and query by query.
 
@@ -52,6 +52,8 @@ class RankingReport:
             std = f"{values.std():.4f}" if len(values) else "nan"
             lines.append(f"{name:<{width}}  {mean:>7.4f}  {std:>16}  {self.n_undefined[name]:>17}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def to_frame(self) -> Any:
         """Put the values per query into a table.

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._ids import Grouping, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import query_weights
-from skrank_metrics._validation import FloatArray, check_labels, to_float64
+from skrank_metrics._validation import FloatArray, check_labels, check_weights, to_float64
 from skrank_metrics.scorers import RankingScore
 
 __all__ = ["QueryRanker"]
@@ -80,7 +80,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups : array-like of shape (n_documents,), default=None
             Query ids where ``qid`` is not given.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights, which must not vary within a query. They reach the estimator as weights of queries where it ranks.
+            Weights. XGBoost and CatBoost weigh queries: for them, weights must not vary within a query.
 
         Returns
         -------
@@ -92,13 +92,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         TypeError
             Where the query ids are missing, or weights are given to an estimator that takes none.
         ValueError
-            Where labels or ids are not valid, lengths differ, or weights vary within a query.
+            Where labels, ids or weights are not valid, or lengths differ.
         """
         labels = to_float64(y, "y")
         if labels.ndim != 1:
             raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
         check_labels(labels, "y")
         check_consistent_length(X, labels)
+        check_aligned(X=X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
         ids, name = resolve_ids(y, qid=qid, groups=groups)
         if ids is None:
             raise TypeError(missing_ids_message("QueryRanker.fit"))
@@ -180,7 +181,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _fit_arguments(estimator: Any, grouping: Grouping, sample_weight: Any) -> dict[str, Any]:
     """Translate queries and weights into the keywords of an estimator's ``fit``; its rows are sorted by query."""
-    accepted = inspect.signature(estimator.fit).parameters
+    accepted = _accepted_by_fit(estimator)
     codes = np.repeat(np.arange(len(grouping.sizes)), grouping.sizes)
     # XGBoost takes sizes as well as numbers; the numbers come first, as with them it checks the number of rows.
     ways = {
@@ -194,8 +195,31 @@ def _fit_arguments(estimator: Any, grouping: Grouping, sample_weight: Any) -> di
         return arguments
     if weight_name not in accepted:
         raise TypeError(f"sample_weight must be None, as {type(estimator).__name__}.fit takes no weights.")
-    weights = query_weights(sample_weight, grouping)
-    return {**arguments, weight_name: weights if way == "qid" else np.repeat(weights, grouping.sizes)}
+    rows = check_weights(sample_weight, len(codes), "document")
+    if way == "qid":
+        weights = query_weights(rows, grouping)
+    elif way == "group_id":
+        weights = np.repeat(query_weights(rows, grouping), grouping.sizes)
+    else:
+        weights = rows if grouping.order is None else rows[grouping.order]
+    return {**arguments, weight_name: weights}
+
+
+def _accepted_by_fit(estimator: Any) -> set[str]:
+    """Names of the parameters of ``fit``; where it takes ``**kwargs``, also of those that it may pass them on to."""
+    if hasattr(estimator, "steps") and _accepted_by_fit(estimator.steps[-1][1]) & {"group_id", "qid", "group"}:
+        raise TypeError(
+            "estimator must be the ranker itself; got a Pipeline that ends in one and would not hand on the queries. "
+            "Put QueryRanker(ranker) at the end of the Pipeline instead."
+        )
+    names: set[str] = set()
+    for base in type(estimator).__mro__:
+        if "fit" in vars(base):
+            parameters = inspect.signature(vars(base)["fit"]).parameters.values()
+            names |= {parameter.name for parameter in parameters}
+            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+                break
+    return names
 
 
 def _take_rows(X: Any, rows: Any) -> Any:
@@ -203,4 +227,6 @@ def _take_rows(X: Any, rows: Any) -> Any:
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
+    if hasattr(X, "to_batches"):  # a table of pyarrow
+        return X.take(rows)
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

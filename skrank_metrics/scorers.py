@@ -15,6 +15,7 @@ from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
+from skrank_metrics._validation import check_scores
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
 
@@ -42,11 +43,15 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        ids, _ = resolve_ids(y_true, qid=qid, groups=groups)
-        if ids is None:
-            hint = " With metadata routing enabled, scikit-learn hands on groups=<ids> or qid=<ids> given to it."
-            error = TypeError(missing_ids_message(f"The scorer {self.metric}") + hint)
+        check_scores(y_score)  # a candidate may fail here; all else is wrong for every candidate
+        try:
+            return self._score(y_true, y_score, resolve_ids(y_true, qid=qid, groups=groups)[0], sample_weight)
+        except (TypeError, ValueError) as error:
             return cast(float, fail_in_search(error))
+
+    def _score(self, y_true: Any, y_score: Any, ids: Any, sample_weight: Any) -> float:
+        if ids is None:
+            raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
         if np.ndim(y_score) == 2:
             raise ValueError(
                 f"y_score must hold one score a document; the model gave {np.shape(y_score)[1]}, one a class. Wrap it "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._ids import Grouping, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import IntArray
 
 __all__ = ["QueryKFold"]
@@ -19,6 +19,8 @@ __all__ = ["QueryKFold"]
 # Queries are dealt out from the longest to the shortest in steps of this factor. Inside a step lengths still differ,
 # which is what evens the folds out, and the order is free to be drawn at random.
 STEP_RATIO = 1.25
+# Where folds are drawn at random, the queries of so many turns may change places whatever their lengths.
+SHUFFLED_TURNS = 4
 
 
 class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
@@ -130,10 +132,14 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
     def _folds(self, grouping: Grouping) -> IntArray:
         """Fold of each query."""
         order, sizes = _canonical_order(grouping.ids), grouping.sizes
+        random = check_random_state(self.random_state)
         if self.shuffle:
-            order = check_random_state(self.random_state).permutation(order)
+            order = random.permutation(order)
         steps = np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
         order = order[np.argsort(-steps, kind="stable")]
+        if self.shuffle:  # where lengths are all different, too
+            windows = np.arange(len(order)) // (SHUFFLED_TURNS * self.n_splits)
+            order = order[np.lexsort((random.random_sample(len(order)), windows))]
         folds, documents = np.empty(len(order), dtype=np.intp), np.zeros(self.n_splits, dtype=np.intp)
         for first in range(0, len(order), self.n_splits):
             turn = order[first : first + self.n_splits]
@@ -147,8 +153,9 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
 def _query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
     ids, name = resolve_ids(y, groups=groups, qid=qid)
     if ids is None:
-        raise TypeError(missing_ids_message("A query-aware split").replace("qid=<", "groups=<"))
+        raise TypeError(missing_ids_message("A query-aware split").replace("qid=<", "groups=<", 1))
     check_consistent_length(X, y)
+    check_aligned(X=X, y=y, **{name: ids})
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     return group_rows(check_ids(ids, n_rows, name, "X"))
 

@@ -91,3 +91,14 @@ def test_a_gain_function_cannot_change_the_labels():
 
     assert dcg_score(**RANKED, gain=in_place) == pytest.approx(4 / 1 + 0 + 6 / 2)
     assert ndcg_score(**RANKED, gain=in_place) == pytest.approx(ndcg_score(**RANKED))
+
+
+def test_a_gain_function_sees_the_labels_that_there_are_and_no_others():
+    def known(labels):
+        return np.array([{1.0: 1, 2.0: 3, 3.0: 7}[label] for label in labels])
+
+    y_true, y_score, qid = [1, 2, 3, 1, 2], [5, 4, 3, 2, 1], ["a", "a", "a", "b", "b"]
+    for metric in (dcg_score, ndcg_score):
+        assert metric(y_true, y_score, qid=qid, gain=known) == pytest.approx(
+            metric(y_true, y_score, qid=qid, gain="exp2")
+        )

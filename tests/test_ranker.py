@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from catboost import CatBoostRanker
@@ -55,6 +56,10 @@ def shuffled(problem):
     return X[order], y[order], np.char.mod("q%02d", qid)[order]
 
 
+def pa_table(X):
+    return pa.table(dict(zip("abcd", X.T, strict=True)))
+
+
 def by_hand(model, X, y, qid, weights=None):
     """Fit a ranker on rows sorted by query, with what its own interface asks for."""
     sizes = np.unique(qid, return_counts=True)[1]
@@ -92,8 +97,32 @@ def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
     np.testing.assert_array_equal(QueryRanker(model).fit(X, with_qid(y, qid)).predict(X), expected)
 
 
+class Wrapped(XGBRanker):
+    """Hands on whatever its fit is given."""
+
+    def fit(self, X, y, **kwargs):
+        return super().fit(X, y, **kwargs)
+
+
+def test_a_ranker_that_hands_on_keywords_gets_the_queries(problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5)
+    expected = QueryRanker(XGBRanker(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights).predict(X)
+    ranker = QueryRanker(Wrapped(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+
+
+def test_a_pipeline_that_ends_in_a_ranker_belongs_outside(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"Put QueryRanker\(ranker\) at the end of the Pipeline"):
+        QueryRanker(make_pipeline(StandardScaler(), RANKERS[0])).fit(X, y, qid=qid)
+    model = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y, qid=qid)
+    assert model.score(X, y, qid=qid) > 0.5
+
+
 @pytest.mark.parametrize(
-    "container", [pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcd")), sparse.coo_array, np.ndarray.tolist]
+    "container",
+    [pa_table, pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcd")), sparse.coo_array, np.ndarray.tolist],
 )
 def test_rows_in_any_container(container, shuffled):
     X, y, qid = shuffled
@@ -144,7 +173,7 @@ def test_clones_pickles_and_lists_parameters(model, problem):
 
 def test_a_regressor_predicts_as_it_does_alone(shuffled):
     X, y, qid = shuffled
-    weights = np.where(qid < "q15", 4.0, 0.5)
+    weights = np.random.default_rng(2).random(len(y))  # a regressor knows no queries, so that weights may vary within
     expected = LinearRegression().fit(X, y, sample_weight=weights).predict(X)
     ranker = QueryRanker(LinearRegression()).fit(X, y, qid=qid, sample_weight=weights)
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)

@@ -2,6 +2,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
@@ -13,9 +14,11 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 from skrank_metrics import (
     QueryKFold,
     evaluate,
+    get_metric,
     get_metric_names,
     get_ranking_scorer,
     get_ranking_scorer_names,
+    kendall_tau_distance,
     make_ranking_scorer,
     map_score,
     ndcg_score,
@@ -246,3 +249,37 @@ def test_a_search_is_cloned_with_its_scorers(problem):
     second = clone(search).set_params(n_jobs=2).fit(X, with_qid(y, qid)).cv_results_
     for name in NAMES:
         np.testing.assert_array_equal(first[f"mean_test_{name}"], second[f"mean_test_{name}"])
+
+
+def fails(problem, match, scoring, y=None, error=ValueError):
+    """A search whose set-up is wrong ends with the error, though error_score is NaN."""
+    X, grades, qid = problem
+    search = GridSearchCV(LinearRegression(), {"positive": [True, False]}, scoring=scoring, cv=KFold(2))
+    with pytest.raises(error, match=match):
+        search.fit(X, with_qid(grades, qid) if y is None else y)
+
+
+def test_a_metric_in_make_scorer_or_a_lambda_without_ids_ends_a_search(problem):
+    fails(problem, TWO_WAYS, make_scorer(ndcg_score, k=10), problem[1], TypeError)
+    fails(problem, TWO_WAYS, lambda model, X, y: ndcg_score(y, model.predict(X)), problem[1], TypeError)
+    scorers = ranking_scorers("map", "mrr")
+    fails(problem, TWO_WAYS, lambda *args: (scorers["map"](*args) + scorers["mrr"](*args)) / 2, problem[1], TypeError)
+    fails(problem, "get_ranking_scorer", get_metric("ndcg@10"), error=TypeError)
+
+
+def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
+    X, y, qid = problem
+    fails(problem, "y_true must be finite and >= 0; got -1.0", get_ranking_scorer("map"), with_qid(y - 1.0, qid))
+    ids = pd.Series(y, index=pd.Index([None, *qid[1:]], name="qid"))
+    fails(problem, "qid must not hold missing ids; got None", get_ranking_scorer("map"), ids)
+    search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [1]}, scoring=get_ranking_scorer("map"), cv=KFold(2))
+    with pytest.raises(ValueError, match="Wrap it in QueryRanker"):
+        search.fit(X, with_qid(y, qid))
+
+
+def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
+    X, y, qid = problem
+    distance = kendall_tau_distance(y, X[:, 0], qid=qid)
+    assert distance > 0
+    for scorer in (get_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
+        assert scorer(Given(), X, with_qid(y, qid)) == -distance

@@ -143,3 +143,14 @@ def test_follows_the_conventions_of_scikit_learn():
     assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True)"
     assert splitter.get_n_splits() == splitter.get_n_splits([[0]], [0], [0]) == 3
     assert isinstance(splitter, sklearn.model_selection.BaseCrossValidator)
+
+
+def test_seeds_matter_for_few_queries_of_different_lengths_too():
+    qid = np.repeat(np.arange(10), range(10, 0, -1))
+    partitions = {
+        frozenset(
+            frozenset(qid[test]) for _, test in QueryKFold(5, shuffle=True, random_state=seed).split(qid, groups=qid)
+        )
+        for seed in range(30)
+    }
+    assert len(partitions) > 15

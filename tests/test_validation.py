@@ -123,7 +123,8 @@ def test_k_of_any_integer_type(name, k):
         ({"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
         ({"gain": [[0, 1]]}, ValueError, "gain must hold one finite gain >= 0"),
         ({"discount": "log"}, ValueError, "discount must be one of .* Did you mean 'log2'"),
-        ({"cutoff": 3}, TypeError, "ndcg_score.. got an unexpected parameter 'cutoff'; it takes k, ties"),
+        ({"cutoff": 3}, TypeError, "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, k"),
+        ({"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
     ],
 )
 def test_bad_parameters_are_refused_before_there_are_data(params, error, message):
@@ -168,3 +169,29 @@ def test_data_frames_of_pandas(rows):
     nullable = frame.convert_dtypes()
     for f in (frame, nullable, frame.convert_dtypes(dtype_backend="pyarrow")):
         assert ndcg_score(f["grade"], f["score"], qid=f["query"]) == pytest.approx(expected, abs=1e-12)
+
+
+@every_call
+def test_columns_in_different_orders_are_not_guessed_at(call):
+    y, scores, qid = (pd.Series(values) for values in (Y, S, Q))
+    expected = call(y, scores, qid=qid)
+    assert str(call(y.iloc[::-1], scores.iloc[::-1], qid=qid.iloc[::-1])) == str(call(Y[::-1], S[::-1], qid=Q[::-1]))
+    for columns in ((y, scores[::-1], qid), (y, scores, qid[::-1])):
+        with pytest.raises(ValueError, match="same labels in different orders, while rows are taken by position"):
+            call(*columns[:2], qid=columns[2])
+    # Labels that differ are an index that means nothing, such as that of a held-out part beside new predictions.
+    assert str(call(y.set_axis([7, 9, 8, 5]), scores, qid=qid)) == str(expected)
+
+
+@every_call
+def test_a_frame_of_one_column_is_no_list_of_queries(call):
+    with pytest.raises(ValueError, match="y_true must not be a DataFrame of one column"):
+        call(pd.DataFrame({"y": Y}), S, qid=Q)
+    with pytest.raises(ValueError, match=r"Pass y_true 1-D, as .ravel"):
+        call(np.array(Y)[:, None], S, qid=Q)
+
+
+@every_call
+def test_masked_ids_are_not_ids(call):
+    with pytest.raises(ValueError, match="qid must not be masked; got 1 masked"):
+        call(Y, S, qid=np.ma.array([1, 1, 2, 2], mask=[0, 1, 0, 0]))

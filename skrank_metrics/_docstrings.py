@@ -39,6 +39,11 @@ _SHARED = {
         "array-like of shape (n_documents,) or, in 2-D, (n_queries,)",
         "Weights, finite and >= 0, which must not vary within a query: a query counts as one.",
     ),
+    "retrieved": (
+        "array-like of bool, of the shape of y_true",
+        "False for documents that were judged but not ranked: they count in R and in the ideal order, never in the "
+        "ranking, and their scores are ignored. None means that all were ranked.",
+    ),
     "average": (
         '{"macro", "micro", None}',
         "Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.",

@@ -103,7 +103,7 @@ class BoundMetric:
     negative: bool = False  # the negative of the function, so that larger is better
 
     def __post_init__(self) -> None:
-        known = ["qid", "sample_weight", *self.metric.parameters]
+        known = ["qid", "sample_weight", "retrieved", *self.metric.parameters]
         for name in self.params.keys() - self.metric.parameters.keys():
             raise TypeError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
@@ -178,15 +178,23 @@ class BoundMetric:
         return spelled.replace("=", "_").replace(".", "_")
 
     def __call__(
-        self, y_true: Any, y_score: Any, *misplaced: Any, qid: Any = None, sample_weight: Any = None, **params: Any
+        self,
+        y_true: Any,
+        y_score: Any,
+        *misplaced: Any,
+        qid: Any = None,
+        sample_weight: Any = None,
+        retrieved: Any = None,
+        **params: Any,
     ) -> float | FloatArray:
         """Compute the metric; parameters given here win over bound ones."""
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
-        check_scores(y_score)  # in a search, a candidate may fail here; all else is wrong for every candidate
+        if retrieved is None:
+            check_scores(y_score)  # in a search, a candidate may fail here; all else is wrong for every candidate
         try:
-            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
             (result,) = per_query(lists, [bound.computation])
         except (TypeError, ValueError) as error:
             return fail_in_search(error)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction
 from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
-from skrank_metrics._validation import FloatArray, IntArray, check_arrays, check_weights
+from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
@@ -31,6 +31,7 @@ class QueryLists:
     labels: FloatArray  # in grouped order
     scores: FloatArray  # in grouped order
     weights: FloatArray | None  # one a query
+    retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
     _counts: dict[float, IntArray] = field(default_factory=dict)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict)
     _tables: dict[GainFunction, FloatArray] = field(default_factory=dict)
@@ -43,9 +44,17 @@ class QueryLists:
     @cached_property
     def keys(self) -> FloatArray:
         """What documents are sorted by, ascending; finite, so that an infinite key can stand for padding."""
-        if np.isinf(self.scores.min()) or np.isinf(self.scores.max()):
-            return -np.unique(self.scores, return_inverse=True)[1].astype(np.float64)
-        return -self.scores
+        keys = -self.scores
+        if np.isinf(keys.min()) or np.isinf(keys.max()):
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
+        return keys if self.retrieved is None else np.where(self.retrieved, keys, np.inf)
+
+    @cached_property
+    def n_retrieved(self) -> IntArray:
+        """Number of documents of each query that are ranked."""
+        if self.retrieved is None:
+            return self.grouping.sizes
+        return np.add.reduceat(self.retrieved, self.grouping.starts, dtype=np.intp)
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
@@ -137,10 +146,12 @@ class QueryLists:
             first = end
 
 
-def query_lists(y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None) -> QueryLists:
+def query_lists(
+    y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None, retrieved: Any = None
+) -> QueryLists:
     """Check the input and group it by query: 1-D rows with ids in any order, or 2-D with a query a row."""
-    labels, scores = check_arrays(y_true, y_score)
-    check_aligned(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight)
+    labels, scores, mask = check_arrays(y_true, y_score, retrieved)
+    check_aligned(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     ids, source = resolve_ids(y_true, qid=qid)
     if labels.ndim == 2:
         if ids is not None:
@@ -151,14 +162,16 @@ def query_lists(y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: An
         n_queries, n_documents = labels.shape
         sizes = np.full(n_queries, n_documents, dtype=np.intp)
         weights = None if sample_weight is None else check_weights(sample_weight, n_queries, "query")
-        return QueryLists(Grouping(np.arange(n_queries), sizes, None), labels.ravel(), scores.ravel(), weights)
+        grouping = Grouping(np.arange(n_queries), sizes, None)
+        return QueryLists(grouping, labels.ravel(), scores.ravel(), weights, None if mask is None else mask.ravel())
     if ids is None:
         raise TypeError(missing_ids_message("A 1-D y_true", in_search=False))
     grouping = group_rows(check_ids(ids, len(labels)))
     weights = None if sample_weight is None else query_weights(sample_weight, grouping)
     if grouping.order is not None:
         labels, scores = labels[grouping.order], scores[grouping.order]
-    return QueryLists(grouping, labels, scores, weights)
+        mask = None if mask is None else mask[grouping.order]
+    return QueryLists(grouping, labels, scores, weights, mask)
 
 
 def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:

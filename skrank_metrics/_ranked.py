@@ -59,8 +59,8 @@ class RankedLists:
 
     @property
     def n_documents(self) -> IntArray:
-        """Number of documents of each query."""
-        return self._lists.grouping.sizes[self._queries]
+        """Number of ranked documents of each query."""
+        return self._lists.n_retrieved[self._queries]
 
     @property
     def cutoff(self) -> IntArray:

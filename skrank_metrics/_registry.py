@@ -12,6 +12,7 @@ from skrank_metrics._engine import Kernel
 from skrank_metrics._metric import BoundMetric, Metric, MetricFunction, Reference
 from skrank_metrics._options import Option
 
+DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 REGISTRY: dict[str, MetricFunction] = {}
 
 
@@ -61,15 +62,13 @@ def _option(hint: Any) -> Option:
 
 def _public_function(record: Metric) -> MetricFunction:
     @functools.wraps(record.kernel)
-    def score(
-        y_true: Any, y_score: Any, *misplaced: Any, qid: Any = None, sample_weight: Any = None, **params: Any
-    ) -> Any:
-        bound = BoundMetric(cast(MetricFunction, score), params)
-        return bound(y_true, y_score, *misplaced, qid=qid, sample_weight=sample_weight)
+    def score(y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
+        data = {name: keywords.pop(name) for name in DATA_KEYWORDS if name in keywords}
+        return BoundMetric(cast(MetricFunction, score), keywords)(y_true, y_score, *misplaced, **data)
 
     bindable = record.parameters
-    order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", *record.defaults]
-    keywords = {name: bindable.get(name) for name in order if name in bindable or name in ("qid", "sample_weight")}
+    order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", "retrieved", *record.defaults]
+    keywords = {name: bindable.get(name) for name in order if name in bindable or name in DATA_KEYWORDS}
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=d) for p, d in keywords.items()]
     score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]

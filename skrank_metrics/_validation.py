@@ -12,17 +12,25 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
 
 # float64 tells all integers up to here apart; beyond it, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 
 
-def check_arrays(y_true: Any, y_score: Any) -> tuple[FloatArray, FloatArray]:
-    """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value."""
-    labels, scores = to_float64(y_true, "y_true"), check_scores(y_score)
+def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[FloatArray, FloatArray, Mask | None]:
+    """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value; and the mask, if any."""
+    labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
     _check_shapes(labels.shape, scores.shape)
     check_labels(labels)
-    return labels, scores
+    if retrieved is None:
+        return labels, check_scores(scores), None
+    mask = _to_array(retrieved, "retrieved")
+    if mask.dtype.kind != "b":
+        raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
+    if mask.shape != labels.shape:
+        raise ValueError(f"retrieved must have the same shape as y_true; got {mask.shape} and {labels.shape}.")
+    return labels, check_scores(np.where(mask, scores, 0.0)), mask
 
 
 def check_scores(y_score: Any) -> FloatArray:

@@ -84,6 +84,7 @@ def evaluate(
     ties: str | None = None,
     replace_undefined_by: float | None = None,
     sample_weight: Any = None,
+    retrieved: Any = None,
 ) -> RankingReport:
     """Compute several metrics of a ranking in one pass over the documents.
 
@@ -106,6 +107,9 @@ def evaluate(
         None leaves each metric its own, 0 unless its name says otherwise.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of the queries in the mean, which must not vary within a query.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
+        ranking, and their scores are ignored. None means that all were ranked.
 
     Returns
     -------
@@ -136,7 +140,7 @@ def evaluate(
     shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
     overrides = {name: value for name, value in shared.items() if value is not None}
     bound = {str(m if isinstance(m, str) else get_metric(m)): get_metric(m, **overrides) for m in given}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     results = dict(zip(bound, per_query(lists, [m.computation for m in bound.values()]), strict=True))
     return RankingReport(
         mean={

@@ -63,8 +63,13 @@ def test_11_ideal_with_judged_documents_that_were_not_retrieved():
     ideal = 3 + 3 / log2(3) + 3 / 2 + 2 / log2(5) + 2 / log2(6) + 2 / log2(7)
     assert ranked(dcg_score, [3, 3, 3, 2, 2, 2, 1, 0], k=6) == pytest.approx(ideal, abs=1e-12)
     assert ideal == pytest.approx(8.740, abs=5e-4)
-    # Below the cutoff, the two documents take no place in the ranking but one in the ideal order.
-    assert ranked(ndcg_score, [*SIX, 3, 2], k=6) == pytest.approx(0.785, abs=5e-4)
+    dcg = 3 + 2 / log2(3) + 3 / 2 + 0 + 1 / log2(6) + 2 / log2(7)
+    # The two documents take no place in the ranking but one in the ideal order, whatever their scores.
+    retrieved = [[True] * 6 + [False] * 2]
+    for rest in ([9, 9], [float("nan")] * 2):
+        value = ndcg_score([[*SIX, 3, 2]], [[6, 5, 4, 3, 2, 1, *rest]], k=6, retrieved=retrieved)
+        assert value == pytest.approx(dcg / ideal, abs=1e-12)
+        assert value == pytest.approx(0.785, abs=5e-4)
 
 
 def test_12_and_13_cutoff_at_three():

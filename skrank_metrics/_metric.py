@@ -112,7 +112,7 @@ class BoundMetric:
         self.computation  # noqa: B018  raises what is wrong with the parameters
         check_choice(self.average, "average", AVERAGES)
         pooled = self.metric.pooled
-        if self.average == "micro" and not (self._get(pooled) if isinstance(pooled, str) else pooled):
+        if self.average == "micro" and not (self.get(pooled) if isinstance(pooled, str) else pooled):
             raise ValueError(
                 f"average must be 'macro' or None for {self.metric.name}, which is no ratio of documents; got 'micro'."
             )
@@ -131,12 +131,12 @@ class BoundMetric:
     @property
     def average(self) -> str | None:
         """How values of queries become one."""
-        return self._get("average")
+        return self.get("average")
 
     @property
     def replace_undefined_by(self) -> float:
         """Value of a query for which the metric is undefined; NaN leaves it out."""
-        return self._get("replace_undefined_by")
+        return self.get("replace_undefined_by")
 
     @property
     def greater_is_better(self) -> bool:
@@ -153,13 +153,14 @@ class BoundMetric:
         """The resolved kernel call."""
         return Computation(
             kernel=self.metric.kernel,
-            options={name: option.check(self._get(name)) for name, option in self.metric.options.items()},
-            k=check_k(self._get("k")),
-            ties=check_choice(self._get("ties"), "ties", TIE_POLICIES),
+            options={name: option.check(self.get(name)) for name, option in self.metric.options.items()},
+            k=check_k(self.get("k")),
+            ties=check_choice(self.get("ties"), "ties", TIE_POLICIES),
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
-    def _get(self, name: str) -> Any:
+    def get(self, name: str) -> Any:
+        """Give the value of a parameter, as it was passed or by default."""
         return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
 
     def replace(self, **params: Any) -> BoundMetric:

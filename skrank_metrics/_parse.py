@@ -8,6 +8,7 @@ from typing import Any
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._registry import REGISTRY
 from skrank_metrics._validation import nearest
+from skrank_metrics.conventions import convention_defaults
 
 MAX_LENGTH = 64
 
@@ -20,7 +21,7 @@ _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
-def get_metric(metric: Any, **params: Any) -> BoundMetric:
+def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> BoundMetric:
     """Give the metric that a name stands for, ready to be called.
 
     Parameters
@@ -28,6 +29,8 @@ def get_metric(metric: Any, **params: Any) -> BoundMetric:
     metric : str, metric function or bound metric
         A name as in "ndcg@10", "map" or "ndcg(gain=exp2)@10": the name of the metric, its parameters in parentheses,
         the cutoff rank behind "@". Where "@" is not allowed, "ndcg_at_10" means the same.
+    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+        Whose defaults to take where the name and ``params`` set nothing, so as to give the number of that library.
     **params
         Further parameters of the metric function, such as ``ties="worst"``; they win over those in the name.
 
@@ -61,7 +64,8 @@ def get_metric(metric: Any, **params: Any) -> BoundMetric:
         raise TypeError(
             f"metric must be a name {_GRAMMAR}, or a metric function of skrank_metrics; got {type(metric).__name__}."
         )
-    return bound.replace(**params) if params else bound
+    defaults = convention_defaults(convention, bound.metric.name)
+    return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
 def parse(spec: str) -> BoundMetric:

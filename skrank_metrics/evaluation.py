@@ -81,6 +81,7 @@ def evaluate(
     *,
     qid: Any = None,
     metrics: Any = ("ndcg@10", "map", "mrr"),
+    convention: str = "sklearn",
     ties: str | None = None,
     replace_undefined_by: float | None = None,
     sample_weight: Any = None,
@@ -99,12 +100,14 @@ def evaluate(
         with an index level named "qid", see with_qid.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, by name ("ndcg(gain=exp2)@10") or as get_metric gives it.
+    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+        Whose defaults the metrics take where their names set nothing, so as to give the numbers of that library.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, for all metrics. None leaves each metric its own, "average" unless its
-        name says otherwise.
+        name or the convention says otherwise.
     replace_undefined_by : float, default=None
         Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
-        None leaves each metric its own, 0 unless its name says otherwise.
+        None leaves each metric its own, 0 unless its name or the convention says otherwise.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -139,7 +142,10 @@ def evaluate(
         raise ValueError("metrics must name at least one metric; got none.")
     shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
     overrides = {name: value for name, value in shared.items() if value is not None}
-    bound = {str(m if isinstance(m, str) else get_metric(m)): get_metric(m, **overrides) for m in given}
+    bound = {
+        str(m if isinstance(m, str) else get_metric(m)): get_metric(m, convention=convention, **overrides)
+        for m in given
+    }
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     results = dict(zip(bound, per_query(lists, [m.computation for m in bound.values()]), strict=True))
     return RankingReport(

@@ -61,7 +61,9 @@ class RankingScore:
         return float(self.metric.aggregate(result, weights))
 
 
-def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE_METHODS, **params: Any) -> Any:
+def make_ranking_scorer(
+    metric: Any, *, response_method: Any = RESPONSE_METHODS, convention: str = "sklearn", **params: Any
+) -> Any:
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
 
     The scorer finds the query ids of a fold in ``qid`` or ``groups``, which it requests where metadata routing is
@@ -74,6 +76,8 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE_METHODS,
         What to compute, as in get_metric.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         What of the estimator gives the scores; of several, the first that it has.
+    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+        Whose defaults to take where nothing else is set, so as to give the number of that library.
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
@@ -106,7 +110,7 @@ def make_ranking_scorer(metric: Any, *, response_method: Any = RESPONSE_METHODS,
     >>> round(scorer(model, [[1], [2], [3]], with_qid([1, 0, 0], ["a", "a", "a"])), 4)
     0.3333
     """
-    return _scorers([get_metric(metric, **params)], response_method)[0]
+    return _scorers([get_metric(metric, convention=convention, **params)], response_method)[0]
 
 
 def get_ranking_scorer(name: str) -> Any:

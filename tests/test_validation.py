@@ -123,7 +123,11 @@ def test_k_of_any_integer_type(name, k):
         ({"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
         ({"gain": [[0, 1]]}, ValueError, "gain must hold one finite gain >= 0"),
         ({"discount": "log"}, ValueError, "discount must be one of .* Did you mean 'log2'"),
-        ({"cutoff": 3}, TypeError, "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, k"),
+        (
+            {"cutoff": 3},
+            TypeError,
+            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, k",
+        ),
         ({"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
     ],
 )

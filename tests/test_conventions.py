@@ -1,0 +1,188 @@
+"""Each convention against the installed peer, which is the judge."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import dcg_score as sklearn_dcg_score
+from sklearn.metrics import ndcg_score as sklearn_ndcg_score
+
+from skrank_metrics import CONVENTIONS, evaluate, explain_difference, get_metric, make_ranking_scorer, ndcg_score
+
+CUTOFFS = (1, 5, 10)
+
+
+@pytest.fixture(params=range(3))
+def lists(request):
+    """Queries with many ties, of one document, without relevant documents, and with relevant ones only."""
+    rng = np.random.default_rng(request.param)
+    sizes = rng.integers(1, 40, 80)
+    sizes[:4] = 1
+    qid = np.repeat(np.arange(80), sizes)
+    labels, scores = rng.integers(0, 4, len(qid)), rng.integers(0, 12, len(qid)) / 8
+    labels[np.isin(qid, [4, 5, 6])] = 0
+    labels[qid == 7] = 3
+    return labels, scores, qid
+
+
+def ours(name, convention, lists, **params):
+    labels, scores, qid = lists
+    return get_metric(name, convention=convention, **params)(labels, scores, qid=qid)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+def test_scikit_learn(k, lists):
+    labels, scores, qid = lists
+    for peer, name in ((sklearn_ndcg_score, "ndcg"), (sklearn_dcg_score, "dcg")):
+        rows = [qid == query for query in np.unique(qid) if (qid == query).sum() > 1]
+        expected = [peer([labels[row]], [scores[row]], k=k) for row in rows]
+        many = np.isin(qid, np.flatnonzero(np.bincount(qid) > 1))
+        values = get_metric(name, k=k, average=None)(labels[many], scores[many], qid=qid[many])
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize("name", ["ndcg", "map"])
+def test_lightgbm(name, k, lists):
+    lightgbm = pytest.importorskip("lightgbm")
+    labels, scores, qid = lists
+    params = {"objective": "lambdarank", "metric": name, "eval_at": [k], "num_threads": 1, "verbose": -1}
+    rows = np.arange(len(labels), dtype=float)[:, None]
+    data = lightgbm.Dataset(rows, labels, group=np.bincount(qid), init_score=scores, params={"verbose": -1})
+    expected = lightgbm.Booster(params, data).eval_train()[0][2]
+    assert ours(f"{name}@{k}", "lightgbm", lists) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("cutoff", ["", *(f"@{k}" for k in CUTOFFS)])
+@pytest.mark.parametrize(("name", "peer"), [("ndcg", "ndcg"), ("map", "map"), ("precision", "pre")])
+def test_xgboost(name, peer, cutoff, lists):
+    xgboost = pytest.importorskip("xgboost")
+    labels, scores, qid = lists
+    labels = labels if name == "ndcg" else (labels > 1).astype(int)
+    data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores)
+    params = {"objective": "rank:ndcg", "eval_metric": peer + cutoff, "base_score": 0.0}
+    booster = xgboost.train(params, data, num_boost_round=0)
+    expected = float(booster.eval(data).rpartition(":")[2])
+    assert ours(name + cutoff, "xgboost", (labels, scores, qid)) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+@pytest.mark.parametrize(
+    ("name", "peer", "params"),
+    [
+        ("ndcg", "NDCG:top={};type=Base", {}),
+        ("ndcg", "NDCG:top={};type=Exp", {"gain": "exp2"}),
+        ("dcg", "DCG:top={};type=Base", {}),
+        ("map", "MAP:top={}", {}),
+        ("mrr", "MRR:top={}", {}),
+        ("precision", "PrecisionAt:top={}", {}),
+        ("recall", "RecallAt:top={}", {}),
+        ("err", "ERR:top={}", {}),
+        ("pfound", "PFound:top={}", {}),
+    ],
+)
+def test_catboost(name, peer, params, k, lists):
+    utils = pytest.importorskip("catboost.utils")
+    labels, scores, qid = lists
+    if name in ("map", "mrr", "precision", "recall"):
+        labels = (labels > 1).astype(int)
+    if name in ("err", "pfound"):
+        labels = labels / 4  # CatBoost holds labels as float32
+    (expected,) = utils.eval_metric(labels, scores, peer.format(k), group_id=qid)
+    assert ours(name, "catboost", (labels, scores, qid), k=k, **params) == pytest.approx(expected, abs=1e-9)
+
+
+PYTREC = {
+    "ndcg": "ndcg",
+    "ndcg@5": "ndcg_cut_5",
+    "map": "map",
+    "map@10": "map_cut_10",
+    "mrr": "recip_rank",
+    "precision@5": "P_5",
+    "recall@10": "recall_10",
+    "hit_rate@5": "success_5",
+    "r_precision": "Rprec",
+    "bpref": "bpref",
+}
+
+
+def test_pytrec_eval(lists):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    labels, scores, qid = lists
+    # Documents of equal scores come by id, descending: named so, that is their order of rows.
+    names = [f"{len(labels) - row:06d}" for row in range(len(labels))]
+    qrel, run = {}, {}
+    for query, name, label, score in zip(qid, names, labels.tolist(), scores.tolist(), strict=True):
+        qrel.setdefault(str(query), {})[name] = label
+        run.setdefault(str(query), {})[name] = score
+    found = pytrec_eval.RelevanceEvaluator(qrel, set(PYTREC.values())).evaluate(run)
+    report = evaluate(labels, scores, qid=qid, metrics=list(PYTREC), convention="trec_eval")
+    for name, peer in PYTREC.items():
+        expected = [found[str(query)][peer] for query in report.qid]
+        np.testing.assert_allclose(report.per_query[name], expected, rtol=0, atol=1e-9, err_msg=name)
+
+
+def test_parameters_set_explicitly_win():
+    assert (
+        str(get_metric("ndcg@5", convention="lightgbm")) == "ndcg(ties=stable, gain=exp2, replace_undefined_by=1.0)@5"
+    )
+    assert get_metric("ndcg(gain=linear)", convention="lightgbm").get("gain") == "linear"
+    assert get_metric("ndcg", convention="lightgbm", ties="best").get("ties") == "best"
+    assert get_metric("ndcg@5", convention="xgboost").k == 5
+    assert get_metric("ndcg", convention="xgboost", k=None).k is None
+
+
+def test_scorers_and_reports_take_a_convention(lists):
+    labels, scores, qid = lists
+    assert "gain=exp2" in repr(make_ranking_scorer("ndcg@10", convention="lightgbm"))
+    report = evaluate(labels, scores, qid=qid, metrics=["ndcg@10"], convention="catboost")
+    assert report.mean == {"ndcg@10": ours("ndcg@10", "catboost", lists)}
+
+
+def test_unknown_conventions_are_named():
+    for call in (get_metric, make_ranking_scorer):
+        with pytest.raises(ValueError, match=r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'"):
+            call("ndcg", convention="lightgmb")
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_the_table_names_metrics_and_parameters_that_exist(name):
+    convention = CONVENTIONS[name]
+    assert convention.peer
+    assert convention.names
+    assert set(convention.own) <= set(convention.names)
+    for metric in convention.names:
+        get_metric(metric, convention=name)
+
+
+@pytest.mark.parametrize("pair", [("sklearn", "lightgbm"), ("catboost", "xgboost"), ("trec_eval", "catboost")])
+@pytest.mark.parametrize("metric", ["ndcg@10", "ndcg", "map", "precision"])
+def test_a_difference_is_the_sum_of_its_causes(metric, pair, lists):
+    labels, scores, qid = lists
+    difference = explain_difference(labels, scores, qid=qid, metric=metric, conventions=pair)
+    assert difference.start == ours(metric, pair[0], lists)
+    assert difference.end == ours(metric, pair[1], lists)
+    gap = difference.end - difference.start
+    assert sum(cause.effect for cause in difference.causes) == pytest.approx(gap, abs=1e-12)
+    assert all(cause.n_queries > 0 for cause in difference.causes if cause.effect)
+
+
+def test_a_difference_names_causes_and_queries_concerned():
+    # Query "a" ties its documents, "b" has nothing relevant, "c" tells linear from exponential gains.
+    labels, scores, qid = [1, 0, 0, 1, 2], [1, 1, 0, 2, 1], ["a", "a", "b", "c", "c"]
+    difference = explain_difference(labels, scores, qid=qid, metric="ndcg@10")
+    assert [(cause.cause, cause.n_queries) for cause in difference.causes] == [
+        ("gain", 1),
+        ("ties", 1),
+        ("queries without a value", 1),
+    ]
+    assert difference.causes[2].effect == pytest.approx(1 / 3)
+    assert "gain: linear -> exp2" in str(difference) == repr(difference)
+    plain = explain_difference(labels, scores, qid=qid, metric=ndcg_score, conventions=("lightgbm", "xgboost"))
+    assert [cause.cause for cause in plain.causes] == ["cutoff"]
+    assert explain_difference(labels, scores, qid=qid, conventions=("sklearn", "sklearn")).causes == []
+
+
+def test_a_difference_takes_two_conventions():
+    with pytest.raises(ValueError, match="conventions must be a pair of names; got 'sklearn'"):
+        explain_difference([1, 0], [1, 2], qid=[1, 1], conventions="sklearn")
+    with pytest.raises(ValueError, match=r"convention must be one of .* got 'ranx'"):
+        explain_difference([1, 0], [1, 2], qid=[1, 1], conventions=("sklearn", "ranx"))

@@ -26,6 +26,14 @@ SHARED_DEFAULTS: Mapping[str, Any] = {
 
 NO_RELEVANT = "no relevant document"
 
+TRANSFORMS: Mapping[str, str] = {
+    "gains": "each tied document counts with the mean of its tie group",
+    "hazards": "each stop probability becomes the probability to stop there, given that no tied document before it did",
+    "products": "each product of relevance and running sum becomes its expectation inside the tie group",
+    "misses": "each number of misses inside a tie group is equally likely",
+    "pairs": "a pair of tied documents counts half",
+}
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -50,6 +58,8 @@ class Metric:
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
     summary: str
+    formula: str  # with rank i, relevance rel_i, R relevant documents and N others
+    transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # tells grades apart, not only relevant from not relevant
     reference: Reference
     lower: float = 0.0

@@ -16,7 +16,9 @@ DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 REGISTRY: dict[str, MetricFunction] = {}
 
 
-def metric(name: str, *, graded: bool, reference: Reference, **traits: Any) -> Callable[[Kernel], MetricFunction]:
+def metric(
+    name: str, *, formula: str, transform: str, graded: bool, reference: Reference, **traits: Any
+) -> Callable[[Kernel], MetricFunction]:
     """Register a kernel as a metric and make its public function.
 
     A kernel takes a block of ``RankedLists`` and its own parameters, annotated with the options that check them. It
@@ -26,6 +28,10 @@ def metric(name: str, *, graded: bool, reference: Reference, **traits: Any) -> C
     ----------
     name : str
         The name in strings such as "ndcg@10".
+    formula : str
+        The value of a query, in plain text.
+    transform : str
+        How the expectation over ties is taken, a key of ``TRANSFORMS``.
     graded : bool
         Whether grades of relevance are told apart.
     reference : Reference
@@ -46,6 +52,8 @@ def metric(name: str, *, graded: bool, reference: Reference, **traits: Any) -> C
             options=options,
             defaults={p.name: p.default for p in own},
             summary=(kernel.__doc__ or "").strip().splitlines()[0],
+            formula=formula,
+            transform=transform,
             graded=graded,
             reference=reference,
             **traits,

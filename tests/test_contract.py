@@ -1,6 +1,7 @@
 """What holds for every metric in the registry."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
+from skrank_metrics._metric import TRANSFORMS
 from skrank_metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -223,3 +225,57 @@ def test_its_record_says_where_it_comes_from(name):
     assert record.reference.doi.startswith("10.")
     assert record.reference.url in REGISTRY[name].__doc__
     assert record.summary.count(": ") == 1
+    assert record.transform in TRANSFORMS
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies, seed=st.integers(0, 99))
+def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, seed):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    everything = np.ones(len(qid), dtype=bool)
+    expected = metric(y_true, y_score, qid=qid)
+    np.testing.assert_array_equal(metric(y_true, y_score, qid=qid, retrieved=everything), expected)
+    # More documents that are not relevant and that nobody returned change nothing, whatever their scores.
+    if name == "bpref":  # which divides by their number
+        return
+    more = np.random.default_rng(seed).choice(qid, 3)
+    value = metric(
+        np.concatenate([np.zeros(3), y_true]),
+        np.concatenate([[np.nan, 9.0, -9.0], y_score]),
+        qid=np.concatenate([more, qid]),
+        retrieved=np.concatenate([np.zeros(3, dtype=bool), everything]),
+    )
+    order = {query: place for place, query in enumerate(dict.fromkeys([*more, *qid]))}
+    np.testing.assert_allclose(value[[order[query] for query in dict.fromkeys(qid)]], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [n for n in get_metric_names() if n != "r_precision"])  # which looks deeper then
+def test_relevant_documents_that_were_not_retrieved_never_help(name):
+    y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
+    missed = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(
+        y_true, y_score, qid=qid, retrieved=[True, True, True, False]
+    )
+    without = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
+    assert missed <= without
+
+
+@names
+@pytest.mark.parametrize("retrieved", [[False, False, False], [False, False, True]])
+def test_a_query_for_which_nothing_or_one_document_was_retrieved(name, retrieved):
+    value = bound(name, replace_undefined_by=-1.0)([1, 0, 1], [3, 2, 1], qid=[1, 1, 1], retrieved=retrieved)
+    assert np.isfinite(value)
+
+
+@names
+def test_a_long_list_of_tied_documents_takes_no_square_of_its_length(name):
+    n = 20_000
+    labels = np.random.default_rng(0).integers(0, 4, n)
+    metric = bound(name, 10)
+    tracemalloc.start()
+    value = metric(labels, np.zeros(n), qid=np.zeros(n))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * labels.nbytes
+    worst, best = metric(labels, np.zeros(n), qid=np.zeros(n), ties="worst"), metric(labels, labels, qid=np.zeros(n))
+    assert worst <= value <= best

@@ -6,7 +6,7 @@ import pytest
 
 from skrank_metrics import _demo
 from skrank_metrics.__main__ import main
-from skrank_metrics._table import metrics_table
+from skrank_metrics._table import conventions_table, metrics_page, metrics_table
 
 ROW = re.compile(r"^(\S.*?) +(0\.\d{4}) \+- 0\.\d{4} +(0\.\d{4}) \+- 0\.\d{4} +(0\.\d{4}) \+- 0\.\d{4}$", re.MULTILINE)
 
@@ -44,9 +44,19 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     assert not picture.exists()
 
 
-def test_metrics_prints_the_table(capsys):
-    main(["metrics"])
-    assert capsys.readouterr().out == metrics_table() + "\n"
+@pytest.mark.parametrize(
+    ("options", "printed"),
+    [([], metrics_table), (["--page"], metrics_page), (["--conventions"], conventions_table)],
+)
+def test_metrics_prints_what_the_documents_hold(options, printed, capsys):
+    main(["metrics", *options])
+    assert capsys.readouterr().out == printed() + "\n"
+
+
+def test_a_picture_that_cannot_be_drawn_is_noticed_first(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", "--picture", "/no/such/folder/ranking.png"])
+    assert "must lie in a folder that exists" in capsys.readouterr().err
 
 
 def test_help_is_for_people(capsys):

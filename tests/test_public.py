@@ -13,7 +13,7 @@ import pytest
 from numpydoc.validate import validate
 
 import skrank_metrics
-from skrank_metrics._table import metrics_table
+from skrank_metrics._table import conventions_table, metrics_page, metrics_table
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
@@ -60,11 +60,19 @@ def test_functions_have_an_example(name):
     assert ">>> " in inspect.getdoc(getattr(skrank_metrics, name))
 
 
-def test_readme_has_the_table_of_metrics():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = re.search(r"<!-- metrics -->\n(.*?)\n<!-- /metrics -->", readme, re.DOTALL)
-    assert table is not None
-    assert table[1] == metrics_table(), "python -m skrank_metrics metrics prints the table that belongs there"
+@pytest.mark.parametrize(
+    ("file", "part", "generated"),
+    [
+        ("README.md", "metrics", metrics_table),
+        ("docs/metrics.md", "metrics", metrics_page),
+        ("docs/metrics.md", "conventions", conventions_table),
+    ],
+)
+def test_documents_hold_what_follows_from_the_registry(file, part, generated):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = re.search(rf"<!-- {part} -->\n(.*?)\n<!-- /{part} -->", text, re.DOTALL)
+    assert found is not None
+    assert found[1] == generated(), "python -m skrank_metrics metrics --help says how to print what belongs there"
 
 
 def test_version_is_that_of_the_project_and_the_changelog():

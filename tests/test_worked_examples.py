@@ -1,5 +1,6 @@
 """Figures that readers of articles on ranking metrics bring along, the arithmetic spelled out."""
 
+import itertools
 from math import log2
 
 import pytest
@@ -7,11 +8,14 @@ import pytest
 from skrank_metrics import (
     cg_score,
     dcg_score,
+    err_score,
     hit_rate_score,
+    kendall_tau_distance,
     map_score,
     mrr_score,
     ndcg_score,
     precision_at_k_score,
+    rbp_score,
     recall_at_k_score,
 )
 
@@ -123,6 +127,28 @@ def test_22_hit_rate_of_users_and_of_items():
     users = [0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]
     assert ranked(hit_rate_score, *users, k=3) == pytest.approx(2 / 3, abs=1e-12)
     assert ranked(precision_at_k_score, *users, k=3, average="micro") == pytest.approx((2 + 0 + 1) / 9, abs=1e-12)
+
+
+def test_23_rank_biased_precision():
+    assert ranked(rbp_score, [1, 0, 1], p=0.5) == pytest.approx((1 - 0.5) * (1 + 0.5**2), abs=1e-12)
+    graded = (1 - 0.8) * (0.5 + 0.8 * 0.9 + 0.8**2 * 0.3)
+    assert ranked(rbp_score, [0.5, 0.9, 0.3], gain="linear") == pytest.approx(graded, abs=1e-12)
+
+
+def test_24_expected_reciprocal_rank():
+    first, second, third = 15 / 16, 3 / 16, 7 / 16
+    p = 0.9
+    expected = first + p * (1 - first) * second / 2 + p**2 * (1 - first) * (1 - second) * third / 3
+    assert ranked(err_score, [4, 2, 3], p=p) == pytest.approx(expected, abs=1e-12)
+    values = [ranked(err_score, order) for order in itertools.permutations([4, 3, 2, 1, 0])]
+    assert max(values) == pytest.approx(ranked(err_score, [4, 3, 2, 1, 0]), abs=1e-12)
+    assert min(values) == pytest.approx(ranked(err_score, [0, 1, 2, 3, 4]), abs=1e-12)
+
+
+def test_25_kendall_tau_distance():
+    assert ranked(kendall_tau_distance, [0, 2, 1]) == 2  # 0 above 2 and 0 above 1
+    assert ranked(kendall_tau_distance, [2, 1, 0]) == 0
+    assert ranked(kendall_tau_distance, [0, 1, 2, 2]) == 5  # of six pairs, one has equal labels
 
 
 def test_precision_has_no_direction_in_k_and_recall_grows():

@@ -47,7 +47,13 @@ def _err(lists: RankedLists, p: float, probability: GainFunction) -> FloatArray:
     return _stopping(lists, probability) @ (p ** (lists.ranks - 1) / lists.ranks)
 
 
-@metric("mrr", graded=False, reference=_CRASWELL)
+@metric(
+    "mrr",
+    formula="sum(1/i rel_i prod(1 - rel_j, j < i), i <= k)",
+    transform="hazards",
+    graded=False,
+    reference=_CRASWELL,
+)
 def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
 
@@ -62,7 +68,14 @@ def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     return _err(lists, 1.0, RelevanceGain(relevance_threshold))
 
 
-@metric("err", graded=True, undefined=None, reference=_CHAPELLE)
+@metric(
+    "err",
+    formula="sum(1/i s_i prod(p (1 - s_j), j < i), i <= k) with s = (2^label - 1) / 2^max_grade",
+    transform="hazards",
+    graded=True,
+    undefined=None,
+    reference=_CHAPELLE,
+)
 def err_score(
     lists: RankedLists,
     *,
@@ -86,7 +99,7 @@ def err_score(
     return _err(lists, p, Probability(gain, max_grade, relevance_threshold))
 
 
-@metric("nerr", graded=True, reference=_CHAPELLE)
+@metric("nerr", formula="ERR@k / ERR@k of the ideal order", transform="hazards", graded=True, reference=_CHAPELLE)
 def nerr_score(
     lists: RankedLists,
     *,
@@ -110,7 +123,14 @@ def nerr_score(
     return err.clip(max=ideal), ideal
 
 
-@metric("pfound", graded=True, undefined=None, reference=_CASCADE)
+@metric(
+    "pfound",
+    formula="sum(s_i prod(p (1 - s_j), j < i), i <= k) with s = label",
+    transform="hazards",
+    graded=True,
+    undefined=None,
+    reference=_CASCADE,
+)
 def pfound_score(
     lists: RankedLists,
     *,
@@ -134,7 +154,14 @@ def pfound_score(
     return _stopping(lists, Probability(gain, max_grade, relevance_threshold)) @ p ** (lists.ranks - 1)
 
 
-@metric("rbp", graded=True, undefined=None, reference=_MOFFAT)
+@metric(
+    "rbp",
+    formula="(1 - p) sum(p^(i-1) gain(label_i), i <= k)",
+    transform="gains",
+    graded=True,
+    undefined=None,
+    reference=_MOFFAT,
+)
 def rbp_score(
     lists: RankedLists,
     *,

@@ -18,7 +18,15 @@ _JARVELIN = Reference(
 )
 
 
-@metric("cg", upper=float("inf"), graded=True, undefined=None, reference=_JARVELIN)
+@metric(
+    "cg",
+    formula="sum(label_i, i <= k)",
+    transform="gains",
+    upper=float("inf"),
+    graded=True,
+    undefined=None,
+    reference=_JARVELIN,
+)
 def cg_score(lists: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
@@ -35,7 +43,15 @@ def cg_score(lists: RankedLists) -> FloatArray:
     return lists.gains(linear_gain).sum(axis=1)
 
 
-@metric("dcg", upper=float("inf"), graded=True, undefined=None, reference=_JARVELIN)
+@metric(
+    "dcg",
+    formula="sum(gain(label_i) / discount(i), i <= k)",
+    transform="gains",
+    upper=float("inf"),
+    graded=True,
+    undefined=None,
+    reference=_JARVELIN,
+)
 def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
@@ -53,7 +69,7 @@ def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount =
     return lists.gains(gain) @ (1 / discount(lists.ranks))
 
 
-@metric("ndcg", graded=True, reference=_JARVELIN)
+@metric("ndcg", formula="DCG@k / DCG@k of the ideal order", transform="gains", graded=True, reference=_JARVELIN)
 def ndcg_score(
     lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:

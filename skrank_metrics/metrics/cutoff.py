@@ -38,7 +38,9 @@ _Divisor = Annotated[
 ]
 
 
-@metric("precision", graded=False, undefined=None, pooled=True, reference=_MANNING)
+@metric(
+    "precision", formula="hits@k / k", transform="gains", graded=False, undefined=None, pooled=True, reference=_MANNING
+)
 def precision_at_k_score(
     lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -58,7 +60,7 @@ def precision_at_k_score(
     return hits, lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
 
 
-@metric("recall", graded=False, pooled=True, reference=_MANNING)
+@metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
 def recall_at_k_score(
     lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -75,7 +77,7 @@ def recall_at_k_score(
     return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
 
 
-@metric("f1", graded=False, pooled=True, reference=_RIJSBERGEN)
+@metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
 def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, IntArray]:
     """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
 
@@ -91,7 +93,7 @@ def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold
     return 2 * hits, lists.cutoff + lists.n_relevant(relevance_threshold)
 
 
-@metric("r_precision", graded=False, has_cutoff=False, reference=_MANNING)
+@metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
 def r_precision_score(
     lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -110,7 +112,7 @@ def r_precision_score(
     return (lists.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
 
 
-@metric("hit_rate", graded=False, reference=_MANNING)
+@metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
 def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
 

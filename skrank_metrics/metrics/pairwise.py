@@ -57,6 +57,8 @@ _Normalize = Annotated[
 
 @metric(
     "neg_kendall_tau_distance",
+    formula="#{i < j: label_i < label_j}",
+    transform="pairs",
     graded=True,
     upper=np.inf,
     undefined=None,
@@ -85,7 +87,16 @@ def kendall_tau_distance(
     return (inverted, pairs) if normalize else inverted
 
 
-@metric("kendall_tau", graded=True, lower=-1.0, undefined=_NO_PAIRS, has_cutoff=False, reference=_KENDALL_TIES)
+@metric(
+    "kendall_tau",
+    formula="(concordant - discordant) / sqrt(n (n - 1) / 2 * pairs)",
+    transform="pairs",
+    graded=True,
+    lower=-1.0,
+    undefined=_NO_PAIRS,
+    has_cutoff=False,
+    reference=_KENDALL_TIES,
+)
 def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Kendall tau-b: concordant less discordant pairs, over the geometric mean of all pairs and those of other labels.
 
@@ -106,7 +117,16 @@ def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     return pairs - 2 * inverted, np.sqrt(pairs * (n * (n - 1) / 2))
 
 
-@metric("pairwise_accuracy", graded=True, undefined=_NO_PAIRS, has_cutoff=False, pooled=True, reference=_JOACHIMS)
+@metric(
+    "pairwise_accuracy",
+    formula="concordant / pairs",
+    transform="pairs",
+    graded=True,
+    undefined=_NO_PAIRS,
+    has_cutoff=False,
+    pooled=True,
+    reference=_JOACHIMS,
+)
 def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
 
@@ -124,7 +144,16 @@ def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]
     return pairs - inverted, pairs
 
 
-@metric("auc", graded=False, undefined="documents of one class only", has_cutoff=False, pooled=True, reference=_HANLEY)
+@metric(
+    "auc",
+    formula="concordant / (R N)",
+    transform="pairs",
+    graded=False,
+    undefined="documents of one class only",
+    has_cutoff=False,
+    pooled=True,
+    reference=_HANLEY,
+)
 def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
 
@@ -142,7 +171,16 @@ def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     return pairs - inverted, pairs
 
 
-@metric("spearman", graded=True, lower=-1.0, undefined=_NO_PAIRS, has_cutoff=False, reference=_SPEARMAN)
+@metric(
+    "spearman",
+    formula="cov(rank by label, i) / (std(rank by label) std(i))",
+    transform="gains",
+    graded=True,
+    lower=-1.0,
+    undefined=_NO_PAIRS,
+    has_cutoff=False,
+    reference=_SPEARMAN,
+)
 def spearman_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 

@@ -57,7 +57,9 @@ _Normalizer = Annotated[
 ]
 
 
-@metric("map", graded=False, reference=_BUCKLEY)
+@metric(
+    "map", formula="sum(rel_i hits@i / i, i <= k) / min(k, R)", transform="products", graded=False, reference=_BUCKLEY
+)
 def map_score(
     lists: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
 ) -> KernelResult:
@@ -78,7 +80,13 @@ def map_score(
     return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.cutoff)
 
 
-@metric("q_measure", graded=True, reference=_SAKAI)
+@metric(
+    "q_measure",
+    formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
+    transform="products",
+    graded=True,
+    reference=_SAKAI,
+)
 def q_measure_score(
     lists: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
 ) -> tuple[FloatArray, FloatArray | IntArray]:
@@ -102,7 +110,14 @@ def q_measure_score(
     return blended, np.minimum(lists.n_relevant(None), lists.cutoff)
 
 
-@metric("bpref", graded=False, has_cutoff=False, reference=_BPREF)
+@metric(
+    "bpref",
+    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N))) / R",
+    transform="misses",
+    graded=False,
+    has_cutoff=False,
+    reference=_BPREF,
+)
 def bpref_score(
     lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray | IntArray]:

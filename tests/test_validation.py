@@ -199,3 +199,44 @@ def test_a_frame_of_one_column_is_no_list_of_queries(call):
 def test_masked_ids_are_not_ids(call):
     with pytest.raises(ValueError, match="qid must not be masked; got 1 masked"):
         call(Y, S, qid=np.ma.array([1, 1, 2, 2], mask=[0, 1, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("spec", "params", "error", "message"),
+    [
+        ("rbp", {"p": 0}, ValueError, r"p must be in \(0, 1\]; got 0"),
+        ("rbp", {"p": 1.5}, ValueError, r"p must be in \(0, 1\]; got 1.5"),
+        ("err", {"p": float("nan")}, ValueError, r"p must be in \(0, 1\]; got nan"),
+        ("pfound", {"p": "0.8"}, TypeError, r"p must be a number in \(0, 1\]; got '0.8'"),
+        ("err", {"max_grade": 0}, ValueError, "max_grade must be > 0 and at most 1000; got 0"),
+        ("err", {"gain": "exp"}, ValueError, r"gain must be one of .* got 'exp'. Did you mean 'exp2'"),
+        ("q_measure", {"beta": -1}, ValueError, "beta must be finite and >= 0; got -1"),
+        ("q_measure", {"beta": "1"}, TypeError, "beta must be a number >= 0; got '1'"),
+        ("neg_kendall_tau_distance", {"normalize": "yes"}, ValueError, "normalize must be one of .* got 'yes'"),
+        ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
+        ("ndcg", {"average": "micro"}, ValueError, "average must be 'macro' or None for ndcg.* got 'micro'"),
+    ],
+)
+def test_bad_parameters_of_other_metrics(spec, params, error, message):
+    with pytest.raises(error, match=message):
+        get_metric(spec, **params)
+
+
+@pytest.mark.parametrize("name", ["err", "nerr", "pfound", "rbp"])
+def test_labels_that_are_no_probability(name):
+    with pytest.raises(ValueError, match=r"y_true must be at most 4 for gain='exp2' .* got 5. Set max_grade=5"):
+        get_metric(name, gain="exp2")([[5, 0]], [[2, 1]])
+    with pytest.raises(ValueError, match=r"y_true must be at most 1 for gain='linear' .* got 2. Use gain='exp2'"):
+        get_metric(name, gain="linear")([[2, 0]], [[2, 1]])
+    assert get_metric(name, gain="exp2", max_grade=5)([[5, 0]], [[2, 1]]) > 0
+
+
+@every_call
+def test_masks_of_retrieved_documents(call):
+    labels = [1, 0, 1, 0]
+    with pytest.raises(TypeError, match="retrieved must be a mask of True and False; got an array of dtype int64"):
+        call(labels, S, qid=Q, retrieved=[1, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"retrieved must have the same shape as y_true; got \(3,\) and \(4,\)"):
+        call(labels, S, qid=Q, retrieved=[True, False, True])
+    with pytest.raises(ValueError, match="y_score must be without NaN; got nan at row 2"):
+        call(labels, [np.nan, 1, np.nan, 0], qid=Q, retrieved=[False, True, True, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,10 +59,11 @@ class QueryLists:
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
-        if threshold not in self._counts:
-            reached = self.labels >= threshold
-            self._counts[threshold] = np.add.reduceat(reached, self.grouping.starts, dtype=np.intp)
-        return self._counts[threshold]
+        # Whole grades reach the next whole number or not, and eight bits are compared faster than 64.
+        labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
+        if lowest not in self._counts:
+            self._counts[lowest] = np.add.reduceat(labels >= lowest, self.grouping.starts, dtype=np.intp)
+        return self._counts[lowest]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """Number of relevant documents of each query: labels >= threshold, or > 0 where there is none."""
@@ -83,20 +85,20 @@ class QueryLists:
         return np.unique(self.labels)
 
     @cached_property
-    def largest_grade(self) -> int | None:
-        """The largest label, where labels are whole numbers and few enough to be counted grade by grade."""
-        largest = self.labels.max()
-        if largest > MAX_COUNTED_GRADE or not np.array_equal(self.labels, self.labels.astype(np.uint8)):
+    def grades(self) -> NDArray[np.uint8] | None:
+        """The labels, where they are whole numbers and few enough to be counted grade by grade."""
+        if self.labels.max() > MAX_COUNTED_GRADE:
             return None
-        return int(largest)
+        grades = self.labels.astype(np.uint8)
+        return grades if np.array_equal(self.labels, grades) else None
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
         """Largest sum of gain / discount over the first k ranks that an order of each query can reach."""
         key = (gain, discount, k)
         if key not in self._ideals:
             steps = np.full(1, -1.0)
-            if self.largest_grade is not None and not isinstance(gain, CallableGain):
-                steps = np.diff(gain(np.arange(self.largest_grade + 1.0)), prepend=0.0)
+            if self.grades is not None and not isinstance(gain, CallableGain):
+                steps = np.diff(gain(np.arange(self.grades.max() + 1.0)), prepend=0.0)
             counted = (steps >= 0).all()
             self._ideals[key] = (
                 self._count_ideal(steps, discount, k) if counted else self._sort_ideal(gain, discount, k)

@@ -176,6 +176,11 @@ def _top(keys: FloatArray, depth: int) -> tuple[IntArray, FloatArray]:
     last = np.partition(keys, depth - 1, axis=1)[:, depth - 1]
     last = np.minimum(last, np.finfo(np.float64).max)  # padding never counts
     chosen = np.flatnonzero(keys <= last[:, None])
+    first_cells = np.arange(len(keys))[:, None] * keys.shape[1]
+    if len(chosen) == len(keys) * depth:
+        columns = chosen.reshape(-1, depth) - first_cells
+        if columns.min() >= 0 and columns.max() < keys.shape[1]:  # as many of each row, so nothing ties at the cutoff
+            return columns, keys.ravel()[chosen].reshape(-1, depth)
     row, column = np.divmod(chosen, keys.shape[1])
     counts = np.bincount(row, minlength=len(keys))
     place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -34,8 +34,9 @@ class TabulatedGain:
 
     def __call__(self, labels: FloatArray) -> FloatArray:
         """Look the labels up."""
-        grades = labels.astype(np.intp)
-        if labels.max() >= len(self.table) or not np.array_equal(grades, labels):
+        known = labels.max() < len(self.table)
+        grades = labels.astype(np.intp) if known else np.zeros(0, dtype=np.intp)
+        if not known or not np.array_equal(grades, labels):
             raise ValueError(
                 f"gain must have an entry for each label; got a sequence for the grades 0 to {len(self.table) - 1} "
                 f"and labels up to {labels.max():g}, which have to be whole numbers."
@@ -87,6 +88,11 @@ class Probability:
 
     def __call__(self, labels: FloatArray) -> FloatArray:
         """Turn labels into probabilities."""
+        if self.gain != "binary" and self.relevance_threshold is not None:
+            raise ValueError(
+                f"relevance_threshold must be None for gain={self.gain!r}, which tells grades apart; got "
+                f"{self.relevance_threshold:g}. Use gain='binary'."
+            )
         if self.gain == "binary":
             return RelevanceGain(self.relevance_threshold)(labels)
         largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
@@ -97,6 +103,15 @@ class Probability:
                 f"{way_out}, or scale the labels."
             )
         return labels if self.gain == "linear" else (np.exp2(labels) - 1) / 2.0**self.max_grade
+
+
+def check_sum(gains: FloatArray, n_documents: int) -> None:
+    """Refuse gains whose sum over a list could overflow."""
+    if gains.max() > np.finfo(np.float64).max / max(n_documents, 1):
+        raise ValueError(
+            f"gain must stay finite when summed over {n_documents} documents; got {gains.max():g} for the largest. "
+            "Scale the labels."
+        )
 
 
 def check_gain(gain: Any) -> GainFunction:

@@ -16,6 +16,7 @@ from skrank_metrics._ranked import TIE_POLICIES
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, check_scores, nearest
 
+DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 SHARED_DEFAULTS: Mapping[str, Any] = {
     "k": None,
     "ties": "average",
@@ -33,6 +34,10 @@ TRANSFORMS: Mapping[str, str] = {
     "misses": "each number of misses inside a tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
 }
+
+
+class UnknownParameterError(TypeError, ValueError):
+    """A keyword that a metric does not have: of a call it is a TypeError, of a name such as "ndcg(x=1)" a bad value."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +118,11 @@ class BoundMetric:
     negative: bool = False  # the negative of the function, so that larger is better
 
     def __post_init__(self) -> None:
-        known = ["qid", "sample_weight", "retrieved", *self.metric.parameters]
+        known = [*DATA_KEYWORDS, *self.metric.parameters]
         for name in self.params.keys() - self.metric.parameters.keys():
-            raise TypeError(
+            if name in DATA_KEYWORDS:
+                raise UnknownParameterError(f"{name} comes with the data, when the metric is called, not before.")
+            raise UnknownParameterError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
                 f"{nearest(name, known)}"
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction
+from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, check_sum
 from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
@@ -71,17 +71,20 @@ class QueryLists:
 
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
         """Gains of some of the labels, or of padding, whose gain means nothing."""
+        if gain not in self._tables:
+            self._tables[gain] = gain(self.distinct_labels)
+            check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
         # A function of the user's own may know the labels that there are and no others.
-        if gain not in self._tables:
-            self._tables[gain] = gain(self.distinct_labels)
         places = np.searchsorted(self.distinct_labels, labels)
         return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
 
     @cached_property
     def distinct_labels(self) -> FloatArray:
-        """The labels that there are, ascending."""
+        """The labels that there are, ascending, whether they are ranked high, low or not at all."""
+        if self.grades is not None:
+            return np.flatnonzero(np.bincount(self.grades)).astype(np.float64)
         return np.unique(self.labels)
 
     @cached_property

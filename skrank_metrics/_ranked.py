@@ -68,6 +68,11 @@ class RankedLists:
         return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
 
     @property
+    def n_findable(self) -> IntArray:
+        """How many documents of each query a perfect ranking could show: k, or all that were judged."""
+        return self.n_judged if self._k is None else self.cutoff
+
+    @property
     def n_judged(self) -> IntArray:
         """Number of documents of each query, whether they were retrieved or not."""
         return self._lists.grouping.sizes[self._queries]
@@ -122,10 +127,15 @@ class RankedLists:
         n = (~self._padding).sum(axis=1)
         return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
 
-    def label_ranks(self) -> tuple[FloatArray, FloatArray]:
-        """Rank by label of the document at each rank, the mean rank where labels tie, and the sum of their squares."""
-        ranks = average_ranks(self._labels, self._padding)[0]
-        return _ties.mean_gains(ranks, self._groups), (ranks**2).sum(axis=1)
+    def centred_ranks(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give the deviations from their mean of the ranks by label and by score, and the squares of the former.
+
+        Documents with equal labels share their mean rank. The deviations are exactly 0 where all labels are equal.
+        """
+        mean = (self.n_documents[:, None] + 1) / 2
+        by_label = np.where(self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean)
+        by_score = np.where(self._padding, 0.0, self.ranks - mean)
+        return _ties.mean_gains(by_label, self._groups), by_score, (by_label**2).sum(axis=1)
 
     def ideal_lists(self) -> RankedLists:
         """Order the same queries by label."""
@@ -202,7 +212,8 @@ def _settle(labels: FloatArray, second_keys: FloatArray | IntArray, groups: _tie
 
 def _codes(values: FloatArray) -> IntArray:
     """Whole numbers in the same order, small ones."""
-    whole = values.astype(np.intp)
-    if values.max() < 256 and (whole == values).all():
-        return whole
+    if values.max() < 256:
+        whole = values.astype(np.intp)
+        if (whole == values).all():
+            return whole
     return np.unique(values, return_inverse=True)[1].reshape(values.shape)

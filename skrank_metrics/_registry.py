@@ -9,10 +9,9 @@ from typing import Any, cast, get_type_hints
 
 from skrank_metrics._docstrings import public_docstring
 from skrank_metrics._engine import Kernel
-from skrank_metrics._metric import BoundMetric, Metric, MetricFunction, Reference
+from skrank_metrics._metric import DATA_KEYWORDS, BoundMetric, Metric, MetricFunction, Reference
 from skrank_metrics._options import Option
 
-DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 REGISTRY: dict[str, MetricFunction] = {}
 
 

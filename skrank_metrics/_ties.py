@@ -71,7 +71,7 @@ def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
 
 
 def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
-    """Make a product over ranks of 1 - stop its expectation: hazard_j = 1 - Q_{j+1} / Q_j.
+    """Make a product over ranks of 1 - stop its expectation: hazard_j = (Q_j - Q_{j+1}) / Q_j.
 
     Q_j is the mean over subsets of j documents of the group of the product of (1 - stop), the probability to be still
     reading after j of them. Where all stop probabilities are 0 or 1, hazard_j = r / (t - j). Where Q_j is 0, behind
@@ -98,14 +98,16 @@ def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, siz
     width = min(int(sizes[0]), depth)
     still = np.zeros((len(sizes), width + 1))  # Q_0, Q_1, ... of the documents so far
     still[:, 0] = 1.0
+    falls = np.zeros((len(sizes), width))  # Q_j - Q_{j+1}, which cancels where stops are small: by their own recurrence
     for m in range(int(sizes[0])):
         n_groups, last = int(np.searchsorted(-sizes, -m)), min(m + 1, width)
-        j = np.arange(1, last + 1)
-        goes_on = 1 - stops[starts[:n_groups] + m]
-        without, with_it = still[:n_groups, 1 : last + 1], still[:n_groups, :last]
-        still[:n_groups, 1 : last + 1] = ((m + 1 - j) * without + j * goes_on[:, None] * with_it) / (m + 1)
+        j, stop = np.arange(last), stops[starts[:n_groups] + m][:, None]
+        q, fall = still[:n_groups, : last + 1], falls[:n_groups, :last]
+        with_it = np.hstack([np.zeros((n_groups, 1)), fall[:, :-1]])
+        fall[:] = (stop * q[:, :-1] + j * (1 - stop) * with_it + (m - j) * fall) / (m + 1)
+        q[:, 1:] = ((m - j) * q[:, 1:] + (j + 1) * (1 - stop) * q[:, :-1]) / (m + 1)
     reached = still[:, :-1] > 0
-    hazard = np.where(reached, 1 - still[:, 1:] / np.where(reached, still[:, :-1], 1.0), 1.0)
+    hazard = np.where(reached, falls / np.where(reached, still[:, :-1], 1.0), 1.0)
     group, place = np.nonzero(np.arange(width) < sizes[:, None])
     effective[starts[group] + place] = hazard[group, place]
 

@@ -6,6 +6,7 @@ documents and of a single document.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,10 @@ from skrank_metrics._validation import check_choice
 __all__ = ["CONVENTIONS", "Convention"]
 
 _Defaults = Mapping[str, Any]
+
+
+# CatBoost's default border: a document is relevant where its label is above it.
+_ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
 
 
 @dataclass(frozen=True)
@@ -113,8 +118,10 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             shared={"ties": "worst"},
             own={
                 "ndcg": {"replace_undefined_by": 1.0},
-                "precision": {"divisor": "retrieved"},
-                "recall": {"replace_undefined_by": 1.0},
+                "map": {**_ABOVE_HALF},
+                "mrr": {**_ABOVE_HALF},
+                "precision": {"divisor": "retrieved", **_ABOVE_HALF},
+                "recall": {"replace_undefined_by": 1.0, **_ABOVE_HALF},
                 "err": {"gain": "linear"},
             },
             not_imitated=(

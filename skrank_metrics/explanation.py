@@ -85,6 +85,7 @@ def explain_difference(
     metric: Any = "ndcg@10",
     conventions: tuple[str, str] = ("sklearn", "lightgbm"),
     sample_weight: Any = None,
+    retrieved: Any = None,
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
@@ -105,6 +106,8 @@ def explain_difference(
         Names of conventions, as in ``CONVENTIONS``.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of the queries in the mean, which must not vary within a query.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked.
 
     Returns
     -------
@@ -135,11 +138,14 @@ def explain_difference(
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+    if first.average is None:
+        raise ValueError("average must be 'macro' or 'micro' where a mean is to be explained; got None.")
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     steps, changes = [first], []
     for name, cause in CAUSES.items():
         old, new = steps[-1].get(name), second.get(name)
-        if name in first.metric.parameters and old != new:
+        both_nan = old != old and new != new
+        if name in first.metric.parameters and old != new and not both_nan:
             steps.append(steps[-1].replace(**{name: new}))
             changes.append((cause, f"{old} -> {new}"))
     results = per_query(lists, [step.computation for step in steps])

@@ -1,7 +1,9 @@
 """What holds for every metric in the registry."""
 
+import itertools
 import pickle
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -279,3 +281,27 @@ def test_a_long_list_of_tied_documents_takes_no_square_of_its_length(name):
     assert peak < 100 * labels.nbytes
     worst, best = metric(labels, np.zeros(n), qid=np.zeros(n), ties="worst"), metric(labels, labels, qid=np.zeros(n))
     assert worst <= value <= best
+
+
+@pytest.mark.parametrize("max_grade", [4, 20, 50])
+def test_small_probabilities_lose_no_digits_under_ties(max_grade):
+    labels = [1, 0, 2, 0, 0, 1, 0]
+    value = get_metric("nerr", max_grade=max_grade)([labels], [[0] * 7])
+    exact = [[Fraction(2**label - 1, 2**max_grade) for label in order] for order in set(itertools.permutations(labels))]
+    best = max(expected_reciprocal_rank(order) for order in exact)
+    mean = sum(map(expected_reciprocal_rank, exact)) / len(exact)
+    assert value == pytest.approx(float(mean / best), rel=1e-12)
+
+
+def expected_reciprocal_rank(stops):
+    total, reads = Fraction(0), Fraction(1)
+    for rank, stop in enumerate(stops, start=1):
+        total += reads * stop / rank
+        reads *= 1 - stop
+    return total
+
+
+def test_correlations_of_long_constant_lists_are_undefined():
+    for n in (333_333, 600_007, 777_777):
+        value = get_metric("spearman", replace_undefined_by=np.nan)(np.ones((1, n)), np.arange(float(n))[None])
+        assert np.isnan(value)

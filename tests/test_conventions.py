@@ -90,6 +90,16 @@ def test_catboost(name, peer, params, k, lists):
     assert ours(name, "catboost", (labels, scores, qid), k=k, **params) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["map", "mrr", "precision", "recall"])
+def test_catboost_draws_the_border_of_relevance_at_a_half(name, lists):
+    utils = pytest.importorskip("catboost.utils")
+    labels, scores, qid = lists
+    labels = np.array([0, 0.25, 0.5, 0.75])[labels]
+    peer = {"map": "MAP", "mrr": "MRR", "precision": "PrecisionAt", "recall": "RecallAt"}[name]
+    (expected,) = utils.eval_metric(labels, scores, f"{peer}:top=5", group_id=qid)
+    assert ours(f"{name}@5", "catboost", (labels, scores, qid)) == pytest.approx(expected, abs=1e-9)
+
+
 PYTREC = {
     "ndcg": "ndcg",
     "ndcg@5": "ndcg_cut_5",

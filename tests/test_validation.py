@@ -240,3 +240,34 @@ def test_masks_of_retrieved_documents(call):
         call(labels, S, qid=Q, retrieved=[True, False, True])
     with pytest.raises(ValueError, match="y_score must be without NaN; got nan at row 2"):
         call(labels, [np.nan, 1, np.nan, 0], qid=Q, retrieved=[False, True, True, True])
+
+
+@pytest.mark.parametrize(
+    ("spec", "labels", "message"),
+    [
+        ("err@1", [1, 9], "y_true must be at most 4 for gain='exp2'"),
+        ("pfound@1", [1, 2], "y_true must be at most 1 for gain='linear'"),
+        ("dcg(gain=exp2)@1", [1, 2000], "gain='exp2' gives inf for the label 2000"),
+        ("cg", [1e308, 1e308], "gain must stay finite when summed over 2 documents"),
+        ("ndcg(gain=exp2)", [1023, 1023], "gain must stay finite when summed over 2 documents"),
+        ("nerr(relevance_threshold=2)", [1, 2], "relevance_threshold must be None for gain='exp2'"),
+    ],
+)
+def test_labels_are_checked_wherever_they_are_ranked(spec, labels, message):
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)([labels], [[2, 1]])
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)([labels], [[2, 1]], retrieved=[[True, False]])
+
+
+def test_data_are_not_bound_beforehand():
+    with pytest.raises(TypeError, match="retrieved comes with the data"):
+        get_metric("ndcg", retrieved=[True])
+
+
+@pytest.mark.parametrize("labels", [[1e300, 1e20, 0], [1e19, 5.5, 1]])
+def test_labels_beyond_any_integer(labels):
+    for name in ("kendall_tau", "spearman", "pairwise_accuracy", "ndcg", "map"):
+        assert get_metric(name)([labels], [[3, 2, 1]]) == pytest.approx(1)
+    with pytest.raises(ValueError, match="gain must have an entry for each label"):
+        get_metric("ndcg", gain=[0, 1])([labels], [[3, 2, 1]])

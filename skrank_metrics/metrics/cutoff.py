@@ -43,7 +43,7 @@ _Divisor = Annotated[
 )
 def precision_at_k_score(
     lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
     With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
@@ -57,7 +57,9 @@ def precision_at_k_score(
     0.6
     """
     hits = lists.relevance(relevance_threshold).sum(axis=1)
-    return hits, lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
+    divisors = lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
+    # Where no document was retrieved, the precision is 0 and there is nothing to pool.
+    return hits, np.maximum(divisors, np.finfo(np.float64).tiny)
 
 
 @metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)

@@ -146,7 +146,7 @@ def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]
 
 @metric(
     "auc",
-    formula="concordant / (R N)",
+    formula="concordant / (ranked pairs, one relevant and one not)",
     transform="pairs",
     graded=False,
     undefined="documents of one class only",
@@ -196,7 +196,5 @@ def spearman_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     0.5
     """
     n = lists.n_documents.astype(np.float64)
-    by_label, squares = lists.label_ranks()
-    covariance = by_label @ lists.ranks - n * (n + 1) ** 2 / 4
-    variations = (squares - n * (n + 1) ** 2 / 4) * (n * (n**2 - 1) / 12)
-    return covariance, np.sqrt(variations)
+    by_label, by_score, squares = lists.centred_ranks()
+    return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

@@ -77,7 +77,7 @@ def map_score(
         return lists.precision_over_hits(relevance_threshold)
     precisions = lists.hit_products(relevance_threshold) @ (1 / lists.ranks)
     n_relevant = lists.n_relevant(relevance_threshold)
-    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.cutoff)
+    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.n_findable)
 
 
 @metric(
@@ -107,7 +107,7 @@ def q_measure_score(
     hits, gains = lists.hit_products(None), lists.running_products(relevance, gain)
     ideal = np.cumsum(lists.ideal_lists().gains(gain), axis=1)[:, : lists.depth]
     blended = ((hits + beta * gains) / (lists.ranks + beta * ideal)).sum(axis=1)
-    return blended, np.minimum(lists.n_relevant(None), lists.cutoff)
+    return blended, np.minimum(lists.n_relevant(None), lists.n_findable)
 
 
 @metric(

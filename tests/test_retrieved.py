@@ -1,0 +1,49 @@
+"""Documents that were judged but not retrieved, case by case; the contract and trec_eval's run hold the rest."""
+
+import numpy as np
+import pytest
+
+from skrank_metrics import evaluate, explain_difference, get_metric
+
+ONE_OF_FOUR = {"y_true": [[1, 1, 1, 1]], "y_score": [[4, 3, 2, 1]], "retrieved": [[True, False, False, False]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("map", 1 / 4),
+        ("map@2", 1 / 2),
+        ("map@4", 1 / 4),
+        ("map(normalizer=relevant)", 1 / 4),
+        ("map(normalizer=hits)", 1),
+        ("q_measure", ((1 + 1) / (1 + 1)) / 4),
+        ("recall", 1 / 4),
+        ("r_precision", 1 / 4),
+        ("precision", 1),
+        ("precision@2", 1 / 2),
+        ("f1", 2 * 1 / (1 + 4)),
+        ("bpref", 1 / 4),
+        ("mrr", 1),
+        ("hit_rate", 1),
+    ],
+)
+def test_they_count_as_relevant_and_not_as_ranked(name, expected):
+    assert evaluate(**ONE_OF_FOUR, metrics=name).mean[name] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["map", "ndcg", "recall", "precision", "precision(divisor=retrieved)", "f1", "mrr"])
+def test_where_nothing_was_retrieved_the_value_is_0_and_defined(name):
+    metric = get_metric(name, replace_undefined_by=np.nan)
+    assert metric([[1, 0]], [[2, 1]], retrieved=[[False, False]]) == 0
+
+
+def test_where_nothing_was_retrieved_there_is_nothing_to_pool():
+    pooled = get_metric("precision(average=micro)")
+    value = pooled([[1, 0], [1, 1]], [[2, 1], [2, 1]], retrieved=[[True, True], [False, False]])
+    assert value == pytest.approx(1 / 2, abs=1e-12)
+
+
+def test_a_difference_between_conventions_is_explained_with_them():
+    difference = explain_difference(**ONE_OF_FOUR, metric="map@2", conventions=("sklearn", "trec_eval"))
+    assert (difference.start, difference.end) == (1 / 2, 1 / 4)
+    assert [cause.cause for cause in difference.causes] == ["divisor", "ties"]

@@ -82,11 +82,12 @@ def test_every_fold_has_queries(sizes, n_splits, shuffle):
 
 def test_where_ids_come_from():
     X, qid = np.zeros((6, 1)), np.array([1, 1, 2, 2, 3, 3])
-    other = np.array([1, 2, 1, 2, 1, 2])
+    other = np.array([1, 1, 2, 2, 1, 1])  # other units, which hold queries as a whole
     expected = [test.tolist() for _, test in QueryKFold(2).split(X, groups=other)]
     assert [test.tolist() for _, test in QueryKFold(2).split(X, qid=other)] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, other))] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), groups=other, qid=qid)] == expected
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), qid=other)] == expected
 
 
 def test_mixed_ids():
@@ -140,7 +141,7 @@ def test_bad_parameters(params, error, message):
 
 def test_follows_the_conventions_of_scikit_learn():
     splitter = QueryKFold(3, shuffle=True, random_state=7)
-    assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True)"
+    assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True, stratify=None)"
     assert splitter.get_n_splits() == splitter.get_n_splits([[0]], [0], [0]) == 3
     assert isinstance(splitter, sklearn.model_selection.BaseCrossValidator)
 

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
-from skrank_metrics._validation import IntArray
+from skrank_metrics._folds import deal, dealing_order
+from skrank_metrics._ids import Grouping
+from skrank_metrics._query_splitter import QuerySplitter, check_int
+from skrank_metrics._validation import FloatArray, IntArray, Mask, check_choice, check_labels, to_float64
 
-__all__ = ["QueryKFold"]
+__all__ = ["QueryKFold", "RepeatedQueryKFold"]
 
-# Queries are dealt out from the longest to the shortest in steps of this factor. Inside a step lengths still differ,
-# which is what evens the folds out, and the order is free to be drawn at random.
-STEP_RATIO = 1.25
-# Where folds are drawn at random, the queries of so many turns may change places whatever their lengths.
-SHUFFLED_TURNS = 4
+STRATIFY = (None, "relevance", "size", "both")
 
 
-class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
+class QueryKFold(QuerySplitter):
     """K folds of whole queries, balanced in documents as well as in queries.
 
     The numbers of queries of the folds differ by one at most, and those of documents by little: queries are dealt out
     from the longest to the shortest, one to each fold in turn, the longest of a turn to the fold with the fewest
-    documents. Which fold a query is in depends on the ids and lengths of the queries, not on the order of rows.
+    documents. Which fold a query is in depends on the ids, lengths and, where asked for, labels of the queries, not on
+    the order of rows.
 
     The query ids are found in ``groups`` (the unit to keep together, where that is not the query) or ``qid``, both of
     which are requested where metadata routing is enabled, or else in the index level "qid" of ``y``, see with_qid.
@@ -37,6 +33,11 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
+    stratify : {None, "relevance", "size", "both"}, default=None
+        What else to balance. "relevance": the share of relevant rows, those with a label above 0, and the number of
+        queries without any, which differs by one at most; needs ``y``. "size": the distribution of lengths; of
+        the queries of any length or longer, no fold has more than one more than another, or a few with shuffle=True.
+        "both" balances all of these, lengths separately for queries with relevant documents and without.
     shuffle : bool, default=False
         Whether to draw the folds at random, from those balanced like this.
     random_state : int, RandomState instance or None, default=None
@@ -45,9 +46,14 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
     Raises
     ------
     TypeError
-        Where an argument is of the wrong type or, in ``split``, the query ids are missing.
+        Where an argument is of the wrong type or, in ``split``, the query ids or the labels to stratify by are missing.
     ValueError
-        Where n_splits is below 2 or, in ``split``, above the number of queries.
+        Where n_splits is below 2, an argument is none of those allowed or, in ``split``, there are fewer queries than
+        folds, or a query of ``qid`` is in two ``groups``.
+
+    See Also
+    --------
+    audit_splits : What is in each fold, and whether queries leak.
 
     Examples
     --------
@@ -58,15 +64,20 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
     ...     print(train, test)
     [1 3 4] [0 2 5]
     [0 2 5] [1 3 4]
+
+    Of four queries of one document, the first two have a relevant one; each fold gets one of these:
+
+    >>> for train, test in QueryKFold(2, stratify="relevance").split([[0]] * 4, [1, 1, 0, 0], qid=["a", "b", "c", "d"]):
+    ...     print(train, test)
+    [1 3] [0 2]
+    [0 2] [1 3]
     """
 
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True, "qid": True}
-
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None) -> None:
-        if isinstance(n_splits, bool) or not isinstance(n_splits, numbers.Integral):
-            raise TypeError(f"n_splits must be an int >= 2; got {n_splits!r} ({type(n_splits).__name__}).")
-        if n_splits < 2:
-            raise ValueError(f"n_splits must be an int >= 2; got {n_splits}.")
+    def __init__(
+        self, n_splits: int = 5, *, stratify: str | None = None, shuffle: bool = False, random_state: Any = None
+    ) -> None:
+        check_int(n_splits, "n_splits", 2)
+        check_choice(stratify, "stratify", STRATIFY)
         if not isinstance(shuffle, bool):
             raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
         if random_state is not None and not shuffle:
@@ -75,11 +86,64 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
                 "Set shuffle=True or leave it out."
             )
         self.n_splits: int = int(n_splits)
+        self.stratify: str | None = stratify
         self.shuffle: bool = shuffle
         self.random_state: Any = random_state
 
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+        random = check_random_state(self.random_state) if self.shuffle else None
+        folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
+        for fold in range(self.n_splits):
+            yield folds != fold, folds == fold
+
+
+class RepeatedQueryKFold(QuerySplitter):
+    """QueryKFold with shuffle=True, several times over, each time with other folds.
+
+    The query ids are found as in QueryKFold.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    n_repeats : int, default=10
+        Number of times that folds are drawn, at least 1.
+    stratify : {None, "relevance", "size", "both"}, default=None
+        What to balance besides queries and documents, as in QueryKFold.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Raises
+    ------
+    TypeError
+        As QueryKFold does.
+    ValueError
+        As QueryKFold does, and where n_repeats is below 1.
+
+    Examples
+    --------
+    Twice two folds; over each two, every one of the six rows is tested on once:
+
+    >>> import numpy as np
+    >>> from skrank_metrics import RepeatedQueryKFold
+    >>> splits = RepeatedQueryKFold(2, n_repeats=2, random_state=0).split([[0]] * 6, qid=[1, 1, 2, 3, 4, 4])
+    >>> np.bincount(np.concatenate([test for train, test in splits]))
+    array([2, 2, 2, 2, 2, 2])
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, n_repeats: int = 10, stratify: str | None = None, random_state: Any = None
+    ) -> None:
+        check_int(n_splits, "n_splits", 2)
+        check_int(n_repeats, "n_repeats", 1)
+        check_choice(stratify, "stratify", STRATIFY)
+        self.n_splits: int = int(n_splits)
+        self.n_repeats: int = int(n_repeats)
+        self.stratify: str | None = stratify
+        self.random_state: Any = random_state
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
-        """Give the number of folds.
+        """Give the number of splits, over all repeats.
 
         Parameters
         ----------
@@ -89,79 +153,45 @@ class QueryKFold(BaseCrossValidator):  # type: ignore[misc]
         Returns
         -------
         n_splits : int
-            Number of folds.
+            Number of folds times number of repeats.
         """
-        return self.n_splits
+        return self.n_splits * self.n_repeats
 
-    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Generate the rows of the training and the test part of each fold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_documents, n_features)
-            Only its length is used.
-        y : array-like of shape (n_documents,), default=None
-            May carry the query ids in an index level named "qid".
-        groups : array-like of shape (n_documents,), default=None
-            Id of the unit to keep together; comes before ``qid``.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids.
-
-        Yields
-        ------
-        train, test : ndarray of int
-            Row numbers, ascending.
-
-        Raises
-        ------
-        TypeError
-            Where the ids are missing.
-        ValueError
-            Where there are fewer queries than folds, or lengths differ.
-        """
-        grouping = _query_grouping(X, y, groups, qid)
-        if len(grouping.ids) < self.n_splits:
-            raise ValueError(
-                f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "
-                f"{len(grouping.ids)} queries."
-            )
-        fold_of_row = self._folds(grouping)[grouping.codes]
-        for fold in range(self.n_splits):
-            yield np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)
-
-    def _folds(self, grouping: Grouping) -> IntArray:
-        """Fold of each query."""
-        order, sizes = _canonical_order(grouping.ids), grouping.sizes
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = check_random_state(self.random_state)
-        if self.shuffle:
-            order = random.permutation(order)
-        steps = np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
-        order = order[np.argsort(-steps, kind="stable")]
-        if self.shuffle:  # where lengths are all different, too
-            windows = np.arange(len(order)) // (SHUFFLED_TURNS * self.n_splits)
-            order = order[np.lexsort((random.random_sample(len(order)), windows))]
-        folds, documents = np.empty(len(order), dtype=np.intp), np.zeros(self.n_splits, dtype=np.intp)
-        for first in range(0, len(order), self.n_splits):
-            turn = order[first : first + self.n_splits]
-            turn = turn[np.argsort(-sizes[turn], kind="stable")]
-            lightest = np.argsort(documents, kind="stable")[: len(turn)]
-            folds[turn] = lightest
-            documents[lightest] += sizes[turn]
-        return folds
+        for _ in range(self.n_repeats):
+            folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
+            for fold in range(self.n_splits):
+                yield folds != fold, folds == fold
 
 
-def _query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
-    ids, name = resolve_ids(y, groups=groups, qid=qid)
-    if ids is None:
-        raise TypeError(missing_ids_message("A query-aware split").replace("qid=<", "groups=<", 1))
-    check_consistent_length(X, y)
-    check_aligned(X=X, y=y, **{name: ids})
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    return group_rows(check_ids(ids, n_rows, name, "X"))
+def _fold_of_query(grouping: Grouping, y: Any, n_folds: int, stratify: str | None, random: Any) -> IntArray:
+    n_queries, sizes = len(grouping.ids), grouping.sizes
+    if n_queries < n_folds:
+        raise ValueError(
+            f"n_splits must be at most the number of queries; got n_splits={n_folds} and {n_queries} queries. "
+            "Lower n_splits or bring more queries."
+        )
+    amounts = [sizes.astype(float)]
+    strata = np.zeros(n_queries, dtype=np.intp)
+    if stratify in ("relevance", "both"):
+        relevant = _relevant_documents(grouping, y)
+        amounts.append(relevant)
+        strata = (relevant == 0).astype(np.intp)
+    by_size = stratify in ("size", "both")
+    order = dealing_order(grouping.ids, sizes, strata, by_size=by_size, n_folds=n_folds, random=random)
+    return deal(order, np.column_stack(amounts), n_folds)
 
 
-def _canonical_order(ids: NDArray[Any]) -> IntArray:
-    try:
-        return np.argsort(ids, kind="stable")
-    except TypeError:  # ids of several types have no order of their own
-        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))
+def _relevant_documents(grouping: Grouping, y: Any) -> FloatArray:
+    """Number of relevant documents of each query."""
+    if y is None:
+        raise TypeError(
+            "y must hold the relevance labels where folds are stratified by relevance; got None. "
+            'Pass y, or set stratify=None or "size".'
+        )
+    labels = to_float64(y, "y")
+    if labels.ndim != 1:
+        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
+    check_labels(labels, "y")
+    return np.bincount(grouping.codes[labels > 0], minlength=len(grouping.ids)).astype(np.float64)

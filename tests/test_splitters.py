@@ -4,10 +4,39 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skrank_metrics import QueryKFold, get_ranking_scorer, with_qid
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    get_ranking_scorer,
+    query_train_test_split,
+    with_qid,
+)
+
+# The rows of the contract: 24 queries of 1 to 24 documents, interleaved, and a part for each query.
+CONTRACT_QID = np.random.default_rng(3).permutation(np.repeat(np.arange(24), np.arange(1, 25)))
+CONTRACT_Y = np.random.default_rng(4).integers(0, 3, len(CONTRACT_QID)) * (CONTRACT_QID % 4 > 0)
+CONTRACT_X = np.random.default_rng(5).normal(size=(len(CONTRACT_QID), 2))
+SPLITTERS = [
+    QueryKFold(4),
+    *[QueryKFold(4, stratify=by, shuffle=True, random_state=0) for by in ("relevance", "size", "both")],
+    QueryKFold(4, stratify="both"),
+    RepeatedQueryKFold(3, n_repeats=2, stratify="relevance", random_state=0),
+    QueryShuffleSplit(3, test_size=0.2, random_state=0),
+    QueryShuffleSplit(3, test_size=2, train_size=5, random_state=0),
+    QueryTimeSeriesSplit(3),
+    QueryTimeSeriesSplit(3, gap=2, max_train_size=4, test_size=3),
+    PredefinedQuerySplit(CONTRACT_QID % 5),
+    PredefinedQuerySplit(CONTRACT_QID % 5, validation=True),
+]
+every_splitter = pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda s: repr(s).replace("\n", "")[:70])
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +111,12 @@ def test_every_fold_has_queries(sizes, n_splits, shuffle):
 
 def test_where_ids_come_from():
     X, qid = np.zeros((6, 1)), np.array([1, 1, 2, 2, 3, 3])
-    other = np.array([1, 2, 1, 2, 1, 2])
+    other = np.array([1, 1, 2, 2, 1, 1])  # other units, which hold queries as a whole
     expected = [test.tolist() for _, test in QueryKFold(2).split(X, groups=other)]
     assert [test.tolist() for _, test in QueryKFold(2).split(X, qid=other)] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, other))] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), groups=other, qid=qid)] == expected
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), qid=other)] == expected
 
 
 def test_mixed_ids():
@@ -140,7 +170,7 @@ def test_bad_parameters(params, error, message):
 
 def test_follows_the_conventions_of_scikit_learn():
     splitter = QueryKFold(3, shuffle=True, random_state=7)
-    assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True)"
+    assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True, stratify=None)"
     assert splitter.get_n_splits() == splitter.get_n_splits([[0]], [0], [0]) == 3
     assert isinstance(splitter, sklearn.model_selection.BaseCrossValidator)
 
@@ -154,3 +184,240 @@ def test_seeds_matter_for_few_queries_of_different_lengths_too():
         for seed in range(30)
     }
     assert len(partitions) > 15
+
+
+def as_lists(splits):
+    return [(train.tolist(), test.tolist()) for train, test in splits]
+
+
+@every_splitter
+def test_every_splitter_keeps_queries_whole(splitter):
+    splits = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
+    assert len(splits) == splitter.get_n_splits(CONTRACT_X, CONTRACT_Y, CONTRACT_QID)
+    for train, test in splits:
+        assert len(train)
+        assert len(test)
+        assert (np.diff(train) > 0).all()
+        assert (np.diff(test) > 0).all()
+        assert not set(CONTRACT_QID[train]) & set(CONTRACT_QID[test])
+        for side in (train, test):
+            assert np.isin(CONTRACT_QID, CONTRACT_QID[side]).sum() == len(side)
+    assert as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID)) == as_lists(splits)
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS[:8], ids=repr)
+def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
+    order = np.random.default_rng(1).permutation(len(CONTRACT_QID))
+    shuffled = CONTRACT_QID[order]
+    pairs = zip(
+        splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID),
+        splitter.split(CONTRACT_X, CONTRACT_Y[order], qid=shuffled),
+        strict=True,
+    )
+    for one, other in pairs:
+        for side, same in zip(one, other, strict=True):
+            assert set(CONTRACT_QID[side]) == set(shuffled[same])
+
+
+@every_splitter
+@pytest.mark.parametrize("way", ["groups", "qid", "index"])
+def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
+    assert get_routing_for_object(splitter).split.requests == {"groups": True, "qid": True}
+    folds = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
+    y = with_qid(CONTRACT_Y, CONTRACT_QID) if way == "index" else CONTRACT_Y
+    params = None if way == "index" else {way: CONTRACT_QID}
+    with sklearn.config_context(enable_metadata_routing=way != "index"):
+        scorer = get_ranking_scorer("ndcg@5")
+        done = cross_validate(
+            Ridge(), CONTRACT_X, y, cv=splitter, scoring=scorer, params=params, return_indices=True, error_score="raise"
+        )
+    assert as_lists(zip(done["indices"]["train"], done["indices"]["test"], strict=True)) == as_lists(folds)
+    assert np.isfinite(done["test_score"]).all()
+
+
+@every_splitter
+def test_every_splitter_refuses_bad_ids(splitter):
+    with pytest.raises(TypeError, match=r"Pass groups=.*with_qid\(y, qid\)"):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y))
+    with pytest.raises(ValueError, match="qid must have the same length as X"):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
+    groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
+    message = "groups must hold all rows of a query in one group; got query 7 in group 7 and group -1"
+    with pytest.raises(ValueError, match=message):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y, groups=groups, qid=CONTRACT_QID))
+    with pytest.raises(ValueError, match=message):
+        next(splitter.split(CONTRACT_X, with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups))
+    with pytest.raises(ValueError, match=r"queries|parts must have the same length as X"):
+        next(splitter.split([[0]], [1], qid=["only"]))
+
+
+@pytest.fixture(scope="module")
+def sparse_relevance():
+    """Labels and ids of 3,000 queries, about a quarter of them without a relevant document."""
+    rng = np.random.default_rng(0)
+    sizes = np.maximum(1, rng.lognormal(2.5, 1, 3000).astype(int))
+    chance = np.repeat(rng.beta(0.6, 3, 3000), sizes)
+    return (rng.random(len(chance)) < chance).astype(int), np.repeat(np.arange(3000), sizes)
+
+
+@pytest.mark.parametrize("shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
+@pytest.mark.parametrize("stratify", ["relevance", "both"])
+def test_balances_relevance(stratify, shuffle, sparse_relevance):
+    y, qid = sparse_relevance
+    empty = np.bincount(qid, weights=y) == 0
+    tests = [test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)]
+    documents = np.array([len(test) for test in tests])
+    assert abs(documents / documents.mean() - 1).max() < 0.02
+    assert abs(np.array([y[test].mean() for test in tests]) / y.mean() - 1).max() < 0.04
+    assert np.ptp([len(set(qid[test])) for test in tests]) <= 1
+    assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
+
+
+@pytest.mark.parametrize(("shuffle", "most"), [({}, 1), ({"shuffle": True, "random_state": 0}, 4)])
+def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
+    qid = sparse_relevance[1]
+    sizes = np.bincount(qid)
+    tests = [test for _, test in QueryKFold(5, stratify="size", **shuffle).split(qid, groups=qid)]
+    queries = [np.array(sorted(set(qid[test]))) for test in tests]
+    for length in np.unique(sizes):
+        assert np.ptp([(sizes[q] >= length).sum() for q in queries]) <= most
+
+
+def test_many_folds_and_two_amounts():
+    qid = np.repeat(np.arange(900), 2)
+    y = np.arange(1800) % 3 == 0
+    tests = [test for _, test in QueryKFold(300, stratify="both").split(qid, y, groups=qid)]
+    assert {len(test) for test in tests} == {6}
+
+
+def test_stratifying_by_relevance_needs_labels():
+    qid = np.arange(6)
+    with pytest.raises(TypeError, match=r"y must hold the relevance labels .* Pass y"):
+        next(QueryKFold(2, stratify="relevance").split(qid, groups=qid))
+    with pytest.raises(ValueError, match="y must be 1-D, one label a document"):
+        next(QueryKFold(2, stratify="both").split(qid, np.zeros((6, 2)), groups=qid))
+    with pytest.raises(ValueError, match=r"y must be finite and >= 0; got -1\.0 at row 2"):
+        next(QueryKFold(2, stratify="both").split(qid, [0, 1, -1, 0, 0, 0], groups=qid))
+
+
+def test_repeats_differ_and_each_covers_all_rows():
+    splits = list(RepeatedQueryKFold(4, n_repeats=3, random_state=0).split(CONTRACT_X, qid=CONTRACT_QID))
+    repeats = [{tuple(test) for _, test in splits[i : i + 4]} for i in (0, 4, 8)]
+    assert len(set(map(frozenset, repeats))) == 3
+    for repeat in repeats:
+        assert sorted(np.concatenate(list(repeat))) == list(range(len(CONTRACT_QID)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({}, (27, 3)),
+        ({"test_size": 0.25}, (22, 8)),
+        ({"train_size": 0.25}, (7, 23)),
+        ({"test_size": 4, "train_size": 0.5}, (15, 4)),
+        ({"train_size": np.int64(4)}, (4, 26)),
+        ({"test_size": 0.9, "train_size": 0.1}, (3, 27)),
+    ],
+)
+def test_sizes_are_in_queries(sizes, expected):
+    qid = np.repeat(np.arange(30), np.arange(1, 31))
+    for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
+        assert (len(set(qid[train])), len(set(qid[test]))) == expected
+
+
+@pytest.mark.parametrize("sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}])
+def test_no_side_may_be_empty(sizes):
+    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
+        next(QueryShuffleSplit(**sizes).split(range(4), qid=range(4)))
+    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
+        query_train_test_split([1, 2, 3, 4], qid=range(4), **sizes)
+
+
+def test_time_series_takes_queries_in_order_of_first_appearance():
+    qid = np.array(list("cabcdef"))
+    splits = [
+        ("".join(qid[train]), "".join(qid[test]))
+        for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
+    ]
+    assert splits == [("ab", "e"), ("bd", "f")]
+    with pytest.raises(ValueError, match="which need 7 queries or more, and 6 queries"):
+        next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
+
+
+def test_time_series_is_that_of_scikit_learn_for_queries_of_one_document():
+    for params in ({}, {"gap": 2}, {"max_train_size": 3}, {"test_size": 2, "gap": 1}):
+        expected = sklearn.model_selection.TimeSeriesSplit(3, **params).split(np.zeros(23))
+        assert as_lists(QueryTimeSeriesSplit(3, **params).split(np.zeros(23), qid=range(23))) == as_lists(expected)
+
+
+def test_the_folds_of_mslr():
+    qid = np.repeat(np.arange(10), 3)
+    parts = np.char.add("S", (qid % 5 + 1).astype(str))
+    triples = PredefinedQuerySplit(parts).split_in_three(qid, qid=qid)
+    found = [tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples]
+    assert found == [("234", "5", "1"), ("345", "1", "2"), ("145", "2", "3"), ("125", "3", "4"), ("123", "4", "5")]
+    left = [set(parts[train]) for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)]
+    assert left[-1] == {"S1", "S2", "S3"}
+
+
+def test_a_query_in_two_parts():
+    with pytest.raises(ValueError, match=r"parts must hold all .* got query b in part 1 and part 2"):
+        next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
+    with pytest.raises(ValueError, match="3 different parts or more to split in three; got 2"):
+        next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))
+
+
+def test_train_test_split_keeps_types_and_takes_whole_queries():
+    n = len(CONTRACT_QID)
+    frame = pd.DataFrame({"row": np.arange(n)})
+    arrays = (CONTRACT_X, frame, frame["row"], sparse.csr_array(np.arange(n)[:, None]), list(range(n)), CONTRACT_QID)
+    parts = query_train_test_split(*arrays, qid=CONTRACT_QID, random_state=0)
+    assert len(parts) == 12
+    for array, train, test in zip(arrays, parts[::2], parts[1::2], strict=True):
+        assert type(train) is type(test) is type(array)
+    rows = parts[8]
+    assert rows == sorted(rows)
+    assert parts[2]["row"].tolist() == parts[4].tolist() == parts[6].toarray().ravel().tolist() == rows
+    assert np.array_equal(parts[0], CONTRACT_X[rows])
+    assert not set(parts[10]) & set(parts[11])
+    assert (len(set(parts[10])), len(set(parts[11]))) == (18, 6)
+
+
+def test_train_test_split_finds_ids_in_an_index():
+    y = with_qid(CONTRACT_Y, CONTRACT_QID)
+    _, _, y_train, y_test = query_train_test_split(CONTRACT_X, y, random_state=0)
+    expected = query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=0)
+    assert [y_train.index.tolist(), y_test.index.tolist()] == [part.tolist() for part in expected]
+    with pytest.raises(TypeError, match="needs the query id of each document"):
+        query_train_test_split(CONTRACT_X)
+    with pytest.raises(TypeError, match="at least one array to split; got none"):
+        query_train_test_split(qid=CONTRACT_QID)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
+        (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
+        (lambda: RepeatedQueryKFold(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
+        (lambda: QueryShuffleSplit(test_size=0), ValueError, r"test_size must be an int >= 1 .*; got 0\."),
+        (lambda: QueryShuffleSplit(train_size=1.0), ValueError, r"a float in \(0, 1\) .*; got 1.0"),
+        (lambda: QueryShuffleSplit(test_size="10%"), TypeError, "test_size must be .*; got '10%'"),
+        (lambda: QueryTimeSeriesSplit(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
+        (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
+        (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold 2 different parts or more"),
+        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "parts must hold 3 different parts"),
+        (lambda: PredefinedQuerySplit([1, 2], validation=1), TypeError, "validation must be True or False; got 1"),
+        (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
+        (lambda: PredefinedQuerySplit([]), ValueError, "parts must hold the part of each row; got none"),
+        (lambda: PredefinedQuerySplit(5), TypeError, "parts must hold the part of each row; got 5"),
+    ],
+)
+def test_bad_parameters_of_the_others(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

@@ -1,0 +1,125 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    audit_splits,
+    with_qid,
+)
+
+QID = np.random.default_rng(0).permutation(np.repeat(np.arange(20), np.arange(1, 21)))
+Y = np.random.default_rng(1).integers(0, 2, len(QID)) * (QID % 3 > 0)
+X = np.zeros((len(QID), 1))
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        QueryKFold(4, stratify="both"),
+        RepeatedQueryKFold(3, n_repeats=2),
+        QueryShuffleSplit(2),
+        QueryTimeSeriesSplit(3),
+        PredefinedQuerySplit(QID % 4),
+        GroupKFold(4),
+        GroupShuffleSplit(2, random_state=0),
+        LeaveOneGroupOut(),
+        StratifiedGroupKFold(3),
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+@pytest.mark.parametrize("ids", [{"qid": QID}, {"groups": QID}, {"groups": QID // 2, "qid": QID}, {}])
+def test_whole_queries_do_not_leak(cv, ids):
+    if "groups" in ids and isinstance(cv, PredefinedQuerySplit):
+        ids = {"groups": QID}
+    report = audit_splits(cv, X, Y if ids else with_qid(Y, QID), **ids)
+    assert report.leaks == 0
+    assert report.check() is None
+    assert str(report).endswith("No query leaks: all are whole in every fold.")
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(4), StratifiedKFold(3), ShuffleSplit(2, random_state=0), TimeSeriesSplit(2), 3, None]
+)
+def test_splitters_that_cut_queries(cv):
+    report = audit_splits(cv, X, Y, qid=QID)
+    assert report.leaks > 0
+    assert "LEAK: fold 0 has " in str(report)
+    with pytest.raises(ValueError, match=r"cv must keep every query whole; got .*Split|Fold.* Use a splitter"):
+        report.check()
+
+
+def test_table_is_what_a_loop_counts():
+    report = audit_splits(KFold(3), X, Y, qid=QID)
+    frame = report.to_frame()
+    assert frame.index.name == "fold"
+    for fold, (train, test) in enumerate(KFold(3).split(X)):
+        lists = [Y[test][QID[test] == query] for query in np.unique(QID[test])]
+        assert frame.loc[fold].to_dict() == pytest.approx(
+            {
+                "queries": len(lists),
+                "documents": len(test),
+                "share_relevant": Y[test].mean(),
+                "share_without_relevant": np.mean([not labels.any() for labels in lists]),
+                "single_document": sum(len(labels) == 1 for labels in lists),
+                "leaking": len(set(QID[train]) & set(QID[test])),
+                "cut": 0,
+            }
+        )
+        assert set(report.leaking[fold]) == set(QID[train]) & set(QID[test])
+    assert report.leaks == frame["leaking"].sum()
+
+
+def test_an_iterable_that_drops_rows():
+    qid, y = list("aabbc"), [1, 0, 0, 1, 1]
+    report = audit_splits(iter([([0, 1], [2, 4])]), [[0]] * 5, y, qid=qid)
+    assert (report.table["cut"].tolist(), report.table["leaking"].tolist(), report.leaks) == ([1], [0], 1)
+    with pytest.raises(ValueError, match=r"iterable of .*: fold 0 has 1 query with only some of the rows used: b\."):
+        report.check()
+    masks = [(np.array([True, True, False, False, False]), np.array([False, False, True, True, True]))]
+    assert audit_splits(masks, [[0]] * 5, y, qid=qid).leaks == 0
+
+
+def test_many_leaks_are_counted_and_the_first_named():
+    report = audit_splits([([0, 2, 4, 6], [1, 3, 5, 7])], [[0]] * 8, [1, 0] * 4, qid=list("aabbccdd"))
+    assert "LEAK: fold 0 has 4 queries with rows both in train and in test: a, b, c, ..." in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("cv", "changes", "error", "message"),
+    [
+        (KFold(2), {"qid": None}, TypeError, "audit_splits needs the query id"),
+        (KFold(2), {"qid": [1, 2]}, ValueError, "qid must have the same length as y; got 2 and 4"),
+        (KFold(2), {"y": [0, 1]}, ValueError, "inconsistent numbers of samples"),
+        (KFold(2), {"y": np.zeros((4, 2))}, ValueError, "y must be 1-D"),
+        (KFold(2), {"y": [0, 1, np.nan, 0]}, ValueError, "y must be finite and >= 0"),
+        ([], {}, ValueError, "cv must give at least one pair"),
+        ([([0], [])], {}, ValueError, "one at least; got .* as the test part of fold 0"),
+        ([([0], ["a"])], {}, ValueError, "cv must give row numbers"),
+        ([([0], [4])], {}, ValueError, "cv must give rows below 4; got 4 in the test part of fold 0"),
+        (QueryKFold(3), {"qid": [1, 1, 2, 2]}, ValueError, "n_splits must be at most the number of queries"),
+    ],
+)
+def test_bad_input(cv, changes, error, message):
+    given = {"X": [[0]] * 4, "y": [0, 1, 0, 1], "qid": [1, 1, 2, 2], **changes}
+    with pytest.raises(error, match=message):
+        audit_splits(cv, **given)
+
+
+def test_series_and_frames():
+    frame = pd.DataFrame({"x": np.zeros(len(QID))})
+    assert audit_splits(QueryKFold(3), frame, pd.Series(Y), qid=pd.Series(QID)).leaks == 0

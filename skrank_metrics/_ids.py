@@ -143,6 +143,23 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
     return Grouping(ids[run_starts[first_runs]], sizes, order)
 
 
+@dataclass(frozen=True)
+class NumberedRows:
+    """Rows with the number of their query, for those who need no grouping: shuffled rows then cost no sort of all."""
+
+    ids: NDArray[Any]  # one id a query, in order of first appearance
+    sizes: IntArray  # documents of each query
+    codes: IntArray  # the number of the query of each row
+
+
+def number_rows(ids: NDArray[Any]) -> NumberedRows:
+    """Number the queries of rows in order of first appearance."""
+    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    codes, first_runs = _number_by_first_appearance(ids[run_starts])
+    codes = np.repeat(codes, np.diff(run_starts, append=len(ids)))
+    return NumberedRows(ids[run_starts[first_runs]], np.bincount(codes), codes)
+
+
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Number of each value in order of first appearance, and the places of these appearances."""
     codes = np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)

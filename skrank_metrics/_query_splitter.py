@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._ids import NumberedRows, check_aligned, check_ids, missing_ids_message, number_rows, resolve_ids
 from skrank_metrics._validation import IntArray, Mask
 
 
@@ -69,11 +69,11 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
 
     @abstractmethod
-    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
         """Masks of the queries to train on and to test on."""
 
 
-def query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
+def query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> NumberedRows:
     """Rows grouped by the unit to keep together, which is ``groups``, else ``qid``, else the index of ``y``."""
     ids, name = resolve_ids(y, groups=groups, qid=qid)
     if ids is None:
@@ -81,18 +81,20 @@ def query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
     check_consistent_length(X, y)
     check_aligned(X=X, y=y, **{name: ids})
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    grouping = group_rows(check_ids(ids, n_rows, name, "X"))
+    grouping = number_rows(check_ids(ids, n_rows, name, "X"))
     queries = resolve_ids(y, qid=qid)[0]
     if name == "groups" and queries is not None and queries is not groups:
         check_whole(
-            group_rows(check_ids(queries, n_rows, "qid", "X")), grouping, "groups", "group", ", or pass groups=qid"
+            number_rows(check_ids(queries, n_rows, "qid", "X")), grouping, "groups", "group", ", or pass groups=qid"
         )
     return grouping
 
 
-def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_out: str) -> None:
+def check_whole(queries: NumberedRows, units: NumberedRows, name: str, noun: str, way_out: str) -> None:
     """Refuse units, such as groups, that cut a query."""
-    expected = units.codes[_first_rows(queries)][queries.codes]
+    first = np.empty(len(queries.ids), dtype=np.intp)
+    first[queries.codes[::-1]] = units.codes[::-1]  # of several assignments to a place the last one stays
+    expected = first[queries.codes]
     cut = np.flatnonzero(units.codes != expected)
     if len(cut):
         row = cut[0]
@@ -101,10 +103,6 @@ def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_ou
             f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
             f"{noun} {other!s}. Put its rows together{way_out}."
         )
-
-
-def _first_rows(grouping: Grouping) -> IntArray:
-    return grouping.starts if grouping.order is None else grouping.order[grouping.starts]
 
 
 def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:

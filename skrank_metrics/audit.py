@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._ids import NumberedRows, check_aligned, check_ids, missing_ids_message, number_rows, resolve_ids
 from skrank_metrics._validation import IntArray, Mask, check_labels, to_float64
 
 __all__ = ["SplitReport", "audit_splits"]
@@ -164,7 +164,7 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     relevant = _relevant_rows(y)
     check_consistent_length(X, relevant)
     check_aligned(X=X, y=y, **{name: ids})
-    grouping = group_rows(check_ids(ids, len(relevant), name, "y"))
+    grouping = number_rows(check_ids(ids, len(relevant), name, "y"))
     splitter = check_cv(cv)
     folds, leaking, cut = [], [], []
     for fold, (train, test) in enumerate(_splits(splitter, X, y, ids if groups is None else groups, qid)):
@@ -211,7 +211,7 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
     return mask
 
 
-def _cut_queries(grouping: Grouping, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
+def _cut_queries(grouping: NumberedRows, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
     """Queries on both sides, and those of which only some rows are in the fold."""
     trained, tested = _count(grouping, in_train), _count(grouping, in_test)
     used = _count(grouping, in_train | in_test)
@@ -219,7 +219,7 @@ def _cut_queries(grouping: Grouping, in_train: Mask, in_test: Mask) -> tuple[Mas
     return both, ~both & (used > 0) & (used < grouping.sizes)
 
 
-def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
+def _describe(grouping: NumberedRows, in_test: Mask, relevant: Mask) -> dict[str, Any]:
     documents, hits = _count(grouping, in_test), _count(grouping, in_test & relevant)
     present = documents > 0
     return {
@@ -231,5 +231,5 @@ def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, An
     }
 
 
-def _count(grouping: Grouping, rows: Mask) -> IntArray:
+def _count(grouping: NumberedRows, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
 from skrank_metrics._folds import canonical_order
-from skrank_metrics._ids import Grouping, check_aligned, resolve_ids
+from skrank_metrics._ids import NumberedRows, check_aligned, resolve_ids
 from skrank_metrics._query_splitter import QuerySplitter, check_int, query_grouping
 from skrank_metrics._validation import Mask
 
@@ -71,7 +71,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.train_size: float | None = train_size
         self.random_state: Any = random_state
 
-    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
@@ -140,7 +140,7 @@ def query_train_test_split(
     return [_safe_indexing(part, rows) for part in parts for rows in (train, test)]
 
 
-def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
+def _draw(grouping: NumberedRows, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
     n_train, n_test = _numbers_of_queries(n_queries, test_size, train_size, default)
     drawn = random.permutation(canonical_order(grouping.ids))

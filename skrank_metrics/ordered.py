@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._folds import canonical_order
-from skrank_metrics._ids import Grouping, check_ids, group_rows
+from skrank_metrics._ids import NumberedRows, check_ids, number_rows
 from skrank_metrics._query_splitter import QuerySplitter, check_int, check_whole, query_grouping
 from skrank_metrics._validation import IntArray, Mask
 
@@ -66,7 +66,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.max_train_size: int | None = max_train_size
         self.test_size: int | None = test_size
 
-    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         if size < 1 or n_queries - self.n_splits * size - self.gap < 1:
@@ -185,7 +185,7 @@ class PredefinedQuerySplit(QuerySplitter):
             train = (part_of_row != test) & (part_of_row != validation)
             yield np.flatnonzero(train), np.flatnonzero(part_of_row == validation), np.flatnonzero(part_of_row == test)
 
-    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
         parts = self._part_of_query(grouping)
         for test in range(self.n_splits):
             train = parts != test
@@ -193,7 +193,7 @@ class PredefinedQuerySplit(QuerySplitter):
                 train &= parts != (test - 1) % self.n_splits
             yield train, parts == test
 
-    def _part_of_query(self, grouping: Grouping) -> IntArray:
+    def _part_of_query(self, grouping: NumberedRows) -> IntArray:
         """Place of the part of each query among the sorted parts."""
         parts = self._grouped_parts()
         if len(parts.codes) != len(grouping.codes):
@@ -208,8 +208,8 @@ class PredefinedQuerySplit(QuerySplitter):
         of_query[grouping.codes] = rank[parts.codes]
         return of_query
 
-    def _grouped_parts(self) -> Grouping:
+    def _grouped_parts(self) -> NumberedRows:
         array: NDArray[Any] = check_ids(self.parts, len(self.parts), "parts", "X")
         if not len(array):
             raise ValueError("parts must hold the part of each row; got none.")
-        return group_rows(array)
+        return number_rows(array)

@@ -1,9 +1,10 @@
 """Ranking metrics, scorers and query-aware splitters for scikit-learn's model selection."""
 
-from skrank_metrics import conventions, evaluation, explanation, ranker, scorers, splitters
+from skrank_metrics import boosters, conventions, evaluation, explanation, ranker, scorers, splitters
 from skrank_metrics._ids import with_qid
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
+from skrank_metrics.boosters import *
 from skrank_metrics.conventions import *
 from skrank_metrics.evaluation import *
 from skrank_metrics.explanation import *
@@ -20,6 +21,7 @@ from skrank_metrics.splitters import *
 __version__ = "0.1.0"
 
 __all__ = ["get_metric", "get_metric_names", "with_qid"]
+__all__ += boosters.__all__
 __all__ += cascade.__all__
 __all__ += conventions.__all__
 __all__ += cumulative_gain.__all__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -131,8 +132,8 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     It is computed as everywhere in this package, on scores that XGBoost holds as float32. To stop early by it, tell
     XGBoost that larger is better: ``maximize=True``.
 
-    XGBRanker shows a callable one query at a time, and averages the values by documents where this package averages by
-    queries. It gets its metric by name, see builtin_metric.
+    XGBRanker shows a callable one query at a time and averages by documents; it gets its metric by name, see
+    builtin_metric.
 
     Parameters
     ----------
@@ -212,7 +213,9 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     expected = get_metric(name, convention=booster)
     free = {"k", "gain"} if booster == "catboost" and name in ("ndcg", "dcg") else {"k"}
     for parameter in bound.metric.parameters.keys() - free:
-        _check_parameter(booster, name, parameter, bound.get(parameter), expected.get(parameter))
+        value, only = bound.get(parameter), expected.get(parameter)
+        if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
+            raise _not_computed(booster, name, parameter, value, repr(only))
     if booster == "xgboost":
         if bound.k is None:
             raise ValueError(
@@ -221,18 +224,16 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
         return f"{names[name]}@{bound.k}"
     options = [] if bound.k is None else [f"top={bound.k}"]
     if "gain" in free:
-        if bound.get("gain") not in _CATBOOST_TYPES:
-            _check_parameter(booster, name, "gain", bound.get("gain"), "linear")
-        options.append(f"type={_CATBOOST_TYPES[bound.get('gain')]}")
-    return names[name] + (":" if options else "") + ";".join(options)
+        gain = bound.get("gain")
+        if not isinstance(gain, str):
+            raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
+        options.append(f"type={_CATBOOST_TYPES[gain]}")
+    return f"{names[name]}:{';'.join(options)}".rstrip(":")
 
 
-def _check_parameter(booster: str, name: str, parameter: str, value: Any, expected: Any) -> None:
-    if value is not expected and value != expected:
-        raise ValueError(
-            f"metric must be one that {booster} computes; got {name} with {parameter}={value!r}, where {booster} has "
-            f"{expected!r} only. Leave {parameter} out."
-        )
+def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:
+    got = f"{name} with {parameter}={value!r}, where {booster} has {only} only"
+    return ValueError(f"metric must be one that {booster} computes; got {got}.")
 
 
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:

@@ -135,6 +135,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             hold some back.
         """
         stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
+        if y is None:
+            raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = to_float64(y, "y")
         if labels.ndim != 1:
             raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
@@ -156,7 +158,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_sorted(self, rows: SortedRows, stops_early: bool) -> None:
-        vars(self).pop("best_iteration_", None)  # of an earlier fit
+        self.__dict__.pop("best_iteration_", None)  # of an earlier fit
         arguments: dict[str, Any] = {}
         if stops_early:
             rows, held_back = hold_back(rows, float(cast(float, self.validation_fraction)), self.random_state)

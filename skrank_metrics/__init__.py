@@ -1,10 +1,22 @@
 """Ranking metrics, scorers and query-aware splitters for scikit-learn's model selection."""
 
-from skrank_metrics import audit, conventions, evaluation, explanation, holdout, ordered, ranker, scorers, splitters
+from skrank_metrics import (
+    audit,
+    boosters,
+    conventions,
+    evaluation,
+    explanation,
+    holdout,
+    ordered,
+    ranker,
+    scorers,
+    splitters,
+)
 from skrank_metrics._ids import with_qid
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
 from skrank_metrics.audit import *
+from skrank_metrics.boosters import *
 from skrank_metrics.conventions import *
 from skrank_metrics.evaluation import *
 from skrank_metrics.explanation import *
@@ -24,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = ["get_metric", "get_metric_names", "with_qid"]
 __all__ += audit.__all__
+__all__ += boosters.__all__
 __all__ += cascade.__all__
 __all__ += conventions.__all__
 __all__ += cumulative_gain.__all__

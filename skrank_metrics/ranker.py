@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._early_stopping import (
+    best_iteration,
+    check_early_stopping,
+    early_stopping_arguments,
+    hold_back,
+)
+from skrank_metrics._fit_arguments import SortedRows, fit_arguments, sorted_rows
+from skrank_metrics._fitted_queries import queries_of, remember
+from skrank_metrics._ids import check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._parse import get_metric
-from skrank_metrics._queries import query_weights
-from skrank_metrics._validation import FloatArray, check_labels, check_weights, to_float64
+from skrank_metrics._validation import FloatArray, check_labels, to_float64
 from skrank_metrics.scorers import RankingScore
 
 __all__ = ["QueryRanker"]
@@ -35,11 +41,25 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     estimator : estimator object
         LGBMRanker, XGBRanker, CatBoostRanker, or any regressor or classifier of scikit-learn's conventions. It is
         cloned; its parameters are tuned as ``estimator__<name>``.
+    validation_fraction : float, default=None
+        Share of the queries to hold back from the fit, so as to stop boosting by them; in (0, 1). Together with
+        early_stopping_rounds, for LGBMRanker, XGBRanker and CatBoostRanker. They watch the metric that the estimator
+        names (``metric`` of LightGBM, else ``eval_metric``), and NDCG@10 where it names none: for LightGBM that of
+        ``score``, for the others their own.
+    early_stopping_rounds : int, default=None
+        Stop where so many boosting rounds have not improved the metric; at least 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of the queries to hold back.
 
     Attributes
     ----------
     estimator_ : estimator object
         The fitted clone.
+    queries_ : dict
+        The queries of the fit, held back ones included, with their numbers of documents.
+    best_iteration_ : int
+        Number of boosting rounds that predictions are made from, counted from 1 for every booster. Only with early
+        stopping.
     n_features_in_ : int
         Number of features, where the fitted estimator tells.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -63,8 +83,27 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        validation_fraction: float | None = None,
+        early_stopping_rounds: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
+        self.validation_fraction = validation_fraction
+        self.early_stopping_rounds = early_stopping_rounds
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.positive_only = True
+        if hasattr(self.estimator, "__sklearn_tags__"):  # CatBoost before 1.2.7 has none
+            inner = self.estimator.__sklearn_tags__().input_tags
+            for name in ("sparse", "allow_nan", "categorical", "string"):
+                setattr(tags.input_tags, name, getattr(inner, name))
+        return tags
 
     def fit(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> QueryRanker:
         """Fit a clone of the estimator.
@@ -90,10 +129,14 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            Where the query ids are missing, or weights are given to an estimator that takes none.
+            Where the query ids are missing, or weights or early stopping are asked of an estimator that has none.
         ValueError
-            Where labels, ids or weights are not valid, or lengths differ.
+            Where labels, ids, weights or parameters are not valid, or lengths differ, or there are too few queries to
+            hold some back.
         """
+        stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
+        if y is None:
+            raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = to_float64(y, "y")
         if labels.ndim != 1:
             raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
@@ -106,14 +149,23 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         grouping = group_rows(check_ids(ids, len(labels), name, "y"))
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
-        if grouping.order is not None:
-            X, targets = _take_rows(X, grouping.order), targets[grouping.order]
         self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(X, targets, **_fit_arguments(self.estimator_, grouping, sample_weight))
+        self._fit_sorted(sorted_rows(self.estimator_, X, targets, grouping, sample_weight), stops_early)
+        self.queries_ = queries_of(grouping)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _fit_sorted(self, rows: SortedRows, stops_early: bool) -> None:
+        self.__dict__.pop("best_iteration_", None)  # of an earlier fit
+        arguments: dict[str, Any] = {}
+        if stops_early:
+            rows, held_back = hold_back(rows, float(cast(float, self.validation_fraction)), self.random_state)
+            arguments = early_stopping_arguments(self.estimator_, held_back, cast(int, self.early_stopping_rounds))
+        self.estimator_.fit(rows.X, rows.y, **fit_arguments(self.estimator_, rows), **arguments)
+        if stops_early:
+            self.best_iteration_ = best_iteration(self.estimator_)
 
     def predict(self, X: Any) -> FloatArray:
         """Predict scores to rank by.
@@ -135,17 +187,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Where a classifier of more than two labels gives no probabilities.
         """
         check_is_fitted(self, "estimator_")
-        model = self.estimator_
-        if not is_classifier(model):
-            return np.asarray(model.predict(X), dtype=np.float64)
-        if len(model.classes_) == 2 and hasattr(model, "decision_function"):
-            return np.asarray(model.decision_function(X), dtype=np.float64)
-        if not hasattr(model, "predict_proba"):
-            raise TypeError(
-                f"estimator must have predict_proba to rank by {len(model.classes_)} labels; got "
-                f"{type(model).__name__}. Wrap it in CalibratedClassifierCV, or use a regressor."
-            )
-        return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(model.classes_, dtype=np.float64)
+        scores = _scores_to_rank_by(self.estimator_, X)
+        remember(scores, self.queries_)
+        return scores
 
     def score(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """Compute NDCG@10 of the predicted ranking.
@@ -174,59 +218,26 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Where the query ids are missing.
         ValueError
             Where labels, ids or weights are not valid.
+
+        Warns
+        -----
+        UserWarning
+            Where some of the queries are among those of the fit, unless they are all the same queries with as many
+            documents each: then it is the training part that is scored on purpose.
         """
         score = RankingScore((get_metric("ndcg@10"),), 0)
         return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
 
 
-def _fit_arguments(estimator: Any, grouping: Grouping, sample_weight: Any) -> dict[str, Any]:
-    """Translate queries and weights into the keywords of an estimator's ``fit``; its rows are sorted by query."""
-    accepted = _accepted_by_fit(estimator)
-    codes = np.repeat(np.arange(len(grouping.sizes)), grouping.sizes)
-    # XGBoost takes sizes as well as numbers; the numbers come first, as with them it checks the number of rows.
-    ways = {
-        "group_id": ({"group_id": codes}, "group_weight"),  # CatBoost
-        "qid": ({"qid": codes}, "sample_weight"),  # XGBoost, whose weights are one a query
-        "group": ({"group": grouping.sizes}, "sample_weight"),  # LightGBM
-    }
-    way = next((way for way in ways if way in accepted), None)
-    arguments, weight_name = ways[way] if way else ({}, "sample_weight")
-    if sample_weight is None:
-        return arguments
-    if weight_name not in accepted:
-        raise TypeError(f"sample_weight must be None, as {type(estimator).__name__}.fit takes no weights.")
-    rows = check_weights(sample_weight, len(codes), "document")
-    if way == "qid":
-        weights = query_weights(rows, grouping)
-    elif way == "group_id":
-        weights = np.repeat(query_weights(rows, grouping), grouping.sizes)
-    else:
-        weights = rows if grouping.order is None else rows[grouping.order]
-    return {**arguments, weight_name: weights}
-
-
-def _accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit``; where it takes ``**kwargs``, also of those that it may pass them on to."""
-    if hasattr(estimator, "steps") and _accepted_by_fit(estimator.steps[-1][1]) & {"group_id", "qid", "group"}:
+def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
+    if not is_classifier(model):
+        # A new array each time, as what is remembered of it must not be taken for that of another model.
+        return np.array(model.predict(X), dtype=np.float64)
+    if len(model.classes_) == 2 and hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if not hasattr(model, "predict_proba"):
         raise TypeError(
-            "estimator must be the ranker itself; got a Pipeline that ends in one and would not hand on the queries. "
-            "Put QueryRanker(ranker) at the end of the Pipeline instead."
+            f"estimator must have predict_proba to rank by {len(model.classes_)} labels; got "
+            f"{type(model).__name__}. Wrap it in CalibratedClassifierCV, or use a regressor."
         )
-    names: set[str] = set()
-    for base in type(estimator).__mro__:
-        if "fit" in vars(base):
-            parameters = inspect.signature(vars(base)["fit"]).parameters.values()
-            names |= {parameter.name for parameter in parameters}
-            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
-                break
-    return names
-
-
-def _take_rows(X: Any, rows: Any) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[rows]
-    if hasattr(X, "to_batches"):  # a table of pyarrow
-        return X.take(rows)
-    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+    return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(model.classes_, dtype=np.float64)

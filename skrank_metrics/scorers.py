@@ -9,6 +9,7 @@ import numpy as np
 import sklearn
 from sklearn.metrics import make_scorer
 
+from skrank_metrics._fitted_queries import warn_of_fitted
 from skrank_metrics._ids import missing_ids_message, resolve_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
@@ -57,6 +58,7 @@ class RankingScore:
                 f"y_score must hold one score a document; the model gave {np.shape(y_score)[1]}, one a class. Wrap it "
                 "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
             )
+        warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
         return float(self.metric.aggregate(result, weights))
 
@@ -69,6 +71,10 @@ def make_ranking_scorer(
     The scorer finds the query ids of a fold in ``qid`` or ``groups``, which it requests where metadata routing is
     enabled, or else in the index level "qid" of ``y``, see with_qid. It is a scorer of ``sklearn.metrics.make_scorer``,
     works with routing enabled and not, and pickles.
+
+    It does not see the estimator, and knows what a QueryRanker was fitted on from the array that it predicted. So it
+    warns, as QueryRanker.score does, where queries of the fit are scored, for a QueryRanker alone or at the end of a
+    Pipeline. Around other estimators, and where predictions are transformed, audit_splits is the guard.
 
     Parameters
     ----------

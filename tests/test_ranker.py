@@ -1,18 +1,19 @@
 import pickle
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from catboost import CatBoostRanker
+from catboost import CatBoostRanker, Pool
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +21,15 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    _fitted_queries,
+    lightgbm_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 RANKERS = [
     LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
@@ -270,3 +279,166 @@ def test_weights_for_an_estimator_that_takes_none(problem):
 def test_not_fitted(problem):
     with pytest.raises(sklearn.exceptions.NotFittedError, match="QueryRanker"):
         QueryRanker(Ridge()).predict(problem[0])
+
+
+BEST = "best_iteration_"
+
+
+def stopping(model, **params):
+    """Stops within 200 rounds, on a quarter of the queries."""
+    rounds = {"iterations": 200} if isinstance(model, CatBoostRanker) else {"n_estimators": 200}
+    params = {"validation_fraction": 0.25, "early_stopping_rounds": 5, "random_state": 0} | params
+    return QueryRanker(clone(model).set_params(**rounds), **params)
+
+
+def stopped_by_hand(model, X, y, qid, weights):
+    """What a user would write with the interface of each booster; rows are sorted by query."""
+    held = np.isin(qid, np.random.RandomState(0).permutation(30)[:8])
+    (X, Xv), (y, yv), (q, qv) = ((part[~held], part[held]) for part in (X, y, qid))
+    (w, wv), sizes = (weights[~held], weights[held]), lambda ids: np.unique(ids, return_counts=True)
+    model = stopping(model).estimator
+    if isinstance(model, LGBMRanker):
+        data = lightgbm.Dataset(X, y, group=sizes(q)[1], weight=w)
+        valid = lightgbm.Dataset(Xv, yv, group=sizes(qv)[1], weight=wv, reference=data)
+        params = {"objective": "lambdarank", "metric": "None", "min_child_samples": 2, "verbose": -1, "num_threads": 1}
+        stop, metric = lightgbm.early_stopping(5, verbose=False), lightgbm_metric("ndcg@10")
+        found = lightgbm.train(
+            params | {"random_state": 0}, data, 200, valid_sets=[valid], feval=metric, callbacks=[stop]
+        )
+        return found, found.best_iteration
+    if isinstance(model, XGBRanker):
+        first, first_v = (np.unique(ids, return_index=True)[1] for ids in (q, qv))
+        model.set_params(early_stopping_rounds=5, eval_metric="ndcg@10")
+        weighted = {"sample_weight": w[first], "sample_weight_eval_set": [wv[first_v]]}
+        model.fit(X, y, qid=q, eval_set=[(Xv, yv)], eval_qid=[qv], verbose=False, **weighted)
+        return model, model.best_iteration + 1
+    model.set_params(eval_metric="NDCG:top=10;type=Base")
+    valid = Pool(Xv, yv, group_id=qv, group_weight=wv)
+    model.fit(X, y, group_id=q, group_weight=w, eval_set=valid, early_stopping_rounds=5)
+    return model, model.best_iteration_ + 1
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5)
+    expected, rounds = stopped_by_hand(model, X, y, qid, weights)
+    ranker = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
+    assert ranker.best_iteration_ == rounds < 195
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    unweighted = stopping(model).fit(X, y, qid=qid)
+    assert (unweighted.predict(X) != ranker.predict(X)).any()
+    assert not hasattr(ranker.set_params(validation_fraction=None, early_stopping_rounds=None).fit(X, y, qid=qid), BEST)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_in_a_search_and_with_shuffled_rows(model, shuffled):
+    X, y, qid = shuffled
+    pipe = make_pipeline(StandardScaler(), stopping(model))
+    grid = {"queryranker__early_stopping_rounds": [1, 10]}
+    search = GridSearchCV(pipe, grid, scoring=ranking_scorers("ndcg@10"), refit="ndcg@10", cv=QueryKFold(3))
+    search.fit(X, with_qid(y, qid))
+    assert 1 <= search.best_estimator_[-1].best_iteration_ <= 200
+    assert np.isfinite(search.cv_results_["mean_test_ndcg@10"]).all()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = stopping(model).fit(frame, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(frame), stopping(model).fit(X, y, qid=qid).predict(X))
+    assert len(ranker.queries_) == 30
+
+
+@pytest.mark.parametrize(
+    ("model", "metric", "name"),
+    [
+        (RANKERS[0], {"metric": "map"}, "map@3"),
+        (RANKERS[1], {"eval_metric": "map@3"}, "map@3"),
+        (RANKERS[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3"),
+    ],
+    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
+)
+def test_the_metric_that_the_booster_names_is_watched(model, metric, name, problem):
+    X, y, qid = problem
+    fitted = stopping(model).set_params(**{f"estimator__{key}": value for key, value in metric.items()})
+    booster = fitted.fit(X, (y > 1).astype(int), qid=qid).estimator_
+    results = {"LGBMRanker": "evals_result_", "XGBRanker": "evals_result", "CatBoostRanker": "get_evals_result"}
+    found = getattr(booster, results[type(booster).__name__])
+    found = found() if callable(found) else found
+    assert name in {key for part in found.values() for key in part}
+
+
+def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
+    X, y, qid = problem
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(y > 1, "good", "bad"))
+    ranker = stopping(clone(RANKERS[2]).set_params(cat_features=("word",))).fit(frame, y, qid=qid)
+    assert ranker.best_iteration_ >= 1
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"early_stopping_rounds": None},
+            ValueError,
+            "must be given together, or neither; got validation_fraction=0.25",
+        ),
+        ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
+        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 1.0"),
+        ({"validation_fraction": 0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 0"),
+        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number between 0 and 1; got '0.1'"),
+        ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
+        ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
+        ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
+        ({"validation_fraction": 0.01}, ValueError, "got 0 of 30 queries for validation.*Fit on more queries"),
+        ({"validation_fraction": 0.99}, ValueError, "got 30 of 30 queries for validation"),
+    ],
+)
+def test_early_stopping_that_cannot_be(params, error, message, problem):
+    X, y, qid = problem
+    with pytest.raises(error, match=message):
+        stopping(RANKERS[0]).set_params(**params).fit(X, y, qid=qid)
+
+
+def scored_by(model, X, y, qid, scorer):
+    return model.score(X, y, qid=qid) if scorer is None else scorer(model, X, with_qid(y, qid))
+
+
+@pytest.mark.parametrize("scorer", [None, *ranking_scorers("ndcg@10", "map").values()], ids=["score", "ndcg", "map"])
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
+    X, y, qid = shuffled
+    model = QueryRanker(Ridge()) if scorer is None else wrap(QueryRanker(Ridge()))
+    train = qid < "q20"
+    model.fit(X[train], with_qid(y[train], qid[train]))
+    scored_by(model, X[train], y[train], qid[train], scorer)
+    scored_by(model, X[~train], y[~train], qid[~train], scorer)
+    with pytest.warns(UserWarning, match=r"20 of the 30 queries that are scored.*the 20 that.*audit_splits\(cv, X, y"):
+        scored_by(model, X, y, qid, scorer)
+    with pytest.warns(UserWarning, match="5 of the 15 queries"):
+        scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
+
+
+@pytest.mark.parametrize("scoring", [None, ranking_scorers("ndcg@10", "map")], ids=["score", "scorers"])
+def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
+    X, y, qid = shuffled
+    labels, params = with_qid(y, qid), {"scoring": scoring, "return_train_score": True, "error_score": "raise"}
+    cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring)
+    search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
+    with pytest.warns(UserWarning, match="queries that are scored were among"):
+        cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
+    # The same queries on both sides, cut in two: the numbers of documents tell.
+    few, odd = np.arange(len(y)) % 3, np.arange(len(y)) % 2 == 1
+    model = QueryRanker(Ridge()).fit(X[odd], y[odd], qid=few[odd])
+    with pytest.warns(UserWarning, match="3 of the 3"):
+        model.score(X[: len(y) // 3], y[: len(y) // 3], qid=few[: len(y) // 3])
+
+
+def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
+    X, y, qid = shuffled
+    scorer = ranking_scorers("ndcg@10")["ndcg@10"]
+    train = qid < "q20"
+    model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
+    assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) > 0.5
+    fitted = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
+    before = len(_fitted_queries._known)
+    assert len(fitted.predict(X)) == len(X)
+    assert len(_fitted_queries._known) == before  # forgotten with the predictions

@@ -1,0 +1,201 @@
+"""Metrics inside the boosters, against the numbers of this package on the same rows."""
+
+import pickle
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from catboost import CatBoostRanker, Pool
+from catboost.utils import eval_metric
+from lightgbm import LGBMRanker
+from xgboost import XGBRanker
+
+from skrank_metrics import (
+    QueryRanker,
+    builtin_metric,
+    get_metric,
+    kendall_tau_distance,
+    lightgbm_metric,
+    make_ranking_scorer,
+    with_qid,
+    xgboost_metric,
+)
+
+NAMES = ["ndcg@10", "ndcg(gain=exp2)@3", "map", "mrr@5", "precision@5", "kendall_tau", "err(ties=worst)@10"]
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Train and test rows, ids and weights, sorted by query; features are coarse, so that scores tie."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 25, 60)
+    qid = np.repeat(np.arange(60), sizes)
+    X = np.round(rng.normal(size=(len(qid), 3)))
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=len(qid))), 0, 3).astype(int)
+    y[np.isin(qid, [3, 33])] = 0
+    weights = rng.integers(1, 5, 60)[qid] / 2
+    return [(X[side], y[side], qid[side], weights[side]) for side in (qid < 30, qid >= 30)]
+
+
+def sizes_of(qid):
+    return np.unique(qid, return_counts=True)[1]
+
+
+def first_of(qid):
+    return np.unique(qid, return_index=True)[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_lightgbm_train_and_ranker_give_the_score_of_the_same_rows(name, weighted, halves):
+    (X, y, qid, w), (Xv, yv, qv, wv) = halves
+    w, wv = (w, wv) if weighted else (None, None)
+    metric, params = (
+        lightgbm_metric(name),
+        {"verbose": -1, "num_threads": 1, "metric": "None", "objective": "lambdarank"},
+    )
+    data = lightgbm.Dataset(X, y, group=sizes_of(qid), weight=w)
+    valid = lightgbm.Dataset(Xv, yv, group=sizes_of(qv), weight=wv, reference=data)
+    found = {}
+    recorder = lightgbm.record_evaluation(found)
+    booster = lightgbm.train(params, data, 5, valid_sets=[valid], feval=metric, callbacks=[recorder])
+    values = [get_metric(name)(yv, booster.predict(Xv, num_iteration=i), qid=qv, sample_weight=wv) for i in range(1, 6)]
+    np.testing.assert_allclose(found["valid_0"][metric.__name__], values, rtol=0, atol=1e-9)
+    model = LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1, metric="None")
+    new = "eval_X" in LGBMRanker.fit.__code__.co_varnames
+    valid = {"eval_X": (Xv,), "eval_y": (yv,)} if new else {"eval_set": [(Xv, yv)]}
+    valid |= {"eval_group": [sizes_of(qv)], "eval_sample_weight": [wv] if weighted else None}
+    model.fit(X, y, group=sizes_of(qid), sample_weight=w, eval_metric=metric, **valid)
+    np.testing.assert_allclose(model.evals_result_["valid_0"][metric.__name__], values, rtol=0, atol=1e-9)
+
+
+def test_the_number_to_stop_early_by_is_that_of_the_scorer(halves):
+    X, y, qid, _ = (np.concatenate(parts) for parts in zip(*halves, strict=True))
+    model = LGBMRanker(n_estimators=50, verbose=-1, n_jobs=1)
+    ranker = QueryRanker(model, validation_fraction=0.3, early_stopping_rounds=5, random_state=0).fit(X, y, qid=qid)
+    held = np.isin(qid, np.random.RandomState(0).permutation(60)[:18])
+    scorer = make_ranking_scorer("ndcg@10")
+    bare = scorer(ranker.estimator_, X[held], with_qid(y[held], qid[held]))
+    assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(bare, abs=1e-9)
+    with pytest.warns(UserWarning, match="18 of the 18 queries"):  # they took part in the fit
+        assert ranker.score(X[held], y[held], qid=qid[held]) == bare
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("matrix", [xgboost.DMatrix, xgboost.QuantileDMatrix])
+def test_xgboost_train_gives_the_score_of_the_same_rows(matrix, name, weighted, halves):
+    (X, y, qid, w), (Xv, yv, qv, wv) = halves
+    w, wv = (w, wv) if weighted else (None, None)
+    data = matrix(X, y, qid=qid, weight=w[first_of(qid)] if weighted else None)
+    valid = xgboost.DMatrix(Xv, yv, qid=qv, weight=wv[first_of(qv)] if weighted else None)
+    params, found = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 1}, {}
+    metric = xgboost_metric(name)
+    booster = xgboost.train(
+        params, data, 5, evals=[(valid, "valid")], custom_metric=metric, evals_result=found, verbose_eval=False
+    )
+    scores = [booster.predict(valid, iteration_range=(0, i)) for i in range(1, 6)]
+    values = [get_metric(name)(yv, score, qid=qv, sample_weight=wv) for score in scores]
+    np.testing.assert_allclose(found["valid"][metric.__name__], values, rtol=0, atol=1e-6)
+
+
+XGBOOST = {"ndcg@10": "ndcg@10", "ndcg": "ndcg@32", "map@5": "map@5", "precision@5": "pre@5"}
+CATBOOST = {
+    "ndcg@10": "NDCG:top=10;type=Base",
+    "ndcg": "NDCG:type=Base",
+    "ndcg(gain=exp2)@3": "NDCG:top=3;type=Exp",
+    "dcg(gain=exp2)@3": "DCG:top=3;type=Exp",
+    "dcg@3": "DCG:top=3;type=Base",
+    "map@10": "MAP:top=10",
+    "mrr": "MRR",
+    "precision@5": "PrecisionAt:top=5",
+    "recall@5": "RecallAt:top=5",
+    "pfound@10": "PFound:top=10",
+    "err": "ERR",
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), XGBOOST.items())
+def test_builtin_names_of_xgboost_compute_the_same_number(name, expected, halves):
+    assert builtin_metric(name, "xgboost") == expected
+    (X, y, qid, _), (Xv, yv, qv, _) = halves
+    y, yv = (y, yv) if "ndcg" in name else ((y > 1).astype(int), (yv > 1).astype(int))
+    objective = "rank:ndcg" if "ndcg" in name else "rank:map"
+    model = XGBRanker(n_estimators=5, n_jobs=1, eval_metric=expected, objective=objective)
+    model.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
+    value = make_ranking_scorer(name, convention="xgboost")(model, Xv, with_qid(yv, qv))
+    assert model.evals_result()["validation_0"][expected][-1] == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "expected"), CATBOOST.items())
+def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halves):
+    assert builtin_metric(name, "catboost") == expected
+    (X, y, qid, _), (Xv, yv, qv, _) = halves
+    if name.startswith(("pfound", "err", "map", "mrr", "precision", "recall")):
+        y, yv = (y > 1).astype(float), (yv > 1).astype(float)
+    options = {"verbose": False, "allow_writing_files": False, "thread_count": 1, "use_best_model": False}
+    model = CatBoostRanker(iterations=5, eval_metric=expected, **options)
+    model.fit(X, y, group_id=qid, eval_set=Pool(Xv, yv, group_id=qv))
+    value = get_metric(name, convention="catboost")(yv, model.predict(Xv), qid=qv)
+    found = model.get_evals_result()["validation"][expected]
+    assert found[-1] == pytest.approx(value, abs=1e-9)
+    (peer,) = eval_metric(yv, model.predict(Xv), expected, group_id=qv)
+    assert peer == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "booster", "message"),
+    [
+        ("mrr@10", "xgboost", "metric must be one that xgboost computes, ndcg, map, precision; got mrr"),
+        ("auc", "catboost", "metric must be one that catboost computes, ndcg, .*; got auc"),
+        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', where xgboost has 'exp2' only"),
+        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', where catboost has 'worst' only"),
+        ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),
+        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, where catboost has 0.85 only"),
+        ("map(relevance_threshold=2)", "catboost", "got map with relevance_threshold=2"),
+        ("ndcg(replace_undefined_by=nan)@3", "xgboost", "got ndcg with replace_undefined_by=nan"),
+        ("ndcg@10", "lightgbm", r"booster must be one of \['xgboost', 'catboost'\]; got 'lightgbm'"),
+    ],
+)
+def test_no_builtin_name(metric, booster, message):
+    with pytest.raises(ValueError, match=message):
+        builtin_metric(metric, booster)
+
+
+def test_no_builtin_name_of_parameters_that_names_cannot_hold():
+    with pytest.raises(ValueError, match="metric must have a cutoff rank, as ndcg of xgboost has; got k=None"):
+        builtin_metric("ndcg", "xgboost", k=None)
+    with pytest.raises(
+        ValueError, match=r"got ndcg with gain=\[0, 1, 5\], where catboost has 'linear' and 'exp2' only"
+    ):
+        builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
+
+
+def test_direction_convention_name_and_pickle():
+    rows = [1, 0, 2], [1.0, 2.0, 3.0], None, [2, 1]
+    assert lightgbm_metric(kendall_tau_distance)(*rows) == ("kendall_tau_distance", 0.5, False)
+    assert lightgbm_metric("neg_kendall_tau_distance")(*rows) == ("neg_kendall_tau_distance", -0.5, True)
+    metric = lightgbm_metric("ndcg@10", convention="lightgbm")
+    assert metric.__name__ == "ndcg(ties=stable,gain=exp2,replace_undefined_by=1.0)@10"
+    assert pickle.loads(pickle.dumps(metric))(*rows) == metric(*rows)
+    assert pickle.loads(pickle.dumps(xgboost_metric("ndcg@10"))).__name__ == "ndcg@10"
+
+
+def test_what_is_wrong_is_said(halves):
+    (X, y, qid, _), _ = halves
+    for make in (lightgbm_metric, xgboost_metric):
+        with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a booster"):
+            make("ndcg", average=None)
+        with pytest.raises(ValueError, match=r"Unknown metric 'ndgc'. Did you mean 'ndcg'"):
+            make("ndgc")
+    with pytest.raises(ValueError, match="ndcg needs the sizes of queries, and the data hold none"):
+        lightgbm_metric("ndcg")(y, X[:, 0])
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        lightgbm_metric("ndcg")(y, X[:, 0], np.arange(1.0, len(y) + 1), sizes_of(qid))
+    with pytest.raises(ValueError, match="ndcg needs queries, and the DMatrix holds none"):
+        xgboost_metric("ndcg")(X[:, 0], xgboost.DMatrix(X, y))
+    with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix.*builtin_metric"):
+        XGBRanker(n_estimators=1, eval_metric=xgboost_metric("ndcg")).fit(
+            X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
+        )

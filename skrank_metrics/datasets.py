@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_random_state
 
 from skrank_metrics._validation import FloatArray, IntArray
 
-__all__ = ["load_digits_retrieval"]
+__all__ = ["load_digits_retrieval", "make_ranking"]
 
 N_QUERIES = 300
 # The legacy generator: its numbers are frozen, those of Generator may change between versions of NumPy.
@@ -74,6 +74,74 @@ def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
         return data, target, qid
     descr = _DESCR.format(n_documents=len(qid), n_queries=N_QUERIES, n_features=len(features))
     return Bunch(data=data, target=target, qid=qid, feature_names=list(features), DESCR=descr)
+
+
+def make_ranking(
+    n_queries: int = 100,
+    n_features: int = 10,
+    *,
+    mean_length: float = 20.0,
+    n_grades: int = 5,
+    noise: float = 1.0,
+    random_state: Any = None,
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Make a random ranking problem of any size.
+
+    Lengths of queries are log-normal, as those of web search are. The first half of the features tell of the grades,
+    the others nothing; features are shifted by query, so that only a comparison inside the query helps. Half of the
+    documents have grade 0, half of the others grade 1, and so on.
+
+    Parameters
+    ----------
+    n_queries : int, default=100
+        Number of queries.
+    n_features : int, default=10
+        Number of features.
+    mean_length : float, default=20.0
+        Mean number of documents of a query; the least is 1.
+    n_grades : int, default=5
+        Number of grades, 0 to n_grades - 1.
+    noise : float, default=1.0
+        Standard deviation of what the features do not tell of the grades, whose own is 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_documents, n_features)
+        Features.
+    y : ndarray of shape (n_documents,)
+        Grades, int.
+    qid : ndarray of shape (n_documents,)
+        Query ids 0 to n_queries - 1, ascending.
+
+    Raises
+    ------
+    ValueError
+        Where a number is below 1, or noise below 0.
+
+    Examples
+    --------
+    >>> from skrank_metrics.datasets import make_ranking
+    >>> X, y, qid = make_ranking(50, 4, random_state=0)
+    >>> X.shape[1], len(set(qid.tolist())), sorted(set(y.tolist()))
+    (4, 50, [0, 1, 2, 3, 4])
+    """
+    for name, value in {"n_queries": n_queries, "n_features": n_features, "n_grades": n_grades}.items():
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1; got {value}.")
+    if mean_length < 1 or noise < 0:
+        raise ValueError(f"mean_length must be at least 1 and noise at least 0; got {mean_length} and {noise}.")
+    random = check_random_state(random_state)
+    spread = 0.6
+    lengths = random.lognormal(np.log(mean_length) - spread**2 / 2, spread, n_queries)
+    qid = np.repeat(np.arange(n_queries), np.maximum(1, np.round(lengths)).astype(np.intp))
+    X = random.standard_normal((len(qid), n_features))
+    told = X[:, : (n_features + 1) // 2].mean(axis=1) * np.sqrt((n_features + 1) // 2)
+    merit = told + noise * random.standard_normal(len(qid))
+    shares = np.cumsum(0.5 ** np.arange(1, n_grades))
+    y = np.searchsorted(np.quantile(merit, shares), merit, side="left").astype(np.intp)
+    return X + random.standard_normal((n_queries, n_features))[qid], y, qid
 
 
 def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:

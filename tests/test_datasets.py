@@ -1,8 +1,9 @@
 import numpy as np
+import pytest
 from sklearn.datasets import load_digits
 
 from skrank_metrics import evaluate
-from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
 def test_about_300_queries_with_lists_of_different_lengths():
@@ -36,3 +37,33 @@ def test_the_same_rows_every_time_and_the_digits_untouched():
     for name in ("data", "target", "qid"):
         np.testing.assert_array_equal(one[name], other[name])
     np.testing.assert_array_equal(load_digits().images, before)
+
+
+def test_made_rankings_have_the_sizes_and_grades_asked_for():
+    X, y, qid = make_ranking(500, 6, mean_length=30, n_grades=4, random_state=0)
+    lengths = np.bincount(qid)
+    assert X.shape == (len(y), 6)
+    assert len(lengths) == 500
+    assert lengths.min() >= 1
+    assert abs(lengths.mean() / 30 - 1) < 0.1
+    np.testing.assert_allclose(np.bincount(y) / len(y), [1 / 2, 1 / 4, 1 / 8, 1 / 8], atol=0.01)
+
+
+def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
+    X, y, qid = make_ranking(200, 4, noise=0.5, random_state=1)
+    for array, again in zip((X, y, qid), make_ranking(200, 4, noise=0.5, random_state=1), strict=True):
+        np.testing.assert_array_equal(array, again)
+    value = {
+        name: evaluate(y, scores, qid=qid, metrics="ndcg@10").mean["ndcg@10"]
+        for name, scores in {"told": X[:, :2].sum(axis=1), "untold": X[:, 2:].sum(axis=1)}.items()
+    }
+    assert value["told"] > value["untold"] + 0.2
+    assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
+
+
+@pytest.mark.parametrize(
+    "params", [{"n_queries": 0}, {"n_features": 0}, {"n_grades": 0}, {"mean_length": 0.5}, {"noise": -1}]
+)
+def test_rankings_that_cannot_be_made(params):
+    with pytest.raises(ValueError, match=f"{next(iter(params))} must be at least|noise at least 0"):
+        make_ranking(**params)

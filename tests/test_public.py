@@ -38,7 +38,7 @@ def test_all_is_sorted_out():
 
 def documented():
     described = [name for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
-    for name in [*described, "datasets.load_digits_retrieval"]:
+    for name in [*described, "datasets.load_digits_retrieval", "datasets.make_ranking"]:
         yield f"skrank_metrics.{name}"
         value = getattr(skrank_metrics, name, None)
         if inspect.isclass(value):

@@ -26,8 +26,8 @@ BOOSTERS = {
     "XGBRanker": ("xgboost", {"n_estimators": 50, "n_jobs": 1}, {"max_depth": [2, 3, 4]}),
     "CatBoostRanker": (
         "catboost",
-        {"iterations": 100, "verbose": False, "thread_count": 1, "allow_writing_files": False},
-        {"depth": [3, 4, 6]},
+        {"iterations": 60, "verbose": False, "thread_count": 1, "allow_writing_files": False},
+        {"depth": [3, 4, 5]},
     ),
 }
 

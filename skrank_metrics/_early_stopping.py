@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from skrank_metrics._fit_arguments import SortedRows, accepted_by_fit, way_of_queries
-from skrank_metrics._validation import check_number
+from skrank_metrics._validation import check_int, check_number
 from skrank_metrics.boosters import lightgbm_metric
 
 # Watched where the estimator names no metric of its own; the same as that of QueryRanker.score.
@@ -28,10 +27,7 @@ def check_early_stopping(estimator: Any, fraction: Any, rounds: Any) -> bool:
         )
     if not 0 < check_number(fraction, "validation_fraction", "a number between 0 and 1") < 1:
         raise ValueError(f"validation_fraction must lie between 0 and 1, both excluded; got {fraction}.")
-    if isinstance(rounds, bool) or not isinstance(rounds, numbers.Integral):
-        raise TypeError(f"early_stopping_rounds must be an int >= 1; got {rounds!r} ({type(rounds).__name__}).")
-    if rounds < 1:
-        raise ValueError(f"early_stopping_rounds must be an int >= 1; got {rounds}.")
+    check_int(rounds, "early_stopping_rounds", 1)
     if way_of_queries(estimator) is None or "eval_set" not in accepted_by_fit(estimator):
         raise TypeError(
             "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "

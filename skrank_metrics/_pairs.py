@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ties import TieGroups
+from skrank_metrics._ties import TieGroups, ties_with_previous
 from skrank_metrics._validation import FloatArray, IntArray
 
 
@@ -45,10 +45,7 @@ def average_ranks(values: FloatArray, padding: NDArray[np.bool_]) -> tuple[Float
     keys = np.where(padding, np.inf, -values)
     order = np.argsort(keys, axis=1)
     keys = np.take_along_axis(keys, order, axis=1)
-    equal = np.zeros(keys.shape, dtype=bool)
-    np.equal(keys[:, 1:], keys[:, :-1], out=equal[:, 1:])
-    equal &= keys < np.inf
-    groups = TieGroups.from_tied(equal)
+    groups = TieGroups.from_tied(ties_with_previous(keys))
     first = groups.starts % keys.shape[1] + 1
     mean = groups.spread(first + (groups.sizes - 1) / 2)
     ranks = np.empty_like(mean)

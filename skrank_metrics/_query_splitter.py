@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -103,15 +102,3 @@ def check_whole(queries: NumberedRows, units: NumberedRows, name: str, noun: str
             f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
             f"{noun} {other!s}. Put its rows together{way_out}."
         )
-
-
-def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:
-    """A whole number from ``least`` on, or None where that is allowed."""
-    if value is None and or_none:
-        return None
-    expected = f"{name} must be an int >= {least}{' or None' if or_none else ''}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
-    if value < least:
-        raise ValueError(f"{expected}; got {value}.")
-    return int(value)

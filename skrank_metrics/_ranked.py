@@ -170,9 +170,7 @@ def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> 
     rows = np.where(padding, 0, lists.grouping.starts[queries, None] + columns)
     labels = np.where(padding, 0.0, lists.labels[rows])
 
-    tied = np.zeros(keys.shape, dtype=bool)
-    np.equal(keys[:, 1:], keys[:, :-1], out=tied[:, 1:])
-    tied &= ~padding
+    tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
         labels = _settle(labels, {"best": -labels, "worst": labels, "stable": columns}[ties], groups)

@@ -63,6 +63,14 @@ class TieGroups:
         return np.searchsorted(self.starts, cells, side="right") - 1
 
 
+def ties_with_previous(keys: FloatArray) -> NDArray[np.bool_]:
+    """Mask of the cells of sorted rows that equal the cell before them; infinite keys are padding, which never ties."""
+    tied = np.zeros(keys.shape, dtype=bool)
+    np.equal(keys[:, 1:], keys[:, :-1], out=tied[:, 1:])
+    tied &= keys < np.inf
+    return tied
+
+
 def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
     """Make a sum over ranks of gains and weights its expectation: each gain becomes the mean of its group."""
     if groups is None:

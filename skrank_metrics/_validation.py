@@ -51,6 +51,15 @@ def _check_shapes(labels: tuple[int, ...], scores: tuple[int, ...]) -> None:
         raise ValueError(f"y_score must have the same shape as y_true; got {scores} and {labels}.{hint}")
 
 
+def check_label_column(y: Any) -> FloatArray:
+    """Relevance labels given as ``y``, one a row, as float64 and without a bad value."""
+    labels = to_float64(y, "y")
+    if labels.ndim != 1:
+        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
+    check_labels(labels, "y")
+    return labels
+
+
 def check_labels(labels: FloatArray, name: str = "y_true") -> None:
     """Relevance labels are finite and not negative."""
     # NaN fails both comparisons, and either bound needs one pass over memory only.
@@ -144,13 +153,19 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
 
 def check_k(k: Any) -> int | None:
     """A cutoff rank: None for the whole list, else an integer >= 1."""
-    if k is None:
+    return check_int(k, "k", 1, or_none=True)
+
+
+def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:
+    """A whole number from ``least`` on, or None where that is allowed."""
+    if value is None and or_none:
         return None
-    if isinstance(k, bool | np.bool_) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be an int >= 1 or None; got {k!r} ({type(k).__name__}).")
-    if k < 1:
-        raise ValueError(f"k must be an int >= 1 or None; got {k}.")
-    return int(k)
+    expected = f"{name} must be an int >= {least}{' or None' if or_none else ''}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
+    if value < least:
+        raise ValueError(f"{expected}; got {value}.")
+    return int(value)
 
 
 def check_number(value: Any, name: str, expected: str = "a number") -> float:

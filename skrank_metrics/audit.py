@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
 from skrank_metrics._ids import NumberedRows, check_aligned, check_ids, missing_ids_message, number_rows, resolve_ids
-from skrank_metrics._validation import IntArray, Mask, check_labels, to_float64
+from skrank_metrics._validation import IntArray, Mask, check_label_column
 
 __all__ = ["SplitReport", "audit_splits"]
 
@@ -161,7 +161,7 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     ids, name = resolve_ids(y, qid=qid, groups=groups)
     if ids is None:
         raise TypeError(missing_ids_message("audit_splits", in_search=False))
-    relevant = _relevant_rows(y)
+    relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
     check_aligned(X=X, y=y, **{name: ids})
     grouping = number_rows(check_ids(ids, len(relevant), name, "y"))
@@ -179,14 +179,6 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     spelled = "an iterable of (train, test)" if type(splitter).__name__ == "_CVIterableWrapper" else str(splitter)
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     return SplitReport(spelled, table, leaking, cut)
-
-
-def _relevant_rows(y: Any) -> Mask:
-    labels = to_float64(y, "y")
-    if labels.ndim != 1:
-        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
-    check_labels(labels, "y")
-    return labels > 0
 
 
 def _splits(splitter: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[Any, Any]]:

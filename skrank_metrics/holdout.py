@@ -12,8 +12,8 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_random_
 
 from skrank_metrics._folds import canonical_order
 from skrank_metrics._ids import NumberedRows, check_aligned, resolve_ids
-from skrank_metrics._query_splitter import QuerySplitter, check_int, query_grouping
-from skrank_metrics._validation import Mask
+from skrank_metrics._query_splitter import QuerySplitter, query_grouping
+from skrank_metrics._validation import Mask, check_int
 
 __all__ = ["QueryShuffleSplit", "query_train_test_split"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._folds import canonical_order
 from skrank_metrics._ids import NumberedRows, check_ids, number_rows
-from skrank_metrics._query_splitter import QuerySplitter, check_int, check_whole, query_grouping
-from skrank_metrics._validation import IntArray, Mask
+from skrank_metrics._query_splitter import QuerySplitter, check_whole, query_grouping
+from skrank_metrics._validation import IntArray, Mask, check_int
 
 __all__ = ["PredefinedQuerySplit", "QueryTimeSeriesSplit"]
 

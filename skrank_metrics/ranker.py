@@ -19,7 +19,7 @@ from skrank_metrics._fit_arguments import SortedRows, fit_arguments, sorted_rows
 from skrank_metrics._fitted_queries import queries_of, remember
 from skrank_metrics._ids import check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._parse import get_metric
-from skrank_metrics._validation import FloatArray, check_labels, to_float64
+from skrank_metrics._validation import FloatArray, check_label_column
 from skrank_metrics.scorers import RankingScore
 
 __all__ = ["QueryRanker"]
@@ -137,10 +137,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
-        labels = to_float64(y, "y")
-        if labels.ndim != 1:
-            raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
-        check_labels(labels, "y")
+        labels = check_label_column(y)
         check_consistent_length(X, labels)
         check_aligned(X=X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
         ids, name = resolve_ids(y, qid=qid, groups=groups)

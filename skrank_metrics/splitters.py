@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from skrank_metrics._folds import deal, dealing_order
 from skrank_metrics._ids import NumberedRows
-from skrank_metrics._query_splitter import QuerySplitter, check_int
-from skrank_metrics._validation import FloatArray, IntArray, Mask, check_choice, check_labels, to_float64
+from skrank_metrics._query_splitter import QuerySplitter
+from skrank_metrics._validation import FloatArray, IntArray, Mask, check_choice, check_int, check_label_column
 
 __all__ = ["QueryKFold", "RepeatedQueryKFold"]
 
@@ -190,8 +190,5 @@ def _relevant_documents(grouping: NumberedRows, y: Any) -> FloatArray:
             "y must hold the relevance labels where folds are stratified by relevance; got None. "
             'Pass y, or set stratify=None or "size".'
         )
-    labels = to_float64(y, "y")
-    if labels.ndim != 1:
-        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
-    check_labels(labels, "y")
+    labels = check_label_column(y)
     return np.bincount(grouping.codes[labels > 0], minlength=len(grouping.ids)).astype(np.float64)

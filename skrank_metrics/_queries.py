@@ -12,14 +12,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, check_sum
+from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
-# A block of this many float64 cells (512 KiB) and its temporaries stay in the second-level cache.
-BLOCK_CELLS = 65_536
+# A block of this many float64 cells (256 KiB) and its temporaries stay in the second-level cache.
+BLOCK_CELLS = 32_768
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -73,7 +73,9 @@ class QueryLists:
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
         """Gains of some of the labels, or of padding, whose gain means nothing."""
         if gain not in self._tables:
-            self._tables[gain] = gain(self.distinct_labels)
+            # Of gains that grow with the label, as all but these two do, the largest tells whether they are allowed.
+            all_matter = isinstance(gain, CallableGain | TabulatedGain)
+            self._tables[gain] = gain(self.distinct_labels if all_matter else self.labels.max(keepdims=True))
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)

@@ -461,3 +461,10 @@ def test_a_time_series_that_is_too_short_says_how_many_queries_are_enough(params
     if "test_size" in params:  # without it, fewer can do
         with pytest.raises(ValueError, match="are enough"):
             next(splitter.split(np.arange(enough - 1), qid=np.arange(enough - 1)))
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, -0.1, 0, -1, float("nan")])
+@pytest.mark.parametrize("name", ["test_size", "train_size"])
+def test_a_share_is_more_than_nothing_and_less_than_all(name, size):
+    with pytest.raises(ValueError, match=rf"{name} must be an int >= 1 .*; got {size}"):
+        QueryShuffleSplit(**{name: size})

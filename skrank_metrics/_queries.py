@@ -20,7 +20,7 @@ from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays,
 BUCKET_RATIO = 1.25
 # A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
 # a small input stay below the size of the input.
-BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 4_096
+BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
 # Threads that meet more often spend more time on waiting for each other than they save.
 SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.

@@ -79,18 +79,18 @@ class SearchReport(Printed):
 
     def _parts(self) -> list[Part]:
         names = list(self.candidates[0]["mean"])
-        heads = ["candidate", "rank", *(f"{name} over folds" for name in names), "best ahead by", "95% interval"]
+        heads = ["candidate", "rank", *names, "best ahead by", "95% interval"]
         rows = []
         for candidate in self.candidates:
             means = [f"{candidate['mean'][name]:.4f} ± {candidate['std'][name]:.4f}" for name in names]
             rows.append((_spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
         n_tested = sum(candidate["pair"] is not None for candidate in self.candidates)
         parts: list[Part] = [
-            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean over folds",
-            Table((*heads, "adjusted p", "told apart at 0.05"), rows),
+            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
+            Table((*heads, "adjusted p", "told apart"), rows),
             f"Compared with the best query by query, out of fold, each fitted again: {TESTS['permutation']}, "
-            f"{counted(len(self.evaluation.fold), 'query')}, Holm, {counted(n_tested, 'pair')}. Being chosen on these "
-            "data, the best looks better than it is.",
+            f"{counted(len(self.evaluation.fold), 'query')}, Holm at 0.05, {counted(n_tested, 'pair')}. Being chosen on "
+            "these data, the best looks better than it is.",
         ]
         if self.changed > 1e-9:
             parts.append(f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random.")

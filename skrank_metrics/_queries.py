@@ -18,8 +18,11 @@ from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays,
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
-# A block of this many float64 cells (256 KiB) and its temporaries stay in the second-level cache.
-BLOCK_CELLS = 32_768
+# A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
+# a small input stay below the size of the input.
+BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
+# Threads that meet more often spend more time on waiting for each other than they save.
+SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -143,6 +146,11 @@ class QueryLists:
         rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
         return rows
 
+    @property
+    def block_cells(self) -> int:
+        """Number of cells that a block may have, be it for one query."""
+        return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, len(self.labels) // 8))
+
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, all queries once."""
         by_size = np.argsort(self.grouping.sizes, kind="stable")
@@ -150,9 +158,22 @@ class QueryLists:
         first = 0
         while first < len(sizes):
             end = int(np.searchsorted(sizes, sizes[first] * BUCKET_RATIO, side="right"))
-            end = min(end, first + max(1, BLOCK_CELLS // int(sizes[end - 1])))
+            end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
             yield by_size[first:end]
             first = end
+
+    def shares(self) -> Iterator[list[IntArray]]:
+        """Yield blocks by the dozen, what one thread does at a time; the same however many threads there are."""
+        share: list[IntArray] = []
+        n_documents = 0
+        for block in self.blocks():
+            share.append(block)
+            n_documents += int(self.grouping.sizes[block].sum())
+            if n_documents >= SHARE_DOCUMENTS:
+                yield share
+                share, n_documents = [], 0
+        if share:
+            yield share
 
 
 def query_lists(
@@ -186,15 +207,20 @@ def query_lists(
 def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
     """One weight a query from one weight a document, which must agree within the query."""
     rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    return one_a_query(rows, grouping, "sample_weight", "A ranking is weighted as a whole: give each query one weight.")
+
+
+def one_a_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One value a query from one a document, which must agree within the query."""
     if grouping.order is not None:
         rows = rows[grouping.order]
-    weights: FloatArray = rows[grouping.starts]
-    differs: NDArray[np.bool_] = rows != np.repeat(weights, grouping.sizes)
+    values = rows[grouping.starts]
+    differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
         raise ValueError(
-            f"sample_weight must be constant within a query; got {weights[query]} and {rows[row]} in query "
-            f"{grouping.ids.tolist()[query]!r}. A ranking is weighted as a whole: give each query one weight."
+            f"{name} must be constant within a query; got {values[query]} and {rows[row]} in query "
+            f"{grouping.ids.tolist()[query]!r}. {hint}"
         )
-    return weights
+    return values

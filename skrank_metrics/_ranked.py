@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics import _ties
 from skrank_metrics._gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._pairs import average_ranks, count_inversions
-from skrank_metrics._queries import BLOCK_CELLS, QueryLists
+from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
@@ -173,9 +173,11 @@ class _Candidates:
     columns: IntArray | None  # their places within the query; None where all documents are there
 
 
-def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(
+    lists: QueryLists, blocks: Iterable[IntArray], depth: int | None, ties: str
+) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in _joined(_candidates(lists, queries, depth) for queries in lists.blocks()):
+    for part in _joined((_candidates(lists, queries, depth) for queries in blocks), lists.block_cells):
         yield part.queries, _rank(lists, part, ties)
 
 
@@ -206,13 +208,13 @@ def _candidates(lists: QueryLists, queries: IntArray, depth: int | None) -> _Can
     return _Candidates(queries, top, columns)
 
 
-def _joined(parts: Iterable[_Candidates]) -> Iterator[_Candidates]:
+def _joined(parts: Iterable[_Candidates], block_cells: int) -> Iterator[_Candidates]:
     """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
     group: list[_Candidates] = []
     n_queries = width = 0
     for part in parts:
         n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
-        if group and n_queries * width > BLOCK_CELLS:
+        if group and n_queries * width > block_cells:
             yield _join(group)
             group, (n_queries, width) = [], part.keys.shape
         group.append(part)

@@ -168,6 +168,15 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     return int(value)
 
 
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """A number of threads or processes as joblib takes it."""
+    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool | np.bool_)
+    if n_jobs is None or (whole and n_jobs != 0):
+        return n_jobs
+    error = ValueError if whole else TypeError
+    raise error(f"n_jobs must be None or an int other than 0; got {n_jobs!r}. -1 stands for one a core.")
+
+
 def check_number(value: Any, name: str, expected: str = "a number") -> float:
     """A real number that is not a bool."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -181,6 +190,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
         raise ValueError(f"{name} must be one of {words}; got {value!r}.{nearest(value, words)}")
     return value
+
+
+def check_random_state(value: Any) -> Any:
+    """A source of random numbers from a seed, or the one that was given."""
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return value
+    return np.random.default_rng(check_int(value, "random_state", 0, or_none=True))
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:

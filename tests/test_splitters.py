@@ -359,7 +359,12 @@ def test_the_folds_of_mslr():
     found = [tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples]
     assert found == [("234", "5", "1"), ("345", "1", "2"), ("145", "2", "3"), ("125", "3", "4"), ("123", "4", "5")]
     left = [set(parts[train]) for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)]
-    assert left[-1] == {"S1", "S2", "S3"}
+    assert left == [{f"S{part}" for part in train} for train, _, _ in found]
+
+
+def test_the_first_of_several_cut_queries_is_named():
+    with pytest.raises(ValueError, match="got query b in group 1 and group 2"):
+        next(QueryKFold(2).split([[0]] * 5, qid=["a", "b", "b", "c", "c"], groups=[1, 1, 2, 1, 3]))
 
 
 def test_a_query_in_two_parts():

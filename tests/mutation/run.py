@@ -36,7 +36,17 @@ SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
 TESTS_OF_SPLITTERS = ["test_splitters.py"]
 TESTS_OF_METRICS = [
     f"test_{name}.py"
-    for name in ("gains", "golden", "retrieved", "evaluation", "enumeration", "contract", "worked_examples")
+    for name in (
+        "gains",
+        "ties",
+        "ranked",
+        "golden",
+        "retrieved",
+        "evaluation",
+        "enumeration",
+        "contract",
+        "worked_examples",
+    )
 ]
 NOT_NEEDED = "not no_square"  # which takes seconds, and is about memory
 SECONDS = 45  # of processor time

@@ -18,6 +18,7 @@ import random
 import resource
 import signal
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -44,7 +45,7 @@ TESTS_OF_METRICS = [
 ]
 # no_square takes seconds, and is about memory.
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", "not no_square"]
-SECONDS = 45  # of processor time, more than twice what all tests of a module take
+SECONDS = 15  # of processor time for a file of tests, twice what the longest takes
 # Without a decorator such as @metric the package cannot be imported; that would only embellish the figure.
 NOT_RUN = "core/RemoveDecorator"
 
@@ -108,9 +109,8 @@ def check(modules: set[Path]) -> None:
 
 
 def _test(module: Path, code: str) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # a mutant that does not end is noticed too
-    signal.alarm(20 * SECONDS)  # and one that waits
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
@@ -118,6 +118,9 @@ def _test(module: Path, code: str) -> None:
     status: int = pytest.ExitCode.INTERNAL_ERROR
     try:
         for path in tests_of(module):  # one by one: collecting all of them takes longer than most mutants live
+            limit = int(time.process_time()) + SECONDS
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))  # a mutant that does not end
+            signal.alarm(100 * SECONDS)  # or one that waits is noticed too
             status = pytest.main([*OPTIONS, str(path)])
             if status == pytest.ExitCode.NO_TESTS_COLLECTED:
                 status = pytest.ExitCode.OK
@@ -127,19 +130,18 @@ def _test(module: Path, code: str) -> None:
         os._exit(status)
 
 
-def pending(session: WorkDB, modules: list[str]) -> list[WorkItem]:
-    """Mutants that have not run, in the order of cosmic-ray's list."""
-    places = {Path(m): without_effect(Path(m)) for m in {str(i.mutations[0].module_path) for i in session.work_items}}
-    items = []
-    for item in session.pending_work_items:
+def drawn(session: WorkDB, modules: list[str], seed: int, size: int | None) -> list[WorkItem]:
+    """Mutants in random order, the same for a seed, so that a larger sample holds the smaller ones."""
+    places = {path: without_effect(path) for path in {item.mutations[0].module_path for item in session.work_items}}
+    items = {}
+    for item in session.work_items:
         mutation = item.mutations[0]
         inside = any(start <= mutation.start_pos < end for start, end in places[mutation.module_path])
-        if inside or mutation.operator_name == NOT_RUN:
-            session.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED))
-        elif not modules or mutation.module_path.stem in modules:
-            items.append(item)
-    key = [(str(i.mutations[0].module_path), i.mutations[0].operator_name, i.mutations[0].occurrence) for i in items]
-    return [item for _, item in sorted(zip(key, items, strict=True), key=lambda pair: pair[0])]
+        if not inside and mutation.operator_name != NOT_RUN and (not modules or mutation.module_path.stem in modules):
+            items[str(mutation.module_path), mutation.operator_name, mutation.occurrence] = item
+    order = sorted(items)
+    random.Random(seed).shuffle(order)
+    return [items[key] for key in order[:size]]
 
 
 def report(session: WorkDB) -> None:
@@ -147,8 +149,6 @@ def report(session: WorkDB) -> None:
     specs = {item.job_id: item.mutations[0] for item in session.work_items}
     counts: Counter[tuple[str, bool]] = Counter()
     for job, result in session.results:
-        if result.worker_outcome == WorkerOutcome.SKIPPED:
-            continue
         spec, killed = specs[job], result.is_killed
         counts[str(spec.module_path), killed] += 1
         if not killed:
@@ -176,9 +176,9 @@ def main() -> None:
     os.environ.setdefault("HYPOTHESIS_PROFILE", "mutation")
     os.environ.setdefault("SKRANK_ENUMERATED_QUERIES", "300")
     with use_db(arguments.session, WorkDB.Mode.open) as session:
-        items = pending(session, arguments.modules)
-        if arguments.sample is not None:
-            items = random.Random(arguments.seed).sample(items, min(arguments.sample, len(items)))
+        done = {job for job, _ in session.results}
+        sample = drawn(session, arguments.modules, arguments.seed, arguments.sample)
+        items = [item for item in sample if item.job_id not in done]
         check({item.mutations[0].module_path for item in items})
         for number, item in enumerate(items, start=1):
             result = WorkResult(

@@ -49,7 +49,7 @@ class QueryLists:
     def keys(self) -> FloatArray:
         """What documents are ranked by, the largest first; above -inf, which stands for padding."""
         keys = self.scores
-        if keys.min() == -np.inf or keys.max() == np.inf:
+        if keys.min() == -np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
         return keys if self.retrieved is None else np.where(self.retrieved, keys, -np.inf)
 

@@ -51,6 +51,11 @@ def test_groups_rows_by_first_appearance(ids):
     assert [str(i) for i in grouping.ids] == [str(i) for i in np.asarray(check_ids(ids, 5))[[0, 2, 4]]]
 
 
+def test_ids_far_apart_need_no_room_for_those_between():
+    ids = np.random.default_rng(0).permutation(np.repeat(np.arange(40) * 2**56, 2))
+    assert group_rows(ids).ids.tolist() == list(dict.fromkeys(ids.tolist()))
+
+
 def test_contiguous_ids_need_no_order():
     grouping = group_rows(np.array([7, 7, 3, 9, 9]))
     assert grouping.order is None
@@ -105,11 +110,12 @@ def test_with_qid_carries_ids_and_name():
     assert y.index.tolist() == ["b", "a", "b"]
 
 
-def test_with_qid_refuses_series_in_different_orders():
-    y, qid = pd.Series([2, 0, 1], index=[0, 1, 2]), pd.Series([5, 5, 6], index=[2, 1, 0])
+@pytest.mark.parametrize("n", [3, 300])
+def test_with_qid_refuses_series_in_different_orders(n):
+    y, qid = pd.Series(np.ones(n), index=range(n)), pd.Series(np.arange(n) // 2, index=range(n)[::-1])
     with pytest.raises(ValueError, match="qid must have the same index as y"):
         with_qid(y, qid)
-    assert with_qid(y, qid.to_numpy()).index.tolist() == [5, 5, 6]
+    assert with_qid(y, qid.to_numpy()).index.tolist() == (np.arange(n) // 2).tolist()
 
 
 def test_with_qid_refuses_bad_input():

@@ -47,6 +47,16 @@ def test_each_query_is_ranked_once(rng, depth):
     assert len(ranked) < len(list(lists.blocks())) or depth is None
 
 
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)], ids=["few first", "many first"])
+def test_too_few_candidates_of_one_query_and_too_many_of_another(order):
+    # 2 of the one are retrieved; of the other 4 come among the first 3, as 2 tie: as many as if each query had 3.
+    y_true = np.array([[3, 1, 0, 2, 0, 1, 2, 0]] * 2)[order]
+    y_score = np.array([[8, 7, 6, 5, 4, 3, 2, 1], [4, 8, 6, 6, 1, 7, 3, 2]])[order]
+    retrieved = np.array([[False, True, True] + [False] * 5, [True] * 8])[order]
+    cg = evaluate(y_true, y_score, metrics="cg@3", retrieved=retrieved).per_query["cg@3"]
+    assert cg.tolist() == [1 + 0, 1 + 1 + (0 + 2) / 2][order]
+
+
 @pytest.mark.parametrize("ties", ["average", "best", "worst", "stable"])
 def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
     qid = rng.integers(0, 60, 3_000)

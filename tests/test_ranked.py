@@ -38,6 +38,19 @@ def test_zeros_of_both_signs_tie():
     assert ndcg_score([0, 1], [0.0, -0.0], qid=[1, 1], k=1) == (0 + 1) / 2
 
 
+@pytest.mark.parametrize("ties", ["average", "best", "worst", "stable"])
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_infinite_scores_rank_as_the_furthest_finite_ones(rng, infinite, ties):
+    y_true, qid = rng.integers(0, 4, 400), rng.integers(0, 30, 400)
+    furthest = np.copysign(9.0, infinite)
+    y_score = rng.choice([0.0, 1.0, -1.0, furthest], 400)
+    metrics = ["ndcg@3", "map", "mrr", "bpref", "kendall_tau"]
+    expected = evaluate(y_true, y_score, qid=qid, metrics=metrics, ties=ties)
+    got = evaluate(y_true, np.where(y_score == furthest, infinite, y_score), qid=qid, metrics=metrics, ties=ties)
+    for name in metrics:
+        np.testing.assert_array_equal(got.per_query[name], expected.per_query[name])
+
+
 @pytest.mark.parametrize("depth", [None, 1, 3, 1000])
 def test_each_query_is_ranked_once(rng, depth):
     qid = np.sort(rng.integers(0, 500, 4_000))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 
 from skrank_metrics import _queries, evaluate, ndcg_score
 from skrank_metrics._engine import per_query
@@ -58,6 +59,17 @@ def test_each_query_is_ranked_once(rng, depth):
     ranked = [queries for queries, _ in ranked_blocks(lists, lists.blocks(), depth, "average")]
     np.testing.assert_array_equal(np.sort(np.concatenate(ranked)), np.arange(lists.n_queries))
     assert len(ranked) < len(list(lists.blocks())) or depth is None
+
+
+@pytest.mark.parametrize("decimals", [9, 1], ids=["no ties", "ties"])
+@pytest.mark.parametrize("name", ["ndcg", "map", "err"])
+def test_first_ranks_of_long_lists(rng, name, decimals):
+    sizes = rng.integers(30, 60, 25)
+    rows = rng.integers(0, 4, sizes.sum()), rng.normal(size=sizes.sum()).round(decimals)
+    got = evaluate(*rows, qid=np.repeat(np.arange(25), sizes), metrics=f"{name}@4", ties="worst").per_query[f"{name}@4"]
+    queries = zip(*(np.split(column, np.cumsum(sizes)[:-1]) for column in rows), strict=True)
+    expected = [reference.expected(name, *query, ties="worst", k=4) for query in queries]
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)], ids=["few first", "many first"])

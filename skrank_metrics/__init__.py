@@ -4,6 +4,7 @@ from skrank_metrics import (
     audit,
     boosters,
     conventions,
+    displays,
     evaluation,
     explanation,
     holdout,
@@ -18,6 +19,7 @@ from skrank_metrics._registry import get_metric_names
 from skrank_metrics.audit import *
 from skrank_metrics.boosters import *
 from skrank_metrics.conventions import *
+from skrank_metrics.displays import *
 from skrank_metrics.evaluation import *
 from skrank_metrics.explanation import *
 from skrank_metrics.holdout import *
@@ -41,6 +43,7 @@ __all__ += cascade.__all__
 __all__ += conventions.__all__
 __all__ += cumulative_gain.__all__
 __all__ += cutoff.__all__
+__all__ += displays.__all__
 __all__ += evaluation.__all__
 __all__ += explanation.__all__
 __all__ += holdout.__all__

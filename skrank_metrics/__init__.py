@@ -3,6 +3,7 @@
 from skrank_metrics import (
     audit,
     boosters,
+    comparison,
     conventions,
     displays,
     evaluation,
@@ -10,6 +11,7 @@ from skrank_metrics import (
     holdout,
     ordered,
     ranker,
+    report,
     scorers,
     splitters,
 )
@@ -18,6 +20,7 @@ from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
 from skrank_metrics.audit import *
 from skrank_metrics.boosters import *
+from skrank_metrics.comparison import *
 from skrank_metrics.conventions import *
 from skrank_metrics.displays import *
 from skrank_metrics.evaluation import *
@@ -31,6 +34,7 @@ from skrank_metrics.metrics.pairwise import *
 from skrank_metrics.metrics.precision import *
 from skrank_metrics.ordered import *
 from skrank_metrics.ranker import *
+from skrank_metrics.report import *
 from skrank_metrics.scorers import *
 from skrank_metrics.splitters import *
 
@@ -40,6 +44,7 @@ __all__ = ["get_metric", "get_metric_names", "with_qid"]
 __all__ += audit.__all__
 __all__ += boosters.__all__
 __all__ += cascade.__all__
+__all__ += comparison.__all__
 __all__ += conventions.__all__
 __all__ += cumulative_gain.__all__
 __all__ += cutoff.__all__
@@ -51,5 +56,6 @@ __all__ += ordered.__all__
 __all__ += pairwise.__all__
 __all__ += precision.__all__
 __all__ += ranker.__all__
+__all__ += report.__all__
 __all__ += scorers.__all__
 __all__ += splitters.__all__

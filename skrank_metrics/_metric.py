@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,6 +85,11 @@ class Metric:
         """Parameters that can be bound, with their defaults."""
         shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
         return {**shared, **self.defaults}
+
+
+def flat_name(name: str) -> str:
+    """Spell a name in letters, digits and underscores alone."""
+    return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
 
 
 class MetricFunction(Protocol):
@@ -192,8 +198,7 @@ class BoundMetric:
     @property
     def flat_name(self) -> str:
         """The name in letters, digits and underscores, for loggers that forbid others: "ndcg_at_10"."""
-        spelled = str(self).replace("@", "_at_").replace(")", "").replace("(", "_").replace(", ", "_")
-        return spelled.replace("=", "_").replace(".", "_")
+        return flat_name(str(self))
 
     def __call__(
         self,

@@ -182,15 +182,20 @@ def query_lists(
 def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
     """One weight a query from one weight a document, which must agree within the query."""
     rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    return one_a_query(rows, grouping, "sample_weight", "A ranking is weighted as a whole: give each query one weight.")
+
+
+def one_a_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One value a query from one a document, which must agree within the query."""
     if grouping.order is not None:
         rows = rows[grouping.order]
-    weights: FloatArray = rows[grouping.starts]
-    differs: NDArray[np.bool_] = rows != np.repeat(weights, grouping.sizes)
+    values = rows[grouping.starts]
+    differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
         raise ValueError(
-            f"sample_weight must be constant within a query; got {weights[query]} and {rows[row]} in query "
-            f"{grouping.ids.tolist()[query]!r}. A ranking is weighted as a whole: give each query one weight."
+            f"{name} must be constant within a query; got {values[query]} and {rows[row]} in query "
+            f"{grouping.ids.tolist()[query]!r}. {hint}"
         )
-    return weights
+    return values

@@ -183,6 +183,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     return value
 
 
+def check_random_state(value: Any) -> Any:
+    """A source of random numbers from a seed, or the one that was given."""
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return value
+    return np.random.default_rng(check_int(value, "random_state", 0, or_none=True))
+
+
 def nearest(value: Any, words: Iterable[Any]) -> str:
     """The names that are spelled most alike, as the tail of an error message."""
     close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.6)

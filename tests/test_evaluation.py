@@ -73,16 +73,6 @@ def test_no_metric_is_an_error(rows):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=[])
 
 
-def test_reads_well():
-    report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
-    assert str(report).splitlines() == [
-        "3 queries, 5 documents",
-        "metric       mean  std over queries  undefined queries",
-        "mrr        0.5000            0.4082                  1",
-        "recall@1   0.3333            0.4714                  1",
-    ]
-
-
 def test_frame_has_a_row_a_query(rows):
     report = evaluate(rows[0], rows[1], qid=rows[2])
     frame = report.to_frame()

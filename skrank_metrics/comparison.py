@@ -42,6 +42,8 @@ class Comparison(Printed):
         ``interval`` (low, high), NaN for fewer than two queries; ``p_value`` and ``p_adjusted``; ``wins``, ``ties`` and
         ``losses`` (queries for which the first is better, as good, worse); ``effect_size`` (the difference in standard
         deviations of the differences); ``n_queries`` that have a value in both, their ``qid`` and ``differences``.
+    greater_is_better : bool
+        Whether larger values of the metric are better.
     """
 
     metric: str
@@ -50,6 +52,7 @@ class Comparison(Printed):
     correction: str | None
     confidence: float
     pairs: tuple[Pair, ...]
+    greater_is_better: bool
 
     def told_apart(self) -> list[Pair]:
         """List the pairs that can be told apart.
@@ -199,4 +202,6 @@ def compare(
     pairs = [compare_two(aligned, first, second, how) for first, second in combinations(aligned.values, 2)]
     adjusted = adjust(np.array([pair.p_value for pair in pairs]), correction)
     pairs = [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
-    return Comparison(metric, tuple(aligned.values), test, correction, how.confidence, tuple(pairs))
+    return Comparison(
+        metric, tuple(aligned.values), test, correction, how.confidence, tuple(pairs), aligned.greater_is_better
+    )

@@ -175,14 +175,14 @@ class ComparisonDisplay:
             raise ValueError(
                 f"first and second must be two of {', '.join(comparison.names)}; got {first!r} and {second!r}."
             )
-        pair, sign = pairs[names]  # type: ignore[index]
+        pair, sign = pairs[names]
         low, high = (sign * end for end in pair.interval[::sign])
         display = cls(
             sign * pair.differences,
             sign * pair.difference,
             (low, high),
             metric=comparison.metric,
-            names=names,  # type: ignore[arg-type]
+            names=names,
             greater_is_better=comparison.greater_is_better,
             confidence=comparison.confidence,
         )

@@ -168,7 +168,7 @@ def test_comparison_draws_sorted_differences_and_their_mean():
     assert legend(display) == [
         "new better: 1 query",
         "old better: 1 query",
-        f"mean {display.mean:+.3f}, 95% interval [{-half:+.3f}, {half:+.3f}]",
+        f"mean {display.mean:+z.3f}, 95% interval [{-half:+z.3f}, {half:+z.3f}]",
     ]
 
 

@@ -124,8 +124,8 @@ class ComparisonDisplay:
                 )
             )
         low, high = self.interval
-        ends = "" if np.isnan(low) else f", {self.confidence:.0%} interval [{low:+.3f}, {high:+.3f}]"
-        style = {"color": "black", "linewidth": 1.2, "label": f"mean {self.mean:+.3f}{ends}", **(line_kw or {})}
+        ends = "" if np.isnan(low) else f", {self.confidence:.0%} interval [{low:+z.3f}, {high:+z.3f}]"
+        style = {"color": "black", "linewidth": 1.2, "label": f"mean {self.mean:+z.3f}{ends}", **(line_kw or {})}
         self.line_ = ax.axhline(self.mean, **style)
         self.band_ = ax.axhspan(low, high, color=self.line_.get_color(), alpha=0.25, linewidth=0)
         ylabel = with_direction(f"{self.metric}: {first} minus {second}", self.greater_is_better)

@@ -5,6 +5,7 @@ from skrank_metrics import (
     boosters,
     comparison,
     conventions,
+    cross_evaluation,
     displays,
     evaluation,
     explanation,
@@ -22,6 +23,7 @@ from skrank_metrics.audit import *
 from skrank_metrics.boosters import *
 from skrank_metrics.comparison import *
 from skrank_metrics.conventions import *
+from skrank_metrics.cross_evaluation import *
 from skrank_metrics.displays import *
 from skrank_metrics.evaluation import *
 from skrank_metrics.explanation import *
@@ -46,6 +48,7 @@ __all__ += boosters.__all__
 __all__ += cascade.__all__
 __all__ += comparison.__all__
 __all__ += conventions.__all__
+__all__ += cross_evaluation.__all__
 __all__ += cumulative_gain.__all__
 __all__ += cutoff.__all__
 __all__ += displays.__all__

@@ -11,7 +11,7 @@ import numpy as np
 
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame
+from skrank_metrics._frames import frame_of_rows
 from skrank_metrics._intervals import METHOD, check_confidence
 from skrank_metrics._paired_tests import CORRECTIONS, TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
@@ -38,10 +38,10 @@ class Comparison(Printed):
     confidence : float
         Of the intervals; pairs are told apart where the adjusted p-value is at most 1 - confidence.
     pairs : tuple
-        Every two rankings: ``first`` and ``second``; ``difference`` (mean of the first minus mean of the second) and its
-        ``interval`` (low, high), NaN for fewer than two queries; ``p_value`` and ``p_adjusted``; ``wins``, ``ties`` and
-        ``losses`` (queries for which the first is better, as good, worse); ``effect_size`` (the difference in standard
-        deviations of the differences); ``n_queries`` that have a value in both, their ``qid`` and ``differences``.
+        Every two rankings: ``first`` and ``second``; ``difference`` (mean of the first minus mean of the second) and
+        its ``interval`` (low, high), NaN for fewer than two queries; ``p_value`` and ``p_adjusted``; ``wins``, ``ties``
+        and ``losses`` (queries for which the first is better, as good, worse); ``effect_size`` (the difference in
+        standard deviations of the differences); ``n_queries`` with a value in both, their ``qid`` and ``differences``.
     greater_is_better : bool
         Whether larger values of the metric are better.
     """
@@ -82,13 +82,16 @@ class Comparison(Printed):
         ImportError
             Where the library is not installed.
         """
-        columns: dict[str, list[Any]] = {}
-        for pair in self.pairs:
-            row = {name: value for name, value in vars(pair).items() if name not in ("differences", "qid", "interval")}
-            low, high = pair.interval
-            for name, value in {**row, "low": low, "high": high}.items():
-                columns.setdefault(name, []).append(value)
-        return frame(columns, library, index=None, instead="pairs")
+        hidden = ("differences", "qid", "interval")
+        rows = [
+            {
+                **{name: value for name, value in vars(pair).items() if name not in hidden},
+                "low": pair.interval[0],
+                "high": pair.interval[1],
+            }
+            for pair in self.pairs
+        ]
+        return frame_of_rows(rows, library, instead="pairs")
 
     def _parts(self) -> list[Part]:
         heads = ["first - second", "difference", f"{self.confidence:.0%} interval", "wins", "ties", "losses"]

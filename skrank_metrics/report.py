@@ -17,7 +17,7 @@ from skrank_metrics._ids import number_rows
 from skrank_metrics._intervals import METHOD, check_confidence, mean_interval
 from skrank_metrics._metric import BoundMetric, flat_name
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
-from skrank_metrics._validation import FloatArray, check_choice, check_int
+from skrank_metrics._validation import FloatArray, IntArray, check_choice, check_int
 
 __all__ = ["RankingReport"]
 
@@ -114,6 +114,22 @@ class RankingReport(Printed):
         document, of relevant documents only and without any; and computes how far ties could move each metric.
         """
         return examine(self._evaluation)
+
+    def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
+        """Aggregate parts of the queries, such as the folds in which they were tested.
+
+        Parameters
+        ----------
+        codes : array-like of int of shape (n_queries,)
+            The part that each query belongs to, as 0, 1, and so on.
+
+        Returns
+        -------
+        means : dict of str to ndarray of shape (n_parts,)
+            Mean of each part by name of the metric.
+        """
+        parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(max(codes) + 1)]
+        return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
     def worst(self, n: int = 10, metric: str | None = None) -> dict[Any, float]:
         """Find the queries to look at.

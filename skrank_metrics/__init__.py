@@ -12,8 +12,10 @@ from skrank_metrics import (
     holdout,
     ordered,
     ranker,
+    refit,
     report,
     scorers,
+    search,
     splitters,
 )
 from skrank_metrics._ids import with_qid
@@ -36,8 +38,10 @@ from skrank_metrics.metrics.pairwise import *
 from skrank_metrics.metrics.precision import *
 from skrank_metrics.ordered import *
 from skrank_metrics.ranker import *
+from skrank_metrics.refit import *
 from skrank_metrics.report import *
 from skrank_metrics.scorers import *
+from skrank_metrics.search import *
 from skrank_metrics.splitters import *
 
 __version__ = "0.1.0"
@@ -59,6 +63,8 @@ __all__ += ordered.__all__
 __all__ += pairwise.__all__
 __all__ += precision.__all__
 __all__ += ranker.__all__
+__all__ += refit.__all__
 __all__ += report.__all__
 __all__ += scorers.__all__
+__all__ += search.__all__
 __all__ += splitters.__all__

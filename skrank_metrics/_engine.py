@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from skrank_metrics._queries import QueryLists
-from skrank_metrics._ranked import TIE_POLICIES, rank
+from skrank_metrics._ranked import TIE_POLICIES, ranked_blocks
 from skrank_metrics._validation import FloatArray, IntArray
 
 AVERAGES = ("macro", "micro", None)
@@ -53,8 +53,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
             continue
         cutoffs = [computation.k for computation, _ in members]
         depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-        for queries in lists.blocks():
-            ranked = rank(lists, queries, depth, ties)
+        for queries, ranked in ranked_blocks(lists, depth, ties):
             for computation, result in members:
                 values = computation.kernel(ranked.cut(computation.k), **computation.options)
                 parts = values if isinstance(values, tuple) else (values, 1.0)

@@ -10,24 +10,27 @@ from typing import TypeAlias
 
 # No colours of its own: the notebook's theme, light or dark, is inherited.
 _FRAME = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
-_TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;margin:.4em 0;width:auto"
+_TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
 _RULE = "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
-_CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit;white-space:nowrap"
+_CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text: names in the first column, numbers in the others."""
+    """Cells as text: names in the first columns, numbers in the others."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    n_names: int = 1
 
     def as_text(self) -> str:
         """Columns padded to their widest cells, numbers to the right."""
         lines = [self.heads, *self.rows]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        align = [str.ljust if number < self.n_names else str.rjust for number in range(len(widths))]
         return "\n".join(
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip() for line in lines
+            "  ".join(a(cell, width) for a, cell, width in zip(align, line, widths, strict=True)).rstrip()
+            for line in lines
         )
 
     def as_html(self) -> str:
@@ -40,9 +43,10 @@ class Table:
         return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
     def _cell(self, tag: str, text: str, number: int) -> str:
-        align = "right;font-variant-numeric:tabular-nums" if number else "left"
-        weight = ";font-weight:600" if tag == "th" else ""
-        return f'<{tag} style="{_CELL};{_RULE};text-align:{align}{weight}">{escape(text)}</{tag}>'
+        align = "left" if number < self.n_names else "right;font-variant-numeric:tabular-nums"
+        # Heads may take several lines; numbers stay whole.
+        rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
+        return f'<{tag} style="{_CELL};{_RULE};text-align:{align};{rest}">{escape(text)}</{tag}>'
 
 
 Part: TypeAlias = str | Table

@@ -44,11 +44,11 @@ class QueryLists:
 
     @cached_property
     def keys(self) -> FloatArray:
-        """What documents are sorted by, ascending; finite, so that an infinite key can stand for padding."""
-        keys = -self.scores
-        if np.isinf(keys.min()) or np.isinf(keys.max()):
+        """What documents are ranked by, the largest first; above -inf, which stands for padding."""
+        keys = self.scores
+        if keys.min() == -np.inf or keys.max() == np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
-        return keys if self.retrieved is None else np.where(self.retrieved, keys, np.inf)
+        return keys if self.retrieved is None else np.where(self.retrieved, keys, -np.inf)
 
     @cached_property
     def n_retrieved(self) -> IntArray:
@@ -62,7 +62,8 @@ class QueryLists:
         # Whole grades reach the next whole number or not, and eight bits are compared faster than 64.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
-            self._counts[lowest] = np.add.reduceat(labels >= lowest, self.grouping.starts, dtype=np.intp)
+            reached = (labels >= lowest).view(np.uint8)  # summed as int32 in half the time of bool as int64
+            self._counts[lowest] = np.add.reduceat(reached, self.grouping.starts, dtype=np.int32).astype(np.intp)
         return self._counts[lowest]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
@@ -84,7 +85,8 @@ class QueryLists:
     def distinct_labels(self) -> FloatArray:
         """The labels that there are, ascending, whether they are ranked high, low or not at all."""
         if self.grades is not None:
-            return np.flatnonzero(np.bincount(self.grades)).astype(np.float64)
+            counted = [self.count(float(grade)).sum() for grade in range(1, int(self.grades.max()) + 1)]
+            return np.flatnonzero(np.diff([len(self.labels), *counted, 0])).astype(np.float64)
         return np.unique(self.labels)
 
     @cached_property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics import _ties
 from skrank_metrics._gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._pairs import average_ranks, count_inversions
-from skrank_metrics._queries import QueryLists
+from skrank_metrics._queries import BLOCK_CELLS, QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
@@ -157,17 +158,82 @@ class RankedLists:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
-def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> RankedLists:
-    """Order the documents of a block of queries by score, as far down as ``depth`` and its last tie group reach."""
-    keys = lists.windows(lists.keys, queries, np.inf)
-    columns = None
-    if depth is not None and depth < keys.shape[1]:
-        columns, keys = _top(keys, depth)
+@dataclass(frozen=True)
+class _Candidates:
+    """Documents of some queries that can be among the first ranks, rows of each query in the given order."""
+
+    queries: IntArray
+    keys: FloatArray  # -inf is padding
+    columns: IntArray | None  # their places within the query; None where all documents are there
+
+
+def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
+    """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
+    for part in _joined(_candidates(lists, queries, depth) for queries in lists.blocks()):
+        yield part.queries, _rank(lists, part, ties)
+
+
+def _candidates(lists: QueryLists, queries: IntArray, depth: int | None) -> _Candidates:
+    """Choose the first ``depth`` documents of each query and all that tie with the last of them."""
+    keys = lists.windows(lists.keys, queries, -np.inf)
+    n_queries, width = keys.shape
+    if depth is None or depth >= width:
+        return _Candidates(queries, keys, None)
+    # Partitioning values to find the last key that counts is four times faster than argpartition.
+    last = np.partition(keys, width - depth, axis=1)[:, width - depth]
+    last = np.maximum(last, -np.finfo(np.float64).max)  # padding never counts
+    chosen = np.flatnonzero(keys >= last[:, None])
+    chosen_keys = keys.ravel()[chosen]
+    if len(chosen) == n_queries * depth:
+        columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
+        if columns.min() >= 0 and columns.max() < width:  # as many of each row, so nothing ties at the cutoff
+            return _Candidates(queries, chosen_keys.reshape(-1, depth), columns)
+    row, column = np.divmod(chosen, width)
+    counts = np.bincount(row, minlength=n_queries)
+    place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns = np.zeros((n_queries, max(1, counts.max())), dtype=np.intp)
+    columns[row, place] = column
+    top = np.full(columns.shape, -np.inf)
+    top[row, place] = chosen_keys
+    return _Candidates(queries, top, columns)
+
+
+def _joined(parts: Iterable[_Candidates]) -> Iterator[_Candidates]:
+    """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
+    group: list[_Candidates] = []
+    n_queries = width = 0
+    for part in parts:
+        n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
+        if group and n_queries * width > BLOCK_CELLS:
+            yield _join(group)
+            group, (n_queries, width) = [], part.keys.shape
+        group.append(part)
+    yield _join(group)
+
+
+def _join(parts: list[_Candidates]) -> _Candidates:
+    if len(parts) == 1:
+        return parts[0]
+    queries = np.concatenate([part.queries for part in parts])
+    keys = np.full((len(queries), max(part.keys.shape[1] for part in parts)), -np.inf)
+    columns = np.zeros(keys.shape, dtype=np.intp)
+    first = 0
+    for part in parts:
+        here = slice(first, first + len(part.queries)), slice(part.keys.shape[1])
+        keys[here] = part.keys
+        columns[here] = np.arange(part.keys.shape[1]) if part.columns is None else part.columns
+        first += len(part.queries)
+    return _Candidates(queries, keys, columns)
+
+
+def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
+    """Put the documents of each query in order and their labels into it."""
+    keys = -part.keys
     order = np.argsort(keys, axis=1)  # by value only: ties are dealt with below, where they are few
     keys = np.take_along_axis(keys, order, axis=1)
-    columns = order if columns is None else np.take_along_axis(columns, order, axis=1)
+    columns = order if part.columns is None else np.take_along_axis(part.columns, order, axis=1)
     padding = keys == np.inf
-    rows = np.where(padding, 0, lists.grouping.starts[queries, None] + columns)
+    rows = np.where(padding, 0, lists.grouping.starts[part.queries, None] + columns)
     labels = np.where(padding, 0.0, lists.labels[rows])
 
     tied = _ties.ties_with_previous(keys)
@@ -175,28 +241,7 @@ def rank(lists: QueryLists, queries: IntArray, depth: int | None, ties: str) -> 
     if groups is not None and ties != "average":
         labels = _settle(labels, {"best": -labels, "worst": labels, "stable": columns}[ties], groups)
         groups = None
-    return RankedLists(lists, queries, labels, padding, groups)
-
-
-def _top(keys: FloatArray, depth: int) -> tuple[IntArray, FloatArray]:
-    """Columns and keys of the first ``depth`` documents of each row and of all that tie with the last of them."""
-    # Partitioning values to find the last key that counts is four times faster than argpartition.
-    last = np.partition(keys, depth - 1, axis=1)[:, depth - 1]
-    last = np.minimum(last, np.finfo(np.float64).max)  # padding never counts
-    chosen = np.flatnonzero(keys <= last[:, None])
-    first_cells = np.arange(len(keys))[:, None] * keys.shape[1]
-    if len(chosen) == len(keys) * depth:
-        columns = chosen.reshape(-1, depth) - first_cells
-        if columns.min() >= 0 and columns.max() < keys.shape[1]:  # as many of each row, so nothing ties at the cutoff
-            return columns, keys.ravel()[chosen].reshape(-1, depth)
-    row, column = np.divmod(chosen, keys.shape[1])
-    counts = np.bincount(row, minlength=len(keys))
-    place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
-    columns = np.zeros((len(keys), max(1, counts.max())), dtype=np.intp)
-    columns[row, place] = column
-    top = np.full(columns.shape, np.inf)
-    top[row, place] = keys.ravel()[chosen]
-    return columns, top
+    return RankedLists(lists, part.queries, labels, padding, groups)
 
 
 def _settle(labels: FloatArray, second_keys: FloatArray | IntArray, groups: _ties.TieGroups) -> FloatArray:

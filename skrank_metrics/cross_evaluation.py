@@ -96,7 +96,7 @@ class CrossEvaluation(Printed):
         ]
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
-            Table(heads, rows),
+            Table(heads, rows, n_names=2),
             "Intervals: of the mean over queries, for the models as they were fitted, not for other training data.",
         ]
 

@@ -216,13 +216,16 @@ class RankingReport(Printed):
     def _parts_of_slices(self) -> list[Part]:
         if not self.slices:
             return []
-        heads = ("slice", "queries", *(f"{name}{end}" for name in self.mean for end in ("", " 95%")))
         rows = []
         for value, report in self.slices.items():
             intervals = report.intervals()
-            cells = [c for name, mean in report.mean.items() for c in (f"{mean:.4f}", interval_text(intervals[name]))]
-            rows.append((str(value), str(len(report.qid)), *cells))
-        return [Table(heads, rows)]
+            halves = {name: (high - low) / 2 for name, (low, high) in intervals.items()}
+            means = [
+                f"{mean:.4f} ± {halves[name]:.4f}".replace("± nan", "(no interval)")
+                for name, mean in report.mean.items()
+            ]
+            rows.append((str(value), str(len(report.qid)), *means))
+        return [Table(("slice ± half of the interval", "queries", *self.mean), rows)]
 
 
 def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> RankingReport:

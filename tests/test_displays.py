@@ -241,7 +241,7 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
     with pytest.warns(match="fits failed"), pytest.warns(match="non-finite"):
         search.fit(X, y)
     display = CVResultsDisplay.from_estimator(search)
-    assert display.candidates == ["ridge__alpha=1.0, ridge__fit_intercept=True, ridge__solver=cholesky"]
+    assert display.candidates == ["alpha=1.0, fit_intercept=True, solver=cholesky"]
     assert display.ax_.get_xlabel() == "ndcg@5 (the best 1 of 2 candidates)"
     assert max(map(len, display.ax_.get_yticklabels()[0].get_text().split("\n"))) <= 44
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._validation import FloatArray, check_choice, check_int
+from skrank_metrics._search_results import metric_of, ranked_rows, spelled
+from skrank_metrics._validation import FloatArray, check_int
 from skrank_metrics.displays._drawing import COLOURS, add_legend, axes
+from skrank_metrics.refit import fold_scores
 
 __all__ = ["CVResultsDisplay"]
 
@@ -140,9 +142,10 @@ class CVResultsDisplay:
         search : GridSearchCV, RandomizedSearchCV or a halving search
             Fitted.
         metric : str, default=None
-            Which of several metrics; None means the one that the search was refitted by, else the first.
+            Which of several metrics; None means the one that the search was refitted by.
         n_candidates : int, default=10
-            How many to draw, the best ones. Those that failed in a fold are left out.
+            How many to draw, the best ones. Those that failed in a fold are left out; of halving, candidates are drawn
+            as they were on their last rung.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure, the higher the more candidates there are.
         errorbar_kw : dict, default=None
@@ -158,31 +161,20 @@ class CVResultsDisplay:
         NotFittedError
             Where the search is not fitted.
         ValueError
-            Where the search has no such metric, or all candidates failed.
+            Where the search has no such metric or does not say which, has a single fold or candidate, or all failed.
         """
         check_is_fitted(search, "cv_results_")
         check_int(n_candidates, "n_candidates", 1)
         found = search.cv_results_
-        key = _key(search, metric)
-        n_folds = sum(name.startswith("split") and name.endswith(f"_test_{key}") for name in found)
-        scores = np.column_stack([found[f"split{fold}_test_{key}"] for fold in range(n_folds)])
-        order = np.argsort(-found[f"mean_test_{key}"], kind="stable")
-        order = order[~np.isnan(scores[order]).any(axis=1)]
-        if not len(order):
+        names = [name.removeprefix("mean_test_") for name in found if name.startswith("mean_test_")]
+        key = metric_of(search, dict.fromkeys(names), metric)
+        scores = fold_scores(found, key)
+        ranked = ranked_rows(search, key)
+        best = [row for row in ranked if not np.isnan(scores[row]).any()][:n_candidates]
+        if not best:
             raise ValueError("search must have a candidate with a score in every fold; got NaN for all of them.")
-        best = order[:n_candidates]
-        names = [_name(found["params"][candidate]) for candidate in best]
-        label = getattr(search.scorer_, "_score_func", None) if key == "score" else None
-        display = cls(scores[best], names, metric=getattr(label, "__name__", key), n_searched=len(found["params"]))
+        # Of a single scorer, only the function knows the name of its metric.
+        label = getattr(getattr(search.scorer_, "_score_func", None), "__name__", key)
+        candidates = [spelled(found["params"][candidate]) or "defaults" for candidate in best]
+        display = cls(scores[best], candidates, metric=label, n_searched=len(ranked))
         return display.plot(ax, errorbar_kw=errorbar_kw)
-
-
-def _key(search: Any, metric: str | None) -> str:
-    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
-    if metric is not None:
-        return str(check_choice(metric, "metric", names))
-    return search.refit if search.refit in names else names[0]
-
-
-def _name(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in params.items()) or "defaults"

@@ -16,9 +16,9 @@ from skrank_metrics._frames import frame_of_rows
 from skrank_metrics._ids import NumberedRows, check_ids, missing_ids_message, number_rows, resolve_ids
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._response import predict_scores
-from skrank_metrics._validation import FloatArray, IntArray
+from skrank_metrics._validation import FloatArray, IntArray, check_label_column
 from skrank_metrics.audit import audit_splits, split_rows
-from skrank_metrics.evaluation import evaluate
+from skrank_metrics.evaluation import bind_metrics, evaluate
 from skrank_metrics.report import RankingReport
 from skrank_metrics.splitters import QueryKFold
 
@@ -169,15 +169,16 @@ def cross_evaluate(
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
-    ids = resolve_ids(y, qid=qid)[0]
+    bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
+    ids, source = resolve_ids(y, qid=qid)
     if ids is None:
         raise TypeError(missing_ids_message("cross_evaluate", in_search=False))
+    queries = number_rows(check_ids(ids, len(check_label_column(y)), source, "y"))
     params = dict(params or {})
     units = ids if params.get("groups") is None else params["groups"]
     splitter = QueryKFold(5) if cv is None else check_cv(cv)
     splits = list(split_rows(splitter, X, y, units, ids))
     replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(splitter)).check()
-    queries = number_rows(check_ids(ids, len(y), "qid", "y"))
     fold = _fold_of_query(splits, queries)
     options = {"n_jobs": n_jobs, "params": {"qid": np.asarray(ids), **params}, "verbose": verbose}
     scores = {name: _out_of_fold(model, X, y, splits, options) for name, model in models.items()}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import evaluate_lists
 from skrank_metrics._ids import Grouping, check_aligned, check_ids
+from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import one_a_query, query_lists
 from skrank_metrics.report import RankingReport, make_report
@@ -82,19 +83,23 @@ def evaluate(
     >>> report.per_query["mrr"]
     array([1. , 0.5])
     """
-    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
-    if not given:
-        raise ValueError("metrics must name at least one metric; got none.")
     shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
-    overrides = {name: value for name, value in shared.items() if value is not None}
-    bound = {
-        str(m if isinstance(m, str) else get_metric(m)): get_metric(m, convention=convention, **overrides)
-        for m in given
-    }
+    bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     check_aligned(y_true=y_true, by=by)
     slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     return make_report(evaluate_lists(lists, bound), slices)
+
+
+def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
+    """Bind one or several metrics, by their names as given."""
+    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
+    if not given:
+        raise ValueError("metrics must name at least one metric; got none.")
+    return {
+        str(m if isinstance(m, str) else get_metric(m)): get_metric(m, convention=convention, **overrides)
+        for m in given
+    }
 
 
 def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:

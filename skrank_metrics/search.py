@@ -89,8 +89,8 @@ class SearchReport(Printed):
             f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
             Table((*heads, "adjusted p", "told apart"), rows),
             f"Compared with the best query by query, out of fold, each fitted again: {TESTS['permutation']}, "
-            f"{counted(len(self.evaluation.fold), 'query')}, Holm at 0.05, {counted(n_tested, 'pair')}. Being chosen on "
-            "these data, the best looks better than it is.",
+            f"{counted(len(self.evaluation.fold), 'query')}, Holm at 0.05, {counted(n_tested, 'pair')}. Being chosen "
+            "on these data, the best looks better than it is.",
         ]
         if self.changed > 1e-9:
             parts.append(f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random.")

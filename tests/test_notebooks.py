@@ -21,7 +21,8 @@ def notebook(request):
 def test_runs(notebook, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel is this interpreter, not one of the user's
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")  # or old versions warn that they will do so
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    monkeypatch.delenv("MPLBACKEND")  # pictures go into the notebook
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert [output.text for output in outputs if "Warning" in output.get("text", "")] == []
     assert any("image/png" in output.get("data", {}) for output in outputs)

@@ -12,14 +12,17 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, check_sum
+from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
-# A block of this many float64 cells (512 KiB) and its temporaries stay in the second-level cache.
-BLOCK_CELLS = 65_536
+# A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
+# a small input stay below the size of the input.
+BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
+# Threads that meet more often spend more time on waiting for each other than they save.
+SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -73,7 +76,9 @@ class QueryLists:
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
         """Gains of some of the labels, or of padding, whose gain means nothing."""
         if gain not in self._tables:
-            self._tables[gain] = gain(self.distinct_labels)
+            # Of gains that grow with the label, as all but these two do, the largest tells whether they are allowed.
+            all_matter = isinstance(gain, CallableGain | TabulatedGain)
+            self._tables[gain] = gain(self.distinct_labels if all_matter else self.labels.max(keepdims=True))
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
@@ -141,6 +146,11 @@ class QueryLists:
         rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
         return rows
 
+    @property
+    def block_cells(self) -> int:
+        """Number of cells that a block may have, be it for one query."""
+        return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, len(self.labels) // 8))
+
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, all queries once."""
         by_size = np.argsort(self.grouping.sizes, kind="stable")
@@ -148,9 +158,22 @@ class QueryLists:
         first = 0
         while first < len(sizes):
             end = int(np.searchsorted(sizes, sizes[first] * BUCKET_RATIO, side="right"))
-            end = min(end, first + max(1, BLOCK_CELLS // int(sizes[end - 1])))
+            end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
             yield by_size[first:end]
             first = end
+
+    def shares(self) -> Iterator[list[IntArray]]:
+        """Yield blocks by the dozen, what one thread does at a time; the same however many threads there are."""
+        share: list[IntArray] = []
+        n_documents = 0
+        for block in self.blocks():
+            share.append(block)
+            n_documents += int(self.grouping.sizes[block].sum())
+            if n_documents >= SHARE_DOCUMENTS:
+                yield share
+                share, n_documents = [], 0
+        if share:
+            yield share
 
 
 def query_lists(

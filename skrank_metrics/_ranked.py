@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics import _ties
 from skrank_metrics._gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._pairs import average_ranks, count_inversions
-from skrank_metrics._queries import BLOCK_CELLS, QueryLists
+from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
@@ -99,7 +100,12 @@ class RankedLists:
 
     def hit_products(self, relevance_threshold: float | None) -> FloatArray:
         """Relevance at a rank times the number of hits up to and including it."""
-        return self.running_products(RelevanceGain(relevance_threshold), RelevanceGain(relevance_threshold))
+        return self._once(("hit_products", relevance_threshold), lambda: self._hit_products(relevance_threshold))
+
+    def _hit_products(self, relevance_threshold: float | None) -> FloatArray:
+        relevant = self._gains(RelevanceGain(relevance_threshold))
+        # Running sums of integers take a fifth of the time of those of floats.
+        return _ties.running_products(relevant, relevant.astype(np.intp), self._groups)
 
     def running_products(self, a: GainFunction, b: GainFunction) -> FloatArray:
         """One gain at a rank times the sum of another one up to and including it."""
@@ -167,9 +173,11 @@ class _Candidates:
     columns: IntArray | None  # their places within the query; None where all documents are there
 
 
-def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(
+    lists: QueryLists, blocks: Iterable[IntArray], depth: int | None, ties: str
+) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in _joined(_candidates(lists, queries, depth) for queries in lists.blocks()):
+    for part in _joined((_candidates(lists, queries, depth) for queries in blocks), lists.block_cells):
         yield part.queries, _rank(lists, part, ties)
 
 
@@ -183,6 +191,8 @@ def _candidates(lists: QueryLists, queries: IntArray, depth: int | None) -> _Can
     last = np.partition(keys, width - depth, axis=1)[:, width - depth]
     last = np.maximum(last, -np.finfo(np.float64).max)  # padding never counts
     chosen = np.flatnonzero(keys >= last[:, None])
+    if len(chosen) > keys.size / 2:  # nearly all tie
+        return _Candidates(queries, keys, None)
     chosen_keys = keys.ravel()[chosen]
     if len(chosen) == n_queries * depth:
         columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
@@ -198,13 +208,13 @@ def _candidates(lists: QueryLists, queries: IntArray, depth: int | None) -> _Can
     return _Candidates(queries, top, columns)
 
 
-def _joined(parts: Iterable[_Candidates]) -> Iterator[_Candidates]:
+def _joined(parts: Iterable[_Candidates], block_cells: int) -> Iterator[_Candidates]:
     """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
     group: list[_Candidates] = []
     n_queries = width = 0
     for part in parts:
         n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
-        if group and n_queries * width > BLOCK_CELLS:
+        if group and n_queries * width > block_cells:
             yield _join(group)
             group, (n_queries, width) = [], part.keys.shape
         group.append(part)
@@ -228,13 +238,12 @@ def _join(parts: list[_Candidates]) -> _Candidates:
 
 def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
     """Put the documents of each query in order and their labels into it."""
-    keys = -part.keys
-    order = np.argsort(keys, axis=1)  # by value only: ties are dealt with below, where they are few
-    keys = np.take_along_axis(keys, order, axis=1)
-    columns = order if part.columns is None else np.take_along_axis(part.columns, order, axis=1)
+    order, keys = _sorted(-part.keys)
+    columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
-    rows = np.where(padding, 0, lists.grouping.starts[part.queries, None] + columns)
-    labels = np.where(padding, 0.0, lists.labels[rows])
+    rows = lists.grouping.starts[part.queries, None] + columns
+    labels = lists.labels.take(rows, mode="clip")  # padding can lie behind the last document of all
+    labels[padding] = 0.0
 
     tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
@@ -244,7 +253,37 @@ def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups)
 
 
-def _settle(labels: FloatArray, second_keys: FloatArray | IntArray, groups: _ties.TieGroups) -> FloatArray:
+def _sorted(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Columns of the keys of each row in ascending order, equal ones in any order, and the keys in that order.
+
+    Sorting values takes a third of the time of finding their order. So the last bits of the keys give way to the
+    columns, and rows in which these bits mattered are sorted again.
+    """
+    width = keys.shape[1]
+    bits = keys.view(np.int64)
+    packed = bits >> 63
+    packed &= np.iinfo(np.int64).max  # integers of the same order have all other bits of negative floats flipped
+    packed ^= bits
+    in_column = (1 << (width - 1).bit_length()) - 1
+    packed &= ~in_column
+    packed |= np.arange(width)
+    packed.sort(axis=1)
+    packed &= in_column
+    order = packed.astype(np.intp, copy=False)
+    ranked = keys.take(_cells(order))
+    wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
+    if len(wrong):
+        order[wrong] = np.argsort(keys[wrong], axis=1)
+        ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
+    return order, ranked
+
+
+def _cells(columns: IntArray) -> IntArray:
+    """Places in a flattened block; taking by them takes half the time of taking along an axis."""
+    return columns + np.arange(len(columns))[:, None] * columns.shape[1]
+
+
+def _settle(labels: FloatArray, second_keys: NDArray[Any], groups: _ties.TieGroups) -> FloatArray:
     """Reorder labels within tie groups by a second key, ascending."""
     cells = np.flatnonzero(groups.spread(groups.sizes) > 1)
     group = groups.spread(np.arange(len(groups.sizes))).ravel()[cells]

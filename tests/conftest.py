@@ -31,3 +31,8 @@ def rows():
     qid = rng.permutation(np.repeat(list("abcdef"), [1, 3, 5, 8, 13, 20]))
     labels = np.where(qid == "c", 0, rng.integers(0, 4, len(qid)))
     return labels, rng.integers(0, 6, len(qid)) / 2, qid
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

@@ -148,7 +148,7 @@ def test_lower_is_better_is_said():
     two = ComparisonDisplay.from_predictions(Y, SCORES, [1, 2, 3] * 3, qid=QID, metric=kendall_tau_distance)
     # The first has 0, 1 and 2 inversions, the second 2, 1 and 0.
     np.testing.assert_array_equal(two.differences, [0 - 2, 1 - 1, 2 - 0])
-    assert two.ax_.get_ylabel() == "kendall_tau_distance: first minus second (lower is better)"
+    assert two.ax_.get_ylabel().replace("\n", " ") == "kendall_tau_distance: first minus second (lower is better)"
     assert [area.get_label() for area in two.areas_] == ["first better: 1 query", "second better: 1 query"]
     assert two.areas_[0].get_paths()[0].vertices[:, 1].min() == -2
 
@@ -170,6 +170,18 @@ def test_comparison_draws_sorted_differences_and_their_mean():
         "old better: 1 query",
         f"mean {display.mean:+z.3f}, 95% interval [{-half:+z.3f}, {half:+z.3f}]",
     ]
+
+
+def test_comparison_of_long_names_stays_inside_the_figure():
+    names = ("a rather long name of a model, version 2.13", "another long name of another model")
+    display = ComparisonDisplay.from_predictions(Y, SCORES, [2, 3, 1] * 3, qid=QID, names=names)
+    display.figure_.draw_without_rendering()
+    figure = display.figure_.bbox
+    for artist in (display.ax_.yaxis.label, display.ax_.get_legend()):
+        box = artist.get_window_extent()
+        assert figure.x0 <= box.x0 <= box.x1 <= figure.x1
+        assert figure.y0 <= box.y0 <= box.y1 <= figure.y1
+    assert display.ax_.get_legend().get_window_extent().y0 >= display.ax_.bbox.y1
 
 
 def test_comparison_takes_any_pair_in_either_direction(rows):

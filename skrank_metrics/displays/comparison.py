@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,9 @@ from skrank_metrics.evaluation import evaluate
 from skrank_metrics.report import RankingReport
 
 __all__ = ["ComparisonDisplay"]
+
+# Names of models can be longer than an axis.
+LABEL_WIDTH = 48
 
 
 class ComparisonDisplay:
@@ -129,8 +133,10 @@ class ComparisonDisplay:
         self.line_ = ax.axhline(self.mean, **style)
         self.band_ = ax.axhspan(low, high, color=self.line_.get_color(), alpha=0.25, linewidth=0)
         ylabel = with_direction(f"{self.metric}: {first} minus {second}", self.greater_is_better)
+        ylabel = textwrap.fill(ylabel, LABEL_WIDTH)
         ax.set(xlabel="queries, sorted by the difference", ylabel=ylabel, xlim=(0, len(heights)))
-        add_legend(ax, loc="upper right")
+        # Inside, there is room for it only where the first model is better on many queries.
+        add_legend(ax, loc="lower left", bbox_to_anchor=(0, 1))
         return self
 
     @classmethod

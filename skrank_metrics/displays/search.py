@@ -89,8 +89,8 @@ class CVResultsDisplay:
             Where matplotlib is not installed.
         """
         names = [textwrap.fill(name, NAME_WIDTH) for name in self.candidates]
-        n_lines = sum(1 + name.count("\n") for name in names)
-        ax = axes(self, ax, figsize=(8, 1.1 + 0.16 * n_lines + 0.14 * len(names)))
+        n_lines = 1 + max(name.count("\n") for name in names)
+        ax = axes(self, ax, figsize=(8, 1.1 + (0.16 * n_lines + 0.14) * len(names)))
         n_folds = self.scores.shape[1]
         places = np.arange(len(names))
         (self.folds_,) = ax.plot(

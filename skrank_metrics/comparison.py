@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame_of_rows
+from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._intervals import METHOD, check_confidence
 from skrank_metrics._paired_tests import CORRECTIONS, TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
@@ -22,8 +22,11 @@ __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison(Printed):
+class Comparison(Printed, Framed):
     """Differences between rankings of the same queries, with what can be told of them.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a pair, with the ends of the interval as "low" and
+    "high".
 
     Attributes
     ----------
@@ -46,6 +49,8 @@ class Comparison(Printed):
         Whether larger values of the metric are better.
     """
 
+    _same_as: ClassVar[str] = "pairs"
+
     metric: str
     names: tuple[str, ...]
     test: str
@@ -64,24 +69,7 @@ class Comparison(Printed):
         """
         return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the pairs into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_pairs, 12)
-            A row a pair, with the ends of the interval in columns "low" and "high".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, list[Any]]:
         hidden = ("differences", "qid", "interval")
         rows = [
             {
@@ -91,7 +79,7 @@ class Comparison(Printed):
             }
             for pair in self.pairs
         ]
-        return frame_of_rows(rows, library, instead="pairs")
+        return columns_of(rows)
 
     def _parts(self) -> list[Part]:
         heads = ["first - second", "difference", f"{self.confidence:.0%} interval", "wins", "ties", "losses"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn
@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skrank_metrics._frames import frame_of_rows
+from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._ids import NumberedRows, check_ids, missing_ids_message, number_rows, resolve_ids
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._response import predict_scores
@@ -28,8 +28,11 @@ Splits = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CrossEvaluation(Printed):
+class CrossEvaluation(Printed, Framed):
     """Out-of-fold reports of one or several models on the same folds.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a model and metric, with the mean over queries, the
+    ends of its interval as "low" and "high", and the mean and standard deviation over folds.
 
     Attributes
     ----------
@@ -45,30 +48,15 @@ class CrossEvaluation(Printed):
         Out-of-fold scores of the rows by name of the model; NaN for rows that no fold tests.
     """
 
+    _same_as: ClassVar[str] = "reports"
+
     reports: dict[str, RankingReport]
     folds: dict[str, dict[str, FloatArray]]
     fold: IntArray
     scores: dict[str, FloatArray]
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the aggregates into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_models * n_metrics, 7)
-            A row a model and metric, with the ends of the interval of the mean over queries as "low" and "high".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
-        return frame_of_rows(self._rows(), library, instead="reports")
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
         rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame_of_rows
+from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._paired_tests import TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
@@ -24,8 +24,11 @@ __all__ = ["SearchReport", "search_report"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SearchReport(Printed):
+class SearchReport(Printed, Framed):
     """The leaderboard of a search.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a candidate, with its parameters, means and standard
+    deviations over folds, and what the best is ahead by: "difference", "low", "high", "p_adjusted", NaN if not tested.
 
     Attributes
     ----------
@@ -42,30 +45,14 @@ class SearchReport(Printed):
         models are random.
     """
 
+    _same_as: ClassVar[str] = "candidates"
+
     metric: str
     candidates: list[dict[str, Any]]
     evaluation: CrossEvaluation
     changed: float
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the leaderboard into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_candidates, n_columns)
-            Rank, parameters, means and standard deviations over folds, and what the best is ahead by, NaN where that
-            was not tested: "difference", "low", "high", "p_adjusted".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, list[Any]]:
         rows = []
         for candidate in self.candidates:
             row = {"rank": candidate["rank"], "index": candidate["index"], **candidate["params"]}
@@ -75,7 +62,7 @@ class SearchReport(Printed):
             low, high = (np.nan, np.nan) if pair is None else pair.interval
             row["difference"] = np.nan if pair is None else pair.difference
             rows.append({**row, "low": low, "high": high, "p_adjusted": np.nan if pair is None else pair.p_adjusted})
-        return frame_of_rows(rows, library, instead="candidates")
+        return columns_of(rows)
 
     def _parts(self) -> list[Part]:
         names = list(self.candidates[0]["mean"])

@@ -242,7 +242,7 @@ def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
     columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
-    labels = lists.labels.take(rows, mode="clip")  # padding can lie behind the last document of all
+    labels = lists.labels_at(rows)
     labels[padding] = 0.0
 
     tied = _ties.ties_with_previous(keys)

@@ -18,6 +18,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 LARGEST_EXACT_INTEGER = 2**53
 
 
+class NaNScoreError(ValueError):
+    """A model gave no score: the fault of one candidate of a search, while other bad input is wrong for all."""
+
+
 def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[FloatArray, FloatArray, Mask | None]:
     """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value; and the mask, if any."""
     labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
@@ -37,7 +41,8 @@ def check_scores(y_score: Any) -> FloatArray:
     """Scores as float64, none of them NaN."""
     scores = to_float64(y_score, "y_score")
     if np.isnan(scores.min()):
-        _raise_bad_value("y_score", scores, np.isnan(scores), "without NaN", "The model gave no score there.")
+        where = _first("y_score", scores, np.isnan(scores), "without NaN")
+        raise NaNScoreError(f"{where}. The model gave no score there.")
     return scores
 
 
@@ -133,9 +138,12 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 
 def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
+    raise ValueError(f"{_first(name, array, bad, expected)}. {hint}".strip())
+
+
+def _first(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str) -> str:
     place = int(np.flatnonzero(bad)[0])
-    where = f"got {array.flat[place]} at {_position(place, array)}"
-    raise ValueError(f"{name} must be {expected}; {where}. {hint}".strip())
+    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}"
 
 
 def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:

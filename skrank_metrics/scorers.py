@@ -17,7 +17,7 @@ from skrank_metrics._registry import get_metric_names
 from skrank_metrics._response import RESPONSE_METHODS, one_a_class_message
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
-from skrank_metrics._validation import check_scores
+from skrank_metrics._validation import NaNScoreError
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
 
@@ -42,9 +42,10 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        check_scores(y_score)  # a candidate may fail here; all else is wrong for every candidate
         try:
             return self._score(y_true, y_score, resolve_ids(y_true, qid=qid, groups=groups)[0], sample_weight)
+        except NaNScoreError:
+            raise
         except (TypeError, ValueError) as error:
             return cast(float, fail_in_search(error))
 

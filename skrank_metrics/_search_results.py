@@ -27,7 +27,7 @@ def metrics_of(search: Any) -> dict[str, BoundMetric]:
     return metrics
 
 
-def metric_of(search: Any, metrics: Mapping[str, BoundMetric], metric: str | None) -> str:
+def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> str:
     """Name of the metric to rank by, that of ``refit`` where none is asked for."""
     if metric is None:
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
@@ -64,3 +64,8 @@ def candidate_of(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMe
         "index": row,
         "pair": None,
     }
+
+
+def spelled(params: Mapping[str, Any]) -> str:
+    """A candidate as text."""
+    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in params.items())

@@ -25,7 +25,7 @@ class WithinNoise:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of the results of a search."""
-        folds = self._folds(cv_results)
+        folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
             raise ValueError(f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}.")
@@ -39,19 +39,6 @@ class WithinNoise:
         params = cv_results["params"]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
 
-    def _folds(self, cv_results: Mapping[str, Any]) -> FloatArray:
-        """Scores, a row a candidate and a column a fold."""
-        columns: list[Any] = []
-        while f"split{len(columns)}_test_{self.metric}" in cv_results:
-            columns.append(cv_results[f"split{len(columns)}_test_{self.metric}"])
-        if len(columns) < 2:
-            known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-            raise ValueError(
-                f"metric must be scored by the search, on two folds at least; got {self.metric!r} and a search by "
-                f"{', '.join(known)}.{nearest(self.metric, known)}"
-            )
-        return np.column_stack(columns)
-
     def _order(self, params: Mapping[str, Any]) -> Any:
         if callable(self.prefer):
             return self.prefer(params)
@@ -59,6 +46,20 @@ class WithinNoise:
         if name not in params:
             raise ValueError(f"prefer must name a parameter of the search; got {name!r}.{nearest(name, params)}")
         return -params[name] if self.prefer.startswith("-") else params[name]
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores, a row a candidate and a column a fold."""
+    columns: list[Any] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    if len(columns) < 2:
+        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        raise ValueError(
+            f"metric must be scored by the search, on two folds at least; got {metric!r} and a search by "
+            f"{', '.join(known)}.{nearest(metric, known)}"
+        )
+    return np.column_stack(columns)
 
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:

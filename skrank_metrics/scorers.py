@@ -14,14 +14,12 @@ from skrank_metrics._ids import missing_ids_message, resolve_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
+from skrank_metrics._response import RESPONSE_METHODS, one_a_class_message
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
 from skrank_metrics._validation import NaNScoreError
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
-
-# Rankers have only predict; a classifier's predict would tie nearly all documents, so it comes last.
-RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,7 @@ class RankingScore:
         if ids is None:
             raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
         if np.ndim(y_score) == 2:
-            raise ValueError(
-                f"y_score must hold one score a document; the model gave {np.shape(y_score)[1]}, one a class. Wrap it "
-                "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
-            )
+            raise ValueError(one_a_class_message(np.shape(y_score)[1]) + ", or pass response_method='predict'.")
         warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
         return float(self.metric.aggregate(result, weights))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame_of_rows
+from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._paired_tests import TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
-from skrank_metrics._search_results import candidate_of, metric_of, metrics_of, ranked_rows
+from skrank_metrics._search_results import candidate_of, metric_of, metrics_of, ranked_rows, spelled
 from skrank_metrics._validation import check_int, check_random_state
 from skrank_metrics.cross_evaluation import CrossEvaluation, cross_evaluate
 
@@ -24,8 +24,11 @@ __all__ = ["SearchReport", "search_report"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SearchReport(Printed):
+class SearchReport(Printed, Framed):
     """The leaderboard of a search.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a candidate, with its parameters, means and standard
+    deviations over folds, and what the best is ahead by: "difference", "low", "high", "p_adjusted", NaN if not tested.
 
     Attributes
     ----------
@@ -42,30 +45,14 @@ class SearchReport(Printed):
         models are random.
     """
 
+    _same_as: ClassVar[str] = "candidates"
+
     metric: str
     candidates: list[dict[str, Any]]
     evaluation: CrossEvaluation
     changed: float
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the leaderboard into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_candidates, n_columns)
-            Rank, parameters, means and standard deviations over folds, and what the best is ahead by, NaN where that
-            was not tested: "difference", "low", "high", "p_adjusted".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, list[Any]]:
         rows = []
         for candidate in self.candidates:
             row = {"rank": candidate["rank"], "index": candidate["index"], **candidate["params"]}
@@ -75,7 +62,7 @@ class SearchReport(Printed):
             low, high = (np.nan, np.nan) if pair is None else pair.interval
             row["difference"] = np.nan if pair is None else pair.difference
             rows.append({**row, "low": low, "high": high, "p_adjusted": np.nan if pair is None else pair.p_adjusted})
-        return frame_of_rows(rows, library, instead="candidates")
+        return columns_of(rows)
 
     def _parts(self) -> list[Part]:
         names = list(self.candidates[0]["mean"])
@@ -83,7 +70,7 @@ class SearchReport(Printed):
         rows = []
         for candidate in self.candidates:
             means = [f"{candidate['mean'][name]:.4f} ± {candidate['std'][name]:.4f}" for name in names]
-            rows.append((_spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
+            rows.append((spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
         n_tested = sum(candidate["pair"] is not None for candidate in self.candidates)
         parts: list[Part] = [
             f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
@@ -103,10 +90,6 @@ def _verdict(candidate: dict[str, Any]) -> tuple[str, str, str, str]:
         return ("", "", "", "best" if candidate["rank"] == 1 else "not tested")
     apart = "yes" if pair.p_adjusted <= 0.05 else "no"
     return f"{pair.difference:+.4f}", interval_text(pair.interval, "+"), p_text(pair.p_adjusted), apart
-
-
-def _spelled(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in params.items())
 
 
 def search_report(
@@ -182,7 +165,7 @@ def search_report(
     rows = ranked_rows(search, metric)
     candidates = [candidate_of(search, row, rank, metrics) for rank, row in enumerate(rows, start=1)]
     models = {
-        f"{candidate['rank']}: {_spelled(candidate['params'])}": clone(search.estimator).set_params(
+        f"{candidate['rank']}: {spelled(candidate['params'])}": clone(search.estimator).set_params(
             **clone(candidate["params"], safe=False)
         )
         for candidate in candidates[:n_candidates]

@@ -136,7 +136,7 @@ def test_a_bare_ranker_takes_its_ids():
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
         ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query once at the most; got query"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"estimators": LogisticRegression()}, ValueError, "estimators must give one score a document; got 5, one a"),
+        ({"estimators": LogisticRegression()}, ValueError, "one score a document; the model gave 5, one a"),
     ],
 )
 def test_bad_input(change, error, message):

@@ -17,8 +17,8 @@ NAMES = [*get_metric_names(), "ndgc", "precison", "nDCG", "map_at", "_", "__impo
 PARAMETERS = sorted({*SHARED_DEFAULTS, *(option for f in REGISTRY.values() for option in f.metric.options), "qid", "x"})
 VALUES = [
     "exp2", "linear", "binary", "log2", "reciprocal", "worst", "stable", "micro", "macro", "hits", "retrieved", "True",
-    "false", "None", "nan", "NaN", "inf", "-inf", "0", "1", "2", "-1", "0.5", "1e3", "1e999", "-0.0", "1_0", "0x1", "1e",
-    "00", "9" * 40, "__class__", "os.system",
+    "false", "None", "nan", "NaN", "inf", "-inf", "0", "1", "2", "-1", "0.5", "1e3", "1e999", "-0.0", "1_0", "0x1",
+    "1e", "00", "9" * 40, "__class__", "os.system",
 ]  # fmt: skip
 CUTOFFS = ["@1", "@10", "@0", "@-1", "@1.5", "@ 1", "@", "@01", "@1_0", "@" + "9" * 30, "_at_5", "_at_0", "@\u0661"]
 CHARACTERS = "()@=,. _-+eE0159azAZ\n\t\0'\"\\/{}[]%$#\u00e9\u0661\u200b\ud800\U0001f600"

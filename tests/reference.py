@@ -1,7 +1,7 @@
 """The metrics once more, independently: plain Python on one list of labels in ranked order.
 
-Ties are dealt with by enumerating every order of the tied documents. Arithmetic is that of fractions, so that nothing but
-logarithms and square roots is rounded. Nothing here imports the package.
+Ties are dealt with by enumerating every order of the tied documents. Arithmetic is that of fractions, so that
+nothing but logarithms and square roots is rounded. Nothing here imports the package.
 """
 
 from __future__ import annotations

@@ -168,7 +168,8 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
-    result = np.asarray(function(values.copy()), dtype=np.float64)
+    with np.errstate(over="warn"):  # what overflows in the user's function is told by the checks of its values
+        result = np.asarray(function(values.copy()), dtype=np.float64)
     if result.shape != values.shape:
         raise ValueError(
             f"{name} must return one number for each entry of the array that it is called with; got shape "

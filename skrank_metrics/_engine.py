@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -45,6 +46,18 @@ class PerQuery:
             return self.numerators / self.denominators
 
 
+@contextmanager
+def _refuse_overflow() -> Iterator[None]:
+    """Infinite sums of finite gains would end as infinite or undefined values."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "y_true must hold labels whose gains can be added up in float64; got sums beyond 1.8e308. Scale the labels."
+        ) from None
+
+
 def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: int | None = None) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
@@ -64,6 +77,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: in
     return results
 
 
+@_refuse_overflow()
 def _compute(
     lists: QueryLists, share: Iterable[IntArray], members: Sequence[tuple[Computation, PerQuery]], ties: str
 ) -> None:
@@ -76,12 +90,13 @@ def _compute(
             result.numerators[queries], result.denominators[queries] = parts
 
 
+@_refuse_overflow()
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Mean over queries, pooled ratio, or the values themselves, with undefined ones replaced (NaN leaves out)."""
     if average == "micro":
-        pooled = np.ones_like(result.numerators) if weights is None else weights
+        pooled = np.ones_like(result.numerators) if weights is None else _at_most_one(weights)
         hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
         return hits / total if total else replace_undefined_by
     values = result.values
@@ -92,4 +107,9 @@ def aggregate(
     if weights is None:
         return float(values[defined].mean()) if defined.any() else float("nan")
     kept = weights[defined]
-    return float(np.average(values[defined], weights=kept)) if kept.any() else float("nan")
+    return float(np.average(values[defined], weights=_at_most_one(kept))) if kept.any() else float("nan")
+
+
+def _at_most_one(weights: FloatArray) -> FloatArray:
+    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two rounds nothing.
+    return np.ldexp(weights, -np.frexp(weights.max())[1])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skrank_metrics._validation import IntArray, refuse_masked
+from skrank_metrics._validation import IntArray, refuse_masked, to_array
 
 
 def resolve_ids(y: Any, **sources: Any) -> tuple[Any, str]:
@@ -59,7 +59,7 @@ def check_aligned(**columns: Any) -> None:
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids as a 1-D array with one id a row and none missing, of whatever type they are."""
     refuse_masked(ids, name)
-    array = _to_id_array(ids)
+    array = _to_id_array(ids, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one query id a document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
@@ -78,17 +78,20 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         missing = _missing_objects(array, name)
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"{name} must not hold missing ids; got {array[row]!r} at row {row}.")
+        raise ValueError(f"{name} must not hold missing ids; got {array[row]} at row {row}.")
     return array
 
 
-def _to_id_array(ids: Any) -> NDArray[Any]:
+def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     # np.asarray turns [1, "1"] into two equal strings and [2**60, 0.5] into floats: two queries would become one.
     if isinstance(ids, list | tuple) and len({type(value) for value in ids}) > 1:
         array = np.empty(len(ids), dtype=object)
         array[:] = ids
         return array
-    return np.asarray(ids)
+    try:
+        return np.asarray(ids)
+    except ValueError:
+        raise ValueError(f"{name} must be 1-D, one query id a document; got rows of different lengths.") from None
 
 
 def _missing_objects(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
@@ -245,8 +248,7 @@ def with_qid(y: Any, qid: Any) -> Any:
         ) from None
     if qid is None:
         raise TypeError("qid must hold one query id a document; got None.")
-    refuse_masked(y, "y")
-    labels = np.asarray(y)
+    labels = to_array(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
     ids = check_ids(qid, len(labels), "qid", "y")

@@ -29,7 +29,7 @@ def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[Floa
     check_labels(labels)
     if retrieved is None:
         return labels, check_scores(scores), None
-    mask = _to_array(retrieved, "retrieved")
+    mask = to_array(retrieved, "retrieved")
     if mask.dtype.kind != "b":
         raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
     if mask.shape != labels.shape:
@@ -76,7 +76,7 @@ def check_labels(labels: FloatArray, name: str = "y_true") -> None:
 
 def to_float64(values: Any, name: str) -> FloatArray:
     """A non-empty 1-D or 2-D array of real numbers as float64; no copy where it is one already."""
-    array = _to_array(values, name)
+    array = to_array(values, name)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry a document) or 2-D; got {array.ndim} dimensions.")
     if array.size == 0:
@@ -90,7 +90,8 @@ def to_float64(values: Any, name: str) -> FloatArray:
     return array.astype(np.float64, copy=False)
 
 
-def _to_array(values: Any, name: str) -> NDArray[Any]:
+def to_array(values: Any, name: str) -> NDArray[Any]:
+    """Any array-like that is not masked, ragged or a scalar."""
     refuse_masked(values, name)
     if hasattr(values, "columns") and len(values.columns) == 1:
         # Taken for a query a row, it would be as many queries of one document.

@@ -28,6 +28,8 @@ def predict_scores(estimator: Any, X: Any) -> Any:
 
 def one_a_class_message(n_classes: int) -> str:
     """Say that a classifier gave a score for each class, and what to do; without the stop, for further ways out."""
+    if n_classes == 1:
+        return "y_score must be 1-D; the model gave a single column. Let it predict what .ravel() makes of that"
     return (
         f"y_score must hold one score a document; the model gave {n_classes}, one a class. Wrap it in QueryRanker, "
         "which ranks by the expected grade"

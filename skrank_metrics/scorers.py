@@ -56,7 +56,14 @@ class RankingScore:
             raise ValueError(one_a_class_message(np.shape(y_score)[1]) + ", or pass response_method='predict'.")
         warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
-        return float(self.metric.aggregate(result, weights))
+        value = float(self.metric.aggregate(result, weights))
+        if np.isnan(value):  # of every candidate, so that a search would take the first one
+            raise ValueError(
+                f"y_true must leave a query for which {self.metric} is defined where replace_undefined_by is nan; got "
+                "none in the rows that are scored. Set replace_undefined_by=0.0, or balance the folds, as "
+                "QueryKFold(stratify='relevance') does."
+            )
+        return value
 
 
 def make_ranking_scorer(

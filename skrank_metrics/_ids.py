@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skrank_metrics._validation import IntArray, refuse_masked, to_array
 
@@ -133,17 +134,20 @@ class Grouping:
 
 def group_rows(ids: NDArray[Any]) -> Grouping:
     """Group rows by id; sorted or otherwise contiguous ids cost one comparison a row."""
-    # Runs of equal ids, not rows, are what has to be sorted: there are few unless the rows are shuffled.
-    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
-    run_sizes = np.diff(run_starts, append=len(ids))
-    codes, first_runs = _number_by_first_appearance(ids[run_starts])
-    if len(first_runs) == len(codes):
-        return Grouping(ids[run_starts], run_sizes, None)
-    # Adding the place to the number makes all keys different, so that NumPy's fastest sort is a stable one.
-    run_order = np.sort(codes * len(codes) + np.arange(len(codes))) % len(codes)
-    sizes = np.bincount(codes, weights=run_sizes).astype(np.intp)
-    order = concatenate_ranges(run_starts[run_order], run_sizes[run_order])
-    return Grouping(ids[run_starts[first_runs]], sizes, order)
+    different, codes, run_sizes = _number_runs(ids)
+    if len(different) == len(codes):
+        return Grouping(different, run_sizes, None)
+    codes = np.repeat(codes, run_sizes)
+    return Grouping(different, np.bincount(codes), _stable_order(codes))
+
+
+def _stable_order(codes: IntArray) -> IntArray:
+    """Rows with equal codes in one piece, codes ascending, in their given order within a piece."""
+    # With one entry a row of a sparse matrix, the change to columns is a counting sort: three times as fast as sorting.
+    n = len(codes)
+    index = np.int32 if n < np.iinfo(np.int32).max else np.int64
+    matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
+    return matrix.tocsc().indices.astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -157,21 +161,39 @@ class NumberedRows:
 
 def number_rows(ids: NDArray[Any]) -> NumberedRows:
     """Number the queries of rows in order of first appearance."""
+    different, codes, run_sizes = _number_runs(ids)
+    codes = np.repeat(codes, run_sizes)
+    return NumberedRows(different, np.bincount(codes), codes)
+
+
+def _number_runs(ids: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray]:
+    """Different ids in order of first appearance, and number and length of each run of equal ids."""
+    # Runs are what has to be numbered, not rows: there are few unless the rows are shuffled.
     run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
     codes, first_runs = _number_by_first_appearance(ids[run_starts])
-    codes = np.repeat(codes, np.diff(run_starts, append=len(ids)))
-    return NumberedRows(ids[run_starts[first_runs]], np.bincount(codes), codes)
+    return ids[run_starts[first_runs]], codes, np.diff(run_starts, append=len(ids))
 
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Number of each value in order of first appearance, and the places of these appearances."""
-    codes = np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)
-    first = np.empty(codes.max() + 1, dtype=np.intp)
+    codes = _codes(values)
+    first = np.full(codes.max() + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
-    by_appearance = np.argsort(first)
+    seen = np.flatnonzero(first < len(codes))
+    by_appearance = seen[np.argsort(first[seen])]
     numbers = np.empty_like(first)
-    numbers[by_appearance] = np.arange(len(first))
+    numbers[by_appearance] = np.arange(len(seen))
     return numbers[codes], first[by_appearance]
+
+
+def _codes(values: NDArray[Any]) -> IntArray:
+    """Equal numbers >= 0 for equal values, not many more than there are values."""
+    if values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4 * len(values):  # a table with holes is ten times as fast as sorting
+            wide = np.uint64 if values.dtype.kind == "u" else np.int64  # differences of small integers overflow
+            return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
+    return np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)
 
 
 def _hash_codes(values: NDArray[Any]) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from skrank_metrics._options import Option
 from skrank_metrics._queries import query_lists
 from skrank_metrics._ranked import TIE_POLICIES
 from skrank_metrics._search_errors import fail_in_search
-from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, check_scores, nearest
+from skrank_metrics._validation import FloatArray, NaNScoreError, check_choice, check_k, check_number, nearest
 
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 SHARED_DEFAULTS: Mapping[str, Any] = {
@@ -84,6 +85,11 @@ class Metric:
         """Parameters that can be bound, with their defaults."""
         shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
         return {**shared, **self.defaults}
+
+
+def flat_name(name: str) -> str:
+    """Spell a name in letters, digits and underscores alone."""
+    return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
 
 
 class MetricFunction(Protocol):
@@ -192,8 +198,7 @@ class BoundMetric:
     @property
     def flat_name(self) -> str:
         """The name in letters, digits and underscores, for loggers that forbid others: "ndcg_at_10"."""
-        spelled = str(self).replace("@", "_at_").replace(")", "").replace("(", "_").replace(", ", "_")
-        return spelled.replace("=", "_").replace(".", "_")
+        return flat_name(str(self))
 
     def __call__(
         self,
@@ -209,11 +214,11 @@ class BoundMetric:
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
-        if retrieved is None:
-            check_scores(y_score)  # in a search, a candidate may fail here; all else is wrong for every candidate
         try:
             lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
             (result,) = per_query(lists, [bound.computation])
+        except NaNScoreError:
+            raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
         return bound.aggregate(result, lists.weights)

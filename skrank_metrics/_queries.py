@@ -9,17 +9,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, check_sum
+from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
-# A block of this many float64 cells (512 KiB) and its temporaries stay in the second-level cache.
-BLOCK_CELLS = 65_536
+# A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
+# a small input stay below the size of the input.
+BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
+# Threads that meet more often spend more time on waiting for each other than they save.
+SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -44,11 +47,11 @@ class QueryLists:
 
     @cached_property
     def keys(self) -> FloatArray:
-        """What documents are sorted by, ascending; finite, so that an infinite key can stand for padding."""
-        keys = -self.scores
-        if np.isinf(keys.min()) or np.isinf(keys.max()):
+        """What documents are ranked by, the largest first; above -inf, which stands for padding."""
+        keys = self.scores
+        if keys.min() == -np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
-        return keys if self.retrieved is None else np.where(self.retrieved, keys, np.inf)
+        return keys if self.retrieved is None else np.where(self.retrieved, keys, -np.inf)
 
     @cached_property
     def n_retrieved(self) -> IntArray:
@@ -62,7 +65,8 @@ class QueryLists:
         # Whole grades reach the next whole number or not, and eight bits are compared faster than 64.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
-            self._counts[lowest] = np.add.reduceat(labels >= lowest, self.grouping.starts, dtype=np.intp)
+            reached = (labels >= lowest).view(np.uint8)  # summed as int32 in half the time of bool as int64
+            self._counts[lowest] = np.add.reduceat(reached, self.grouping.starts, dtype=np.int32).astype(np.intp)
         return self._counts[lowest]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
@@ -72,7 +76,9 @@ class QueryLists:
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
         """Gains of some of the labels, or of padding, whose gain means nothing."""
         if gain not in self._tables:
-            self._tables[gain] = gain(self.distinct_labels)
+            # Of gains that grow with the label, as all but these two do, the largest tells whether they are allowed.
+            all_matter = isinstance(gain, CallableGain | TabulatedGain)
+            self._tables[gain] = gain(self.distinct_labels if all_matter else self.labels.max(keepdims=True))
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
@@ -84,7 +90,8 @@ class QueryLists:
     def distinct_labels(self) -> FloatArray:
         """The labels that there are, ascending, whether they are ranked high, low or not at all."""
         if self.grades is not None:
-            return np.flatnonzero(np.bincount(self.grades)).astype(np.float64)
+            counted = [self.count(float(grade)).sum() for grade in range(1, int(self.grades.max()) + 1)]
+            return np.flatnonzero(np.diff([len(self.labels), *counted, 0])).astype(np.float64)
         return np.unique(self.labels)
 
     @cached_property
@@ -94,6 +101,12 @@ class QueryLists:
             return None
         grades = self.labels.astype(np.uint8)
         return grades if np.array_equal(self.labels, grades) else None
+
+    def labels_at(self, places: IntArray) -> FloatArray:
+        """Labels of documents by their places; those behind the last one are padding."""
+        # Eight bits a label are more likely to be in the cache than 64.
+        labels = self.labels if self.grades is None else self.grades
+        return labels.take(places, mode="clip").astype(np.float64, copy=False)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
         """Largest sum of gain / discount over the first k ranks that an order of each query can reach."""
@@ -132,12 +145,18 @@ class QueryLists:
         width = int(sizes.max())
         # Copying whole rows of a strided view takes a third of the time of indexing every cell.
         last = len(values) - width
-        rows: FloatArray = sliding_window_view(values, width)[np.minimum(starts, last)]
+        windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
+        rows: FloatArray = windows[np.minimum(starts, last)]
         for row in np.flatnonzero(starts > last):
             rows[row, : sizes[row]] = values[starts[row] : starts[row] + sizes[row]]
         shortest = int(sizes.min())
         rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
         return rows
+
+    @property
+    def block_cells(self) -> int:
+        """Number of cells that a block may have, be it for one query."""
+        return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, len(self.labels) // 8))
 
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, all queries once."""
@@ -146,9 +165,22 @@ class QueryLists:
         first = 0
         while first < len(sizes):
             end = int(np.searchsorted(sizes, sizes[first] * BUCKET_RATIO, side="right"))
-            end = min(end, first + max(1, BLOCK_CELLS // int(sizes[end - 1])))
+            end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
             yield by_size[first:end]
             first = end
+
+    def shares(self) -> Iterator[list[IntArray]]:
+        """Yield blocks by the dozen, what one thread does at a time; the same however many threads there are."""
+        share: list[IntArray] = []
+        n_documents = 0
+        for block in self.blocks():
+            share.append(block)
+            n_documents += int(self.grouping.sizes[block].sum())
+            if n_documents >= SHARE_DOCUMENTS:
+                yield share
+                share, n_documents = [], 0
+        if share:
+            yield share
 
 
 def query_lists(
@@ -182,15 +214,20 @@ def query_lists(
 def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
     """One weight a query from one weight a document, which must agree within the query."""
     rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    return one_a_query(rows, grouping, "sample_weight", "A ranking is weighted as a whole: give each query one weight.")
+
+
+def one_a_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One value a query from one a document, which must agree within the query."""
     if grouping.order is not None:
         rows = rows[grouping.order]
-    weights: FloatArray = rows[grouping.starts]
-    differs: NDArray[np.bool_] = rows != np.repeat(weights, grouping.sizes)
+    values = rows[grouping.starts]
+    differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
         raise ValueError(
-            f"sample_weight must be constant within a query; got {weights[query]} and {rows[row]} in query "
-            f"{grouping.ids.tolist()[query]!r}. A ranking is weighted as a whole: give each query one weight."
+            f"{name} must be constant within a query; got {values[query]} and {rows[row]} in query "
+            f"{grouping.ids.tolist()[query]!r}. {hint}"
         )
-    return weights
+    return values

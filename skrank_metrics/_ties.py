@@ -12,6 +12,7 @@ tied scores. ECIR 2008. https://doi.org/10.1007/978-3-540-78646-7_38
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -19,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._ids import concatenate_ranges
 from skrank_metrics._validation import FloatArray, IntArray
 
 T = TypeVar("T", np.float64, np.intp)
@@ -43,7 +45,7 @@ class TieGroups:
         """Groups of a block without ties."""
         return cls.from_tied(np.zeros(shape, dtype=bool))
 
-    def total(self, values: FloatArray) -> FloatArray:
+    def total(self, values: FloatArray | IntArray) -> FloatArray:
         """Sum over each group."""
         return np.add.reduceat(values.ravel(), self.starts)
 
@@ -82,52 +84,89 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
     """Make a product over ranks of 1 - stop its expectation: hazard_j = (Q_j - Q_{j+1}) / Q_j.
 
     Q_j is the mean over subsets of j documents of the group of the product of (1 - stop), the probability to be still
-    reading after j of them. Where all stop probabilities are 0 or 1, hazard_j = r / (t - j). Where Q_j is 0, behind
-    the last rank that can be reached, and behind ``depth`` no hazard is ever used, and it is held at 1.
+    reading after j of them. Where all stop probabilities are 0 or 1, hazard_j = r / (t - j). Behind ``depth``, and
+    where Q_j is 0, no hazard is ever used.
     """
     if groups is None:
         return stops
+    total = groups.total(stops)
     if ((stops == 0) | (stops == 1)).all():
-        r, t = groups.spread(groups.total(stops)), groups.spread(groups.sizes)
+        r, t = groups.spread(total), groups.spread(groups.sizes)
         return np.minimum(r / (t - groups.place), 1.0)
     effective = stops.copy()
-    largest = 8
-    while largest < 8 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
-        chosen = np.flatnonzero((groups.sizes > max(1, largest // 8)) & (groups.sizes <= largest))
+    open_groups = (groups.sizes > 1) & (total > 0)
+    largest = 4
+    while largest < 4 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
+        chosen = np.flatnonzero(open_groups & (groups.sizes > largest // 4) & (groups.sizes <= largest))
         if len(chosen):
-            _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], depth)
-        largest *= 8
+            # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
+            lowest = (total[chosen] / groups.sizes[chosen]).min()
+            reached = math.inf if lowest >= 1 else math.ceil(-746 / math.log1p(-lowest))
+            width = int(min(groups.sizes[chosen].max(), depth, reached))
+            _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], width)
+        largest *= 4
     return effective
 
 
-def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, sizes: IntArray, depth: int) -> None:
-    order = np.argsort(-sizes)
-    starts, sizes = starts[order], sizes[order]
-    width = min(int(sizes[0]), depth)
-    still = np.zeros((len(sizes), width + 1))  # Q_0, Q_1, ... of the documents so far
-    still[:, 0] = 1.0
-    falls = np.zeros((len(sizes), width))  # Q_j - Q_{j+1}, which cancels where stops are small: by their own recurrence
-    for m in range(int(sizes[0])):
-        n_groups, last = int(np.searchsorted(-sizes, -m)), min(m + 1, width)
-        j, stop = np.arange(last), stops[starts[:n_groups] + m][:, None]
-        q, fall = still[:n_groups, : last + 1], falls[:n_groups, :last]
-        with_it = np.hstack([np.zeros((n_groups, 1)), fall[:, :-1]])
-        fall[:] = (stop * q[:, :-1] + j * (1 - stop) * with_it + (m - j) * fall) / (m + 1)
-        q[:, 1:] = ((m - j) * q[:, 1:] + (j + 1) * (1 - stop) * q[:, :-1]) / (m + 1)
-    reached = still[:, :-1] > 0
-    hazard = np.where(reached, falls / np.where(reached, still[:, :-1], 1.0), 1.0)
-    group, place = np.nonzero(np.arange(width) < sizes[:, None])
-    effective[starts[group] + place] = hazard[group, place]
+def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, sizes: IntArray, width: int) -> None:
+    n = len(sizes)
+    cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(n), sizes)
+    values = stops.take(cells)
+    can_stop = np.flatnonzero(values)
+    counts = np.bincount(owner.take(can_stop), minlength=n)
+    by_count = np.argsort(-counts)
+    column = np.empty_like(by_count)
+    column[by_count] = np.arange(n)
+    columns = column.take(owner)
+    steps = np.zeros((int(counts.max()), n))
+    place = np.arange(len(can_stop)) - np.repeat(np.cumsum(counts) - counts, counts)
+    steps.ravel()[place * n + columns.take(can_stop)] = values.take(can_stop)
+    left = _stops_left(steps, counts[by_count], (sizes - counts)[by_count], width)
+
+    place = np.arange(len(cells)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    if width < sizes.max():
+        within = place < width
+        cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
+    effective[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 
-def running_products(a: FloatArray, b: FloatArray, groups: TieGroups | None) -> FloatArray:
+def _stops_left(stops: FloatArray, counts: IntArray, zeros: IntArray, width: int) -> FloatArray:
+    """Give y_j for j < ``width``: the sum of the stops of the other documents, given that nobody stopped at j of them.
+
+    A column a group, those with most stops first: ``counts`` stops above 0 and ``zeros`` others. Let e_j be the sum
+    over subsets of j documents of the product of (1 - stop), and D_j the same with each product times the stops of the
+    others. These overflow; y_j = D_j / e_j and x_j = e_j / e_{j-1} do not. Another document adds (1 - stop) e_{j-1} to
+    e_j, and (1 - stop) D_{j-1} + stop e_j to D_j. All terms are positive, and documents without stop need no step.
+    """
+    j = np.arange(1.0, width)[:, None]
+    x, y = np.maximum(zeros + 1 - j, 0.0) / j, np.zeros((width, len(zeros)))
+    survivals = np.maximum(1 - stops, np.finfo(np.float64).tiny)  # so that nothing is divided by 0
+    for m in range(len(stops)):
+        n_groups = int(np.searchsorted(-counts, -m))
+        last = min(width, int(zeros[:n_groups].max()) + m + 2)
+        x_m, y_m, survival = x[: last - 1, :n_groups], y[:last, :n_groups], survivals[m, :n_groups]
+        sums = x_m + survival
+        inverse = 1 / sums
+        from_previous = survival * y_m[:-1]
+        y_m += stops[m, :n_groups]
+        y_m[1:] *= x_m
+        y_m[1:] += from_previous
+        y_m[1:] *= inverse
+        share = x_m[:-1] * inverse[:-1]
+        x_m[:1] = sums[:1]
+        np.multiply(share, sums[1:], out=x_m[1:])
+    return y
+
+
+def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups | None) -> FloatArray:
     """E[a_i * sum of b up to and including i], for instance relevance times hits, the numerators of precision.
 
     With A, B and S the sums over the group of a, b and a * b, and h the sum of b before it:
     (A h + S + j (A B - S) / (t - 1)) / t. For a = b = relevance that is r/t * (h + 1 + j (r - 1)/(t - 1)).
     """
     if groups is None:
-        return a * np.cumsum(b, axis=1)
+        products: FloatArray = a * np.cumsum(b, axis=1)
+        return products
     t, total_a, total_b, both = groups.sizes, groups.total(a), groups.total(b), groups.total(a * b)
     first = (total_a * _sum_before(b, groups) + both) / t
     step = (total_a * total_b - both) / (t * np.maximum(t - 1, 1))
@@ -175,9 +214,10 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     return expected
 
 
-def _sum_before(values: FloatArray, groups: TieGroups) -> FloatArray:
+def _sum_before(values: FloatArray | IntArray, groups: TieGroups) -> FloatArray:
     """Sum over the ranks before each group."""
-    return (np.cumsum(values, axis=1) - values).ravel()[groups.starts]
+    up_to: FloatArray = np.cumsum(values, axis=1)
+    return (up_to - values).ravel()[groups.starts]
 
 
 def _hypergeometric(x: IntArray, t: IntArray, r: FloatArray, s: IntArray) -> FloatArray:

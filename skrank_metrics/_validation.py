@@ -18,6 +18,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 LARGEST_EXACT_INTEGER = 2**53
 
 
+class NaNScoreError(ValueError):
+    """A model gave no score: the fault of one candidate of a search, while other bad input is wrong for all."""
+
+
 def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[FloatArray, FloatArray, Mask | None]:
     """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value; and the mask, if any."""
     labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
@@ -37,7 +41,8 @@ def check_scores(y_score: Any) -> FloatArray:
     """Scores as float64, none of them NaN."""
     scores = to_float64(y_score, "y_score")
     if np.isnan(scores.min()):
-        _raise_bad_value("y_score", scores, np.isnan(scores), "without NaN", "The model gave no score there.")
+        where = _first("y_score", scores, np.isnan(scores), "without NaN")
+        raise NaNScoreError(f"{where}. The model gave no score there.")
     return scores
 
 
@@ -134,9 +139,12 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 
 def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
+    raise ValueError(f"{_first(name, array, bad, expected)}. {hint}".strip())
+
+
+def _first(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str) -> str:
     place = int(np.flatnonzero(bad)[0])
-    where = f"got {array.flat[place]} at {_position(place, array)}"
-    raise ValueError(f"{name} must be {expected}; {where}. {hint}".strip())
+    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}"
 
 
 def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
@@ -169,6 +177,15 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     return int(value)
 
 
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """A number of threads or processes as joblib takes it."""
+    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool | np.bool_)
+    if n_jobs is None or (whole and n_jobs != 0):
+        return n_jobs
+    error = ValueError if whole else TypeError
+    raise error(f"n_jobs must be None or an int other than 0; got {n_jobs!r}. -1 stands for one a core.")
+
+
 def check_number(value: Any, name: str, expected: str = "a number") -> float:
     """A real number that is not a bool."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -182,6 +199,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
         raise ValueError(f"{name} must be one of {words}; got {value!r}.{nearest(value, words)}")
     return value
+
+
+def check_random_state(value: Any) -> Any:
+    """A source of random numbers from a seed, or the one that was given."""
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return value
+    return np.random.default_rng(check_int(value, "random_state", 0, or_none=True))
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:

@@ -167,7 +167,7 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     grouping = number_rows(check_ids(ids, len(relevant), name, "y"))
     splitter = check_cv(cv)
     folds, leaking, cut = [], [], []
-    for fold, (train, test) in enumerate(_splits(splitter, X, y, ids if groups is None else groups, qid)):
+    for fold, (train, test) in enumerate(split_rows(splitter, X, y, ids if groups is None else groups, qid)):
         in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
         both, partial = _cut_queries(grouping, in_train, in_test)
@@ -181,7 +181,9 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     return SplitReport(spelled, table, leaking, cut)
 
 
-def _splits(splitter: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[Any, Any]]:
+def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[Any, Any]]:
+    """Rows of each fold of a splitter of any kind, with the ids that it takes."""
+    splitter = check_cv(cv)
     given = {"groups": groups, "qid": qid}
     taken = inspect.signature(splitter.split).parameters
     with warnings.catch_warnings():

@@ -70,11 +70,13 @@ class QueryTimeSeriesSplit(QuerySplitter):
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         if size < 1 or n_queries - self.n_splits * size - self.gap < 1:
-            needed = self.n_splits * max(size, 1) + self.gap + 1
+            # Without a test_size, test parts grow with the number of queries, and have to outgrow the gap.
+            least = (self.gap + 1) * (self.n_splits + 1)
+            enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
             raise ValueError(
                 f"n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
-                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, which need {needed} queries or more, "
-                f"and {n_queries} queries. Lower one of them or bring more queries."
+                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, for which {enough} queries are "
+                f"enough, and {n_queries} queries. Lower one of them or bring more queries."
             )
         numbers = np.arange(n_queries)
         for first in range(n_queries - self.n_splits * size, n_queries, size):

@@ -14,14 +14,12 @@ from skrank_metrics._ids import missing_ids_message, resolve_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
+from skrank_metrics._response import RESPONSE_METHODS, one_a_class_message
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
-from skrank_metrics._validation import check_scores
+from skrank_metrics._validation import NaNScoreError
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
-
-# Rankers have only predict; a classifier's predict would tie nearly all documents, so it comes last.
-RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,10 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        check_scores(y_score)  # a candidate may fail here; all else is wrong for every candidate
         try:
             return self._score(y_true, y_score, resolve_ids(y_true, qid=qid, groups=groups)[0], sample_weight)
+        except NaNScoreError:
+            raise
         except (TypeError, ValueError) as error:
             return cast(float, fail_in_search(error))
 
@@ -54,13 +53,17 @@ class RankingScore:
         if ids is None:
             raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
         if np.ndim(y_score) == 2:
-            raise ValueError(
-                f"y_score must hold one score a document; the model gave {np.shape(y_score)[1]}, one a class. Wrap it "
-                "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
-            )
+            raise ValueError(one_a_class_message(np.shape(y_score)[1]) + ", or pass response_method='predict'.")
         warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
-        return float(self.metric.aggregate(result, weights))
+        value = float(self.metric.aggregate(result, weights))
+        if np.isnan(value):  # of every candidate, so that a search would take the first one
+            raise ValueError(
+                f"y_true must leave a query for which {self.metric} is defined where replace_undefined_by is nan; got "
+                "none in the rows that are scored. Set replace_undefined_by=0.0, or balance the folds, as "
+                "QueryKFold(stratify='relevance') does."
+            )
+        return value
 
 
 def make_ranking_scorer(

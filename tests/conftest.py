@@ -6,7 +6,10 @@ import pytest
 import reference
 from hypothesis import settings
 
+os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
+
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("mutation", derandomize=True, deadline=None, max_examples=15)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
@@ -29,3 +32,8 @@ def rows():
     qid = rng.permutation(np.repeat(list("abcdef"), [1, 3, 5, 8, 13, 20]))
     labels = np.where(qid == "c", 0, rng.integers(0, 4, len(qid)))
     return labels, rng.integers(0, 6, len(qid)) / 2, qid
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,25 +71,47 @@ def test_no_metric_is_an_error(rows):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=[])
 
 
-def test_reads_well():
-    report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
-    assert str(report).splitlines() == [
-        "3 queries, 5 documents",
-        "metric       mean  std over queries  undefined queries",
-        "mrr        0.5000            0.4082                  1",
-        "recall@1   0.3333            0.4714                  1",
-    ]
+def test_slices_are_the_queries_with_one_value(rows):
+    y_true, y_score, qid = rows
+    by = np.where(np.isin(qid, ["a", "b", "c"]), "short", "long")
+    report = evaluate(y_true, y_score, qid=qid, metrics=NAMES, by=by)
+    assert set(report.slices) == {"short", "long"}
+    for name, part in report.slices.items():
+        inside = by == name
+        alone = evaluate(y_true[inside], y_score[inside], qid=qid[inside], metrics=NAMES)
+        assert part.qid.tolist() == alone.qid.tolist()
+        assert part.mean == pytest.approx(alone.mean, abs=1e-12)
+        assert part.n_documents == alone.n_documents
+        assert str(part) == str(alone)
 
 
-def test_frame_has_a_row_a_query(rows):
-    report = evaluate(rows[0], rows[1], qid=rows[2])
-    frame = report.to_frame()
-    assert frame.index.name == "qid"
-    assert frame.loc["d", "map"] == report.per_query["map"][report.qid == "d"]
-    pd.testing.assert_series_equal(frame.mean(), pd.Series(report.mean))
+def test_slices_in_two_dimensions_and_with_weights():
+    report = evaluate(
+        [[1, 0], [0, 1], [0, 1]], [[2, 1]] * 3, metrics="mrr", by=["x", "y", "y"], sample_weight=[1, 3, 1]
+    )
+    assert {name: part.mean["mrr"] for name, part in report.slices.items()} == {"x": 1.0, "y": 1 / 2}
+    assert report.slices["y"].weights.tolist() == [3, 1]
 
 
-def test_frame_without_pandas(rows, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="to_frame needs pandas"):
-        evaluate(rows[0], rows[1], qid=rows[2]).to_frame()
+def test_slices_may_not_vary_within_a_query():
+    with pytest.raises(ValueError, match="by must be constant within a query; got x and y in query 'b'"):
+        evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=["x", "x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        (["x", "x"], r"by must hold one value a document, 3 in all; got shape \(2,\)"),
+        ("length", r"got shape \(\)"),
+        (["x", None, None], "by must not hold missing ids"),
+    ],
+)
+def test_slices_are_one_value_a_document(by, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=by)
+
+
+def test_slices_and_labels_of_pandas_are_aligned():
+    y_true = pd.Series([1, 0, 1], index=[0, 1, 2])
+    with pytest.raises(ValueError, match="by must have the same index as y_true"):
+        evaluate(y_true, [1, 2, 3], qid=["a", "b", "b"], by=pd.Series(["x", "y", "y"], index=[2, 1, 0]))

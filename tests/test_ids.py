@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from skrank_metrics import ndcg_score, with_qid
-from skrank_metrics._ids import check_ids, concatenate_ranges, group_rows, resolve_ids
+from skrank_metrics._ids import check_ids, concatenate_ranges, group_rows, number_rows, resolve_ids
 
 
 def test_first_source_given_comes_first_and_the_index_of_y_last():
@@ -123,3 +123,22 @@ def test_with_qid_without_pandas_names_the_other_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="metadata routing"):
         with_qid([1, 0], [1, 1])
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([2**64 - 1, 2**64 - 2, 2**64 - 1], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1, -(2**63)]),
+        np.array([-(2**63), -(2**63) + 1, -(2**63)]),
+        np.array([-128, 127, -128], dtype=np.int8),
+        np.array([2**60, 2**60 + 1, 2**60]),
+        np.array([True, False, True]),
+    ],
+    ids=str,
+)
+def test_numbers_at_the_ends_of_their_range_stay_apart(ids):
+    grouping = group_rows(ids)
+    assert grouping.ids.tolist() == ids[:2].tolist()
+    assert grouping.order.tolist() == [0, 2, 1]
+    assert number_rows(ids).codes.tolist() == [0, 1, 0]

@@ -1,3 +1,5 @@
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -340,7 +342,7 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
         for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
     ]
     assert splits == [("ab", "e"), ("bd", "f")]
-    with pytest.raises(ValueError, match="which need 7 queries or more, and 6 queries"):
+    with pytest.raises(ValueError, match="for which 7 queries are enough, and 6 queries"):
         next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
 
 
@@ -357,7 +359,12 @@ def test_the_folds_of_mslr():
     found = [tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples]
     assert found == [("234", "5", "1"), ("345", "1", "2"), ("145", "2", "3"), ("125", "3", "4"), ("123", "4", "5")]
     left = [set(parts[train]) for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)]
-    assert left[-1] == {"S1", "S2", "S3"}
+    assert left == [{f"S{part}" for part in train} for train, _, _ in found]
+
+
+def test_the_first_of_several_cut_queries_is_named():
+    with pytest.raises(ValueError, match="got query b in group 1 and group 2"):
+        next(QueryKFold(2).split([[0]] * 5, qid=["a", "b", "b", "c", "c"], groups=[1, 1, 2, 1, 3]))
 
 
 def test_a_query_in_two_parts():
@@ -421,3 +428,48 @@ def test_train_test_split_finds_ids_in_an_index():
 def test_bad_parameters_of_the_others(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("splitter", "defaults"),
+    [
+        (QueryKFold(), "QueryKFold(n_splits=5, random_state=None, shuffle=False, stratify=None)"),
+        (RepeatedQueryKFold(), "RepeatedQueryKFold(n_repeats=10, n_splits=5, random_state=None, stratify=None)"),
+        (QueryShuffleSplit(), "QueryShuffleSplit(n_splits=10, random_state=None, test_size=None, train_size=None)"),
+        (QueryTimeSeriesSplit(), "QueryTimeSeriesSplit(gap=0, max_train_size=None, n_splits=5, test_size=None)"),
+        (PredefinedQuerySplit([0, 1]), "PredefinedQuerySplit(parts=[0, 1], validation=False)"),
+    ],
+)
+def test_defaults_are_those_documented_and_all_but_the_first_parameter_go_by_name(splitter, defaults):
+    assert " ".join(repr(splitter).split()) == defaults
+    first, *others = inspect.signature(type(splitter)).parameters.values()
+    assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert {parameter.kind for parameter in others} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize(
+    ("params", "enough"),
+    [
+        ({"n_splits": 5}, 5 + 1),
+        ({"n_splits": 3, "test_size": 4}, 3 * 4 + 1),
+        ({"n_splits": 3, "test_size": 1, "gap": 6}, 3 * 1 + 6 + 1),
+        ({"n_splits": 3, "gap": 6}, (6 + 1) * (3 + 1)),
+    ],
+)
+def test_a_time_series_that_is_too_short_says_how_many_queries_are_enough(params, enough):
+    splitter = QueryTimeSeriesSplit(**params)
+    short = np.arange(params["n_splits"])
+    with pytest.raises(ValueError, match=f"for which {enough} queries are enough, and {len(short)} queries"):
+        next(splitter.split(short, qid=short))
+    for n_queries in range(enough, enough + 30):
+        assert len(list(splitter.split(np.arange(n_queries), qid=np.arange(n_queries)))) == params["n_splits"]
+    if "test_size" in params:  # without it, fewer can do
+        with pytest.raises(ValueError, match="are enough"):
+            next(splitter.split(np.arange(enough - 1), qid=np.arange(enough - 1)))
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, -0.1, 0, -1, float("nan")])
+@pytest.mark.parametrize("name", ["test_size", "train_size"])
+def test_a_share_is_more_than_nothing_and_less_than_all(name, size):
+    with pytest.raises(ValueError, match=rf"{name} must be an int >= 1 .*; got {size}"):
+        QueryShuffleSplit(**{name: size})

@@ -1,0 +1,130 @@
+"""What is timed, what it is compared with, and the target of each ratio."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import cross_validate
+
+from benchmarks import data, peers
+from benchmarks.data import Rows
+from benchmarks.timing import Call, Comparison
+from skrank_metrics import evaluate, get_metric, ranking_scorers, with_qid
+
+TEN = ("ndcg@5", "ndcg@10", "map", "mrr", "precision@10", "recall@10", "hit_rate@10", "rbp", "err", "dcg@10")
+SIX = ("ndcg@10", "map", "mrr", "precision@10", "recall@10", "err")
+PEER_TARGETS = {"LightGBM": 1 / 2.5, "XGBoost": 1 / 3, "CatBoost": 1 / 8, "a plain C loop": 2.5}
+MAIN = "NDCG@10, scores untied, rows sorted"
+
+
+def ours(metric: str, rows: Rows) -> Call:
+    y_true, y_score, qid = rows
+    bound = get_metric(metric)
+    return lambda: bound(y_true, y_score, qid=qid)
+
+
+def against_peers() -> list[Comparison]:
+    rows = data.msl_like()
+    found = [
+        Comparison("NDCG@10", ours("ndcg@10", rows), name, peer(rows), PEER_TARGETS.get(name))
+        for name, peer in peers.available()
+    ]
+    if importlib.util.find_spec("xgboost"):
+        at_depth = f"map@{len(rows[0])}"
+        found.append(
+            Comparison("MAP, all ranks", ours("map", rows), "XGBoost, all ranks", peers.xgboost(rows, at_depth), 1 / 2)
+        )
+    return found
+
+
+def against_itself() -> list[Comparison]:
+    rows = data.msl_like()
+    main = ours("ndcg@10", rows)
+    strings = rows[0], rows[1], rows[2].astype(str)
+    y_true, y_score, qid = rows
+    return [
+        Comparison("scores of one decimal", ours("ndcg@10", data.tied(rows, 1)), MAIN, main, 1.8),
+        Comparison("all scores equal", ours("ndcg@10", data.tied(rows, None)), MAIN, main, 3),
+        Comparison("rows in random order", ours("ndcg@10", data.shuffled(rows)), MAIN, main, 8),
+        Comparison("ids are strings", ours("ndcg@10", strings), MAIN, main),
+        Comparison("ids are strings, rows in random order", ours("ndcg@10", data.shuffled(strings)), MAIN, main),
+        Comparison("ten metrics", lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), MAIN, main, 5),
+    ]
+
+
+def ties_at_all_ranks() -> list[Comparison]:
+    rows = data.msl_like()
+    return [
+        Comparison(f"{name}, {what}", ours(name, data.tied(rows, decimals)), f"{name}, untied", ours(name, rows), 3)
+        for name in ("map", "mrr", "err")
+        for what, decimals in (("one decimal", 1), ("all scores equal", None))
+    ]
+
+
+def shapes() -> list[Comparison]:
+    main = data.msl_like()
+    found = []
+    for name, rows, peer in (
+        ("200,000 lists of 20", data.short_lists(), "lightgbm"),
+        # LightGBM refuses lists of more than 10,000.
+        ("one list of 200,000 and 20,000 of 20", data.one_long_list(), "xgboost"),
+    ):
+        longer = len(rows[0]) / len(main[0])
+        call = ours("ndcg@10", rows)
+        found.append(Comparison(name, call, MAIN + ", per document", ours("ndcg@10", main), 4, longer))
+        if importlib.util.find_spec(peer):
+            found.append(Comparison(name, call, peer, getattr(peers, peer)(rows)))
+    return found
+
+
+class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts its only feature, so that a cross-validation is all scoring."""
+
+    def fit(self, X: Any, y: Any) -> _Given:
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return X[:, 0].copy()
+
+
+def scorers() -> list[Comparison]:
+    y_true, y_score, qid = data.msl_like()
+    y, X, rows = with_qid(y_true, qid), y_score[:, None], np.arange(len(qid))
+    folds = [(rows[:10], rows)]
+    dict_of_six = ranking_scorers(*SIX)
+    return [
+        Comparison(
+            "cross_validate with ranking_scorers of six, slicing and prediction included",
+            lambda: cross_validate(_Given(), X, y, cv=folds, scoring=dict_of_six),
+            "one evaluate of the six",
+            lambda: evaluate(y_true, y_score, qid=qid, metrics=SIX),
+            1.3,
+        )
+    ]
+
+
+def threads() -> list[Comparison]:
+    y_true, y_score, qid = data.msl_like(40_000)
+
+    def call(metrics: tuple[str, ...], n_jobs: int | None) -> Call:
+        return lambda: evaluate(y_true, y_score, qid=qid, metrics=metrics, n_jobs=n_jobs)
+
+    return [
+        Comparison(f"{name}, n_jobs=2", call(metrics, 2), "n_jobs=None", call(metrics, None), rounds=5)
+        for name, metrics in {"NDCG@10": ("ndcg@10",), "MAP": ("map",), "ten metrics": TEN}.items()
+    ]
+
+
+SECTIONS: dict[str, Callable[[], list[Comparison]]] = {
+    "709,525 documents in 6,000 queries, against others": against_peers,
+    "The same documents, other scores, orders and ids": against_itself,
+    "Ties at all ranks": ties_at_all_ranks,
+    "Other shapes": shapes,
+    "In scikit-learn's cross-validation": scorers,
+    "Two threads, 4.7 million documents": threads,
+}

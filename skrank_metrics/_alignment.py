@@ -1,0 +1,98 @@
+"""Values of several reports, the same queries in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._validation import FloatArray, IntArray
+from skrank_metrics.report import RankingReport
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A metric of several rankings, query by query."""
+
+    values: dict[str, FloatArray]  # by name of the ranking
+    qid: NDArray[Any]
+    weights: FloatArray | None
+    greater_is_better: bool
+
+
+def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
+    """Check that reports can be compared, and order them alike."""
+    named = _named(reports)
+    _check_metric(named, metric)
+    places = _places(named, align)
+    first = next(iter(named))
+    return Aligned(
+        {name: report.per_query[metric][places[name]] for name, report in named.items()},
+        named[first].qid[places[first]],
+        _common_weights(named, places),
+        named[first].metrics[metric].greater_is_better,
+    )
+
+
+def _named(reports: Any) -> dict[str, RankingReport]:
+    if isinstance(reports, RankingReport):
+        raise TypeError("reports must be a dict or a sequence of reports; got one report.")
+    named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
+    for name, report in named.items():
+        if not isinstance(report, RankingReport):
+            raise TypeError(f"reports must hold reports of evaluate; got {type(report).__name__} as {name!r}.")
+    if len(named) < 2:
+        raise ValueError(f"reports must hold at least two reports, as two are compared; got {len(named)}.")
+    return named
+
+
+def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
+    for name, report in named.items():
+        if metric not in report.mean:
+            raise ValueError(
+                f"metric must be one that every report has; got {metric!r}, and {name!r} has {', '.join(report.mean)}. "
+                "Pass another, or evaluate with it."
+            )
+        if report.metrics[metric].average == "micro":
+            raise ValueError(
+                f"metric must be a mean over queries; got {metric!r}, which is pooled over documents and cannot be "
+                "compared query by query. Evaluate without average=micro."
+            )
+
+
+def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
+    """Where each report has the queries of the first one that are compared."""
+    numbers = {
+        name: {query: place for place, query in enumerate(report.qid.tolist())} for name, report in named.items()
+    }
+    first, *others = numbers
+    common = [query for query in numbers[first] if all(query in numbers[other] for other in others)]
+    for name in named:
+        if align is None and len(numbers[name]) > len(common):
+            other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
+            both = len(numbers[name].keys() & numbers[other].keys())
+            raise ValueError(
+                f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
+                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
+                "those that all have."
+            )
+    if not common:
+        raise ValueError("reports must have a query in common; got none. Are their ids of the same type?")
+    return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+
+
+def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:
+    weights = {name: report.weights[places[name]] for name, report in named.items() if report.weights is not None}
+    if not weights:
+        return None
+    first = next(iter(weights))
+    for name in named:
+        if name not in weights or not np.array_equal(weights[name], weights[first]):
+            raise ValueError(
+                f"reports must weight their queries alike; got other weights in {name!r} than in {first!r}. Evaluate "
+                "with the same sample_weight."
+            )
+    return weights[first]

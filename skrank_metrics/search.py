@@ -1,0 +1,208 @@
+"""Which candidates of a fitted search can be told apart from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from skrank_metrics._alignment import align_reports
+from skrank_metrics._differences import How, Pair, compare_two
+from skrank_metrics._frames import Framed, columns_of
+from skrank_metrics._metric import BoundMetric
+from skrank_metrics._paired_tests import TESTS, adjust
+from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
+from skrank_metrics._search_results import candidate_of, metric_of, metrics_of, ranked_rows, spelled
+from skrank_metrics._validation import check_int, check_random_state
+from skrank_metrics.cross_evaluation import CrossEvaluation, cross_evaluate
+
+__all__ = ["SearchReport", "search_report"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SearchReport(Printed, Framed):
+    """The leaderboard of a search.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a candidate, with its parameters, means and standard
+    deviations over folds, and what the best is ahead by: "difference", "low", "high", "p_adjusted", NaN if not tested.
+
+    Attributes
+    ----------
+    metric : str
+        By which candidates are ranked, as the search names it.
+    candidates : list of dict
+        Each with ``rank``, ``params``, ``mean`` and ``std`` over folds of every metric (dicts), ``index`` (its row in
+        ``cv_results_``) and ``pair``: the best compared with it, as in ``Comparison.pairs``; None for the best itself
+        and for those that were not fitted again.
+    evaluation : CrossEvaluation
+        Of the candidates that were fitted again, by rank; their reports are what compare takes.
+    changed : float
+        By how much a fold's value of a candidate differs at most from that of the search; above 0 where folds or
+        models are random.
+    """
+
+    _same_as: ClassVar[str] = "candidates"
+
+    metric: str
+    candidates: list[dict[str, Any]]
+    evaluation: CrossEvaluation
+    changed: float
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = []
+        for candidate in self.candidates:
+            row = {"rank": candidate["rank"], "index": candidate["index"], **candidate["params"]}
+            for name, mean in candidate["mean"].items():
+                row |= {f"mean {name}": mean, f"std {name}": candidate["std"][name]}
+            pair = candidate["pair"]
+            low, high = (np.nan, np.nan) if pair is None else pair.interval
+            row["difference"] = np.nan if pair is None else pair.difference
+            rows.append({**row, "low": low, "high": high, "p_adjusted": np.nan if pair is None else pair.p_adjusted})
+        return columns_of(rows)
+
+    def _parts(self) -> list[Part]:
+        names = list(self.candidates[0]["mean"])
+        heads = ["candidate", "rank", *names, "best ahead by", "95% interval"]
+        rows = []
+        for candidate in self.candidates:
+            means = [f"{candidate['mean'][name]:.4f} ± {candidate['std'][name]:.4f}" for name in names]
+            rows.append((spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
+        n_tested = sum(candidate["pair"] is not None for candidate in self.candidates)
+        parts: list[Part] = [
+            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
+            Table((*heads, "adjusted p", "told apart"), rows),
+            f"Compared with the best query by query, out of fold, each fitted again: {TESTS['permutation']}, "
+            f"{counted(len(self.evaluation.fold), 'query')}, Holm at 0.05, {counted(n_tested, 'pair')}. Being chosen "
+            "on these data, the best looks better than it is.",
+        ]
+        if self.changed > 1e-9:
+            parts.append(f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random.")
+        return parts
+
+
+def _verdict(candidate: dict[str, Any]) -> tuple[str, str, str, str]:
+    pair = candidate["pair"]
+    if pair is None:
+        return ("", "", "", "best" if candidate["rank"] == 1 else "not tested")
+    apart = "yes" if pair.p_adjusted <= 0.05 else "no"
+    return f"{pair.difference:+.4f}", interval_text(pair.interval, "+"), p_text(pair.p_adjusted), apart
+
+
+def search_report(
+    search: Any,
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    metric: str | None = None,
+    n_candidates: int = 10,
+    n_jobs: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    verbose: int = 0,
+    random_state: Any = None,
+) -> SearchReport:
+    """Rank the candidates of a fitted search, and tell which of them are worse than the best.
+
+    A search keeps a number a fold, and five folds can tell little apart. So the best candidates are fitted again on
+    the folds of the search, and compared query by query with the best one. That costs as many fits as there are folds
+    for each of n_candidates.
+
+    Parameters
+    ----------
+    search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV
+        Scored by scorers of this package. Of halving, candidates are taken on their last rung.
+    X : array-like or sparse matrix of shape (n_documents, n_features)
+        Features that the search was fitted on.
+    y : array-like of shape (n_documents,)
+        Relevance labels that it was fitted on. May carry the query ids in an index level named "qid".
+    qid : array-like of shape (n_documents,), default=None
+        Query ids; None means those in the index of ``y``.
+    metric : str, default=None
+        By which to rank, a key of the search's ``scoring``; None means that by which it refitted.
+    n_candidates : int, default=10
+        How many of the best to fit again, at least 2. The others are ranked, and not tested.
+    n_jobs, params, verbose : int, dict and int, default=None, None and 0
+        As in cross_evaluate.
+    random_state : int, RandomState or Generator instance or None, default=None
+        Where the random signs of the permutation test come from.
+
+    Returns
+    -------
+    report : SearchReport
+        Prints as a table, in notebooks too.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        Where the search is not fitted.
+    TypeError
+        Where the query ids are missing, or an argument is of the wrong type.
+    ValueError
+        Where the search has other scorers or fewer than two candidates, or ``metric`` is none of its metrics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, search_report, with_qid
+    >>> from skrank_metrics.datasets import make_ranking
+    >>> X, y, qid = make_ranking(30, random_state=0)
+    >>> grid = {"estimator__alpha": [1.0, 1e9]}
+    >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    >>> report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
+    >>> [candidate["rank"] for candidate in report.candidates]
+    [1, 2]
+    """
+    check_is_fitted(search, "cv_results_")
+    check_int(n_candidates, "n_candidates", 2)
+    metrics = metrics_of(search)
+    metric = metric_of(search, metrics, metric)
+    rows = ranked_rows(search, metric)
+    candidates = [candidate_of(search, row, rank, metrics) for rank, row in enumerate(rows, start=1)]
+    models = {
+        f"{candidate['rank']}: {spelled(candidate['params'])}": clone(search.estimator).set_params(
+            **clone(candidate["params"], safe=False)
+        )
+        for candidate in candidates[:n_candidates]
+    }
+    evaluation = cross_evaluate(
+        models,
+        X,
+        y,
+        qid=qid,
+        cv=5 if search.cv is None else search.cv,  # for a search, None is five folds of rows
+        metrics=list(metrics.values()),
+        n_jobs=n_jobs,
+        params=params,
+        verbose=verbose,
+    )
+    pairs = _against_best(evaluation, str(metrics[metric]), random_state)
+    for candidate, pair in zip(candidates[1:], pairs, strict=False):
+        candidate["pair"] = pair
+    return SearchReport(str(metrics[metric]), candidates, evaluation, _changed(search, rows, metrics, evaluation))
+
+
+def _against_best(evaluation: CrossEvaluation, metric: str, random_state: Any) -> list[Pair]:
+    aligned = align_reports(evaluation.reports, metric, None)
+    best, *others = aligned.values
+    how = How("permutation", 0.95, 9999, check_random_state(random_state))
+    pairs = [compare_two(aligned, best, other, how) for other in others]
+    adjusted = adjust(np.array([pair.p_value for pair in pairs]), "holm")
+    return [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
+
+
+def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
+    """By how much folds differ from those of the search, where there are as many."""
+    largest = 0.0
+    for row, folds in zip(rows, evaluation.folds.values(), strict=False):
+        for name, metric in metrics.items():
+            values = folds[str(metric)] * (1 if metric.greater_is_better else -1)
+            before = [search.cv_results_[f"split{fold}_test_{name}"][row] for fold in range(search.n_splits_)]
+            if len(before) == len(values):
+                largest = max(largest, float(np.nanmax(np.abs(values - before))))
+    return largest

@@ -1,0 +1,196 @@
+"""Run the tests against mutants of the package and say which ones survive.
+
+    cosmic-ray init tests/mutation/cosmic-ray.toml mutants.sqlite
+    python tests/mutation/run.py mutants.sqlite --sample 600
+
+The mutants are cosmic-ray's. Each is imported from memory by a fork of this process, which has the large libraries
+loaded already: that takes a tenth of the time that a new process would, and no file of the checkout is written to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.abc
+import importlib.util
+import os
+import random
+import resource
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pandas  # noqa: F401  loaded once for all mutants, like the next ones
+import pytest
+import scipy.optimize  # noqa: F401
+import sklearn.model_selection  # noqa: F401
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
+from scipy.stats import binomtest
+
+ROOT = Path(__file__).parents[2]
+SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
+# The quickest first, as the first failure ends a run.
+TESTS_OF_SPLITTERS = ["test_splitters.py"]
+TESTS_OF_METRICS = [
+    f"test_{name}.py"
+    for name in (
+        "gains",
+        "ties",
+        "ranked",
+        "golden",
+        "retrieved",
+        "evaluation",
+        "enumeration",
+        "contract",
+        "worked_examples",
+    )
+]
+NOT_NEEDED = "not no_square"  # which takes seconds, and is about memory
+SECONDS = 45  # of processor time
+# Without a decorator such as @metric the package cannot be imported; that would only embellish the figure.
+NOT_RUN = "core/RemoveDecorator"
+
+
+def tests_of(module: Path) -> list[str]:
+    """Tests that a mutant of the module has to fail one of."""
+    names = TESTS_OF_SPLITTERS if module.stem in SPLITTERS else TESTS_OF_METRICS
+    doctests = [str(ROOT / module)]
+    return doctests + [str(ROOT / "tests" / name) for name in names if (ROOT / "tests" / name).is_file()]
+
+
+def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Places whose change nothing can notice: annotations, which are not evaluated, and the options of dataclasses."""
+    nodes: list[ast.AST] = []
+    for node in ast.walk(ast.parse((ROOT / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.returns:
+            nodes.append(node.returns)
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
+            nodes.append(node.annotation)
+        if isinstance(node, ast.ClassDef):
+            nodes += node.decorator_list
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes]  # type: ignore[attr-defined]
+
+
+class Mutant(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports one module of the package from changed source."""
+
+    def __init__(self, module: Path, code: str) -> None:
+        self._name, self._path, self._code = ".".join(module.with_suffix("").parts), ROOT / module, code
+
+    def find_spec(self, fullname, path, target=None):
+        if fullname != self._name:
+            return None
+        return importlib.util.spec_from_file_location(fullname, self._path, loader=self)
+
+    def exec_module(self, module):
+        exec(compile(self._code, self._path, "exec"), module.__dict__)
+
+
+def mutated(mutation: MutationSpec) -> str:
+    """Source of a mutant."""
+    source = (ROOT / mutation.module_path).read_text(encoding="utf-8")
+    operator = get_operator(mutation.operator_name)(**mutation.operator_args)
+    return mutate_code(source, operator, mutation.occurrence)
+
+
+def outcome(module: Path, code: str) -> TestOutcome:
+    """Run the tests against a module with changed source, in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        _test(module, code)
+    return TestOutcome.SURVIVED if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 else TestOutcome.KILLED
+
+
+def check(modules: set[Path]) -> None:
+    """Make sure that the tests pass on unchanged modules, and that changed ones are what is imported."""
+    for module in modules:
+        source = (ROOT / module).read_text(encoding="utf-8")
+        assert outcome(module, source) is TestOutcome.SURVIVED, f"tests of the unchanged {module} fail"
+        assert outcome(module, source + "\nraise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
+
+
+def _test(module: Path, code: str) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # a mutant that does not end is noticed too
+    resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30,) * 2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    sys.meta_path.insert(0, Mutant(module, code))
+    status = 1
+    try:
+        status = int(
+            pytest.main(
+                ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", NOT_NEEDED, *tests_of(module)]
+            )
+        )
+    finally:
+        os._exit(status)
+
+
+def pending(session: WorkDB, modules: list[str]) -> list[WorkItem]:
+    """Mutants that have not run, in the order of cosmic-ray's list."""
+    places = {Path(m): without_effect(Path(m)) for m in {str(i.mutations[0].module_path) for i in session.work_items}}
+    items = []
+    for item in session.pending_work_items:
+        mutation = item.mutations[0]
+        inside = any(start <= mutation.start_pos < end for start, end in places[mutation.module_path])
+        if inside or mutation.operator_name == NOT_RUN:
+            session.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED))
+        elif not modules or mutation.module_path.stem in modules:
+            items.append(item)
+    key = [(str(i.mutations[0].module_path), i.mutations[0].operator_name, i.mutations[0].occurrence) for i in items]
+    return [item for _, item in sorted(zip(key, items, strict=True), key=lambda pair: pair[0])]
+
+
+def report(session: WorkDB) -> None:
+    """Print what survived and the share that was killed, with its 95 % confidence interval."""
+    specs = {item.job_id: item.mutations[0] for item in session.work_items}
+    counts: Counter[tuple[str, bool]] = Counter()
+    for job, result in session.results:
+        if result.worker_outcome == WorkerOutcome.SKIPPED:
+            continue
+        spec, killed = specs[job], result.is_killed
+        counts[str(spec.module_path), killed] += 1
+        if not killed:
+            line = (ROOT / spec.module_path).read_text(encoding="utf-8").splitlines()[spec.start_pos[0] - 1]
+            place = f"{spec.module_path}:{spec.start_pos[0]}:{spec.start_pos[1]}"
+            print(f"survived: {place} {spec.operator_name.removeprefix('core/')} {spec.occurrence}: {line.strip()}")
+    for name in sorted({name for name, _ in counts}):
+        killed = counts[name, True]
+        print(f"{name}: {killed} of {killed + counts[name, False]} killed")
+    killed, total = sum(n for (_, dead), n in counts.items() if dead), counts.total()
+    interval = binomtest(killed, total).proportion_ci()
+    print(f"all: {killed} of {total} killed, {killed / total:.1%} ({interval.low:.1%} to {interval.high:.1%})")
+
+
+def main() -> None:
+    """Run a sample of the mutants of a session."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("session", help="made by cosmic-ray init; results are kept in it")
+    parser.add_argument("--sample", type=int, help="mutants to draw, each with the same chance; default: all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--modules", nargs="*", default=[], help="such as _gains cutoff; default: all")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    os.environ.setdefault("HYPOTHESIS_PROFILE", "mutation")
+    os.environ.setdefault("SKRANK_ENUMERATED_QUERIES", "300")
+    with use_db(arguments.session, WorkDB.Mode.open) as session:
+        items = pending(session, arguments.modules)
+        if arguments.sample is not None:
+            items = random.Random(arguments.seed).sample(items, min(arguments.sample, len(items)))
+        check({item.mutations[0].module_path for item in items})
+        for number, item in enumerate(items, start=1):
+            result = WorkResult(
+                WorkerOutcome.NORMAL, test_outcome=outcome(item.mutations[0].module_path, mutated(item.mutations[0]))
+            )
+            session.set_result(item.job_id, result)
+            print(f"{number} of {len(items)}", end="\r", file=sys.stderr)
+        report(session)
+
+
+if __name__ == "__main__":
+    main()

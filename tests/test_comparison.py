@@ -1,0 +1,188 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from skrank_metrics import compare, evaluate, kendall_tau_distance
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(60, random_state=0)
+
+
+def report(feature, rows=slice(None), metrics=("ndcg@10", "mrr"), **options):
+    return evaluate(Y[rows], X[rows, feature], qid=QID[rows], metrics=metrics, **options)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return {name: report(feature) for name, feature in (("first", 0), ("second", 1), ("noise", 9))}
+
+
+def test_pairs_are_differences_query_by_query(reports):
+    comparison = compare(reports, "mrr", random_state=0)
+    assert comparison.names == ("first", "second", "noise")
+    assert [(p.first, p.second) for p in comparison.pairs] == [
+        ("first", "second"),
+        ("first", "noise"),
+        ("second", "noise"),
+    ]
+    for pair in comparison.pairs:
+        one, other = reports[pair.first], reports[pair.second]
+        differences = one.per_query["mrr"] - other.per_query["mrr"]
+        np.testing.assert_allclose(pair.differences, differences, atol=1e-12)
+        assert pair.difference == pytest.approx(one.mean["mrr"] - other.mean["mrr"])
+        assert pair.interval == pytest.approx(tuple(stats.ttest_1samp(differences, 0).confidence_interval()))
+        assert pair.effect_size == pytest.approx(differences.mean() / differences.std(ddof=1))
+        expected = [(differences > 1e-9).sum(), (abs(differences) < 1e-9).sum(), (differences < -1e-9).sum()]
+        assert [pair.wins, pair.ties, pair.losses] == expected
+        assert pair.n_queries == 60
+        assert pair.qid.tolist() == one.qid.tolist()
+
+
+@pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon"])
+def test_p_values_are_near_those_of_scipy(reports, test):
+    pair = compare(reports, "ndcg@10", test=test, random_state=0).pairs[0]
+    a, b = (reports[name].per_query["ndcg@10"] for name in ("first", "second"))
+    if test == "permutation":
+        expected = stats.permutation_test(
+            (a - b,), np.mean, permutation_type="samples", vectorized=True, random_state=np.random.default_rng(1)
+        ).pvalue
+        assert pair.p_value == pytest.approx(expected, abs=4 * np.sqrt(2 * max(expected, 1e-4) / 9999))
+    else:
+        expected = (stats.ttest_rel if test == "t" else stats.wilcoxon)(a, b).pvalue
+        assert pair.p_value == pytest.approx(expected, rel=1e-6)
+
+
+def test_corrections_are_over_all_pairs(reports):
+    raw = [pair.p_value for pair in compare(reports, test="t", correction=None).pairs]
+    assert [pair.p_adjusted for pair in compare(reports, test="t", correction=None).pairs] == raw
+    bh = [pair.p_adjusted for pair in compare(reports, test="t", correction="bh").pairs]
+    assert bh == pytest.approx(stats.false_discovery_control(raw))
+    smallest = int(np.argmin(raw))
+    assert compare(reports, test="t").pairs[smallest].p_adjusted == pytest.approx(min(1, 3 * raw[smallest]))
+
+
+def test_order_of_queries_does_not_matter(reports):
+    rows = np.concatenate([np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)])
+    shuffled = report(1, rows)
+    assert shuffled.qid.tolist() != reports["second"].qid.tolist()
+    first, second = (compare([reports["first"], other], test="t").pairs[0] for other in (shuffled, reports["second"]))
+    np.testing.assert_array_equal(first.differences, second.differences)
+
+
+def test_swapped_reports_swap_all(reports):
+    one = compare([reports["first"], reports["noise"]], test="t").pairs[0]
+    two = compare([reports["noise"], reports["first"]], test="t").pairs[0]
+    assert (two.difference, two.wins, two.ties, two.losses) == (-one.difference, one.losses, one.ties, one.wins)
+    assert two.p_value == one.p_value
+
+
+def test_of_a_distance_the_smaller_wins():
+    metrics = [kendall_tau_distance, "neg_kendall_tau_distance"]
+    reports = [report(feature, metrics=metrics) for feature in (0, 9)]
+    distance, negative = (compare(reports, name, test="t").pairs[0] for name in reports[0].mean)
+    assert distance.difference == -negative.difference < 0
+    assert (distance.wins, distance.losses) == (negative.wins, negative.losses)
+    assert distance.wins > distance.losses
+
+
+def test_queries_without_a_value_are_left_out():
+    labels = np.where(QID < 7, 0, Y)
+    reports = [evaluate(labels, X[:, f], qid=QID, metrics="mrr", replace_undefined_by=np.nan) for f in (0, 1)]
+    (pair,) = compare(reports, "mrr").pairs
+    assert pair.qid.tolist() == list(range(7, 60))
+    assert pair.n_queries == len(pair.differences) == 53
+
+
+def test_different_queries_are_refused_or_intersected(reports):
+    fewer = report(1, QID >= 10)
+    message = r"reports must be over the same queries; got 60 in '0' and 50 in '1', 50 of them in both\. Pass align="
+    with pytest.raises(ValueError, match=message):
+        compare([reports["first"], fewer])
+    with pytest.raises(ValueError, match=r"got 60 in '1' and 50 in '0', 50 of them"):
+        compare([fewer, reports["first"]])
+    (pair,) = compare([reports["first"], fewer], align="intersection").pairs
+    assert pair.qid.tolist() == list(range(10, 60))
+    assert pair.difference == pytest.approx(report(0, QID >= 10).mean["ndcg@10"] - fewer.mean["ndcg@10"])
+
+
+def test_queries_with_ids_of_other_types_have_none_in_common(reports):
+    other = evaluate(Y, X[:, 1], qid=QID.astype(str))
+    with pytest.raises(ValueError, match=r"reports must have a query in common; got none\. Are their ids of the same"):
+        compare([reports["first"], other], align="intersection")
+
+
+def test_weights_weight_the_differences():
+    weights = np.random.default_rng(0).uniform(1, 9, 60)[QID]
+    one, other = (report(feature, sample_weight=weights) for feature in (0, 1))
+    (pair,) = compare([one, other], random_state=0).pairs
+    assert pair.difference == pytest.approx(one.mean["ndcg@10"] - other.mean["ndcg@10"])
+    assert pair.interval[0] < pair.difference < pair.interval[1]
+    with pytest.raises(ValueError, match="test must be 'permutation' for reports with weights; got 't'"):
+        compare([one, other], test="t")
+    with pytest.raises(ValueError, match="reports must weight their queries alike; got other weights in '0' than in"):
+        compare([report(0), other])
+    equal = [report(feature, sample_weight=np.ones(len(QID))) for feature in (0, 1)]
+    p_values = [compare(two, random_state=3).pairs[0].p_value for two in (equal, [report(0), report(1)])]
+    assert p_values[0] == p_values[1]
+
+
+def test_one_query_has_no_interval_and_no_verdict():
+    reports = [evaluate([1, 0], scores, qid=[0, 0], metrics="mrr") for scores in ([2, 1], [1, 2])]
+    comparison = compare(reports, "mrr")
+    assert np.isnan(comparison.pairs[0].interval).all()
+    assert comparison.pairs[0].p_value == 1.0
+    assert "none for fewer than two queries" in str(comparison)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"reports": []}, ValueError, "reports must hold at least two reports, as two are compared; got 0"),
+        ({"reports": {"a": report(0)}}, ValueError, "at least two reports, as two are compared; got 1"),
+        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got one report"),
+        ({"reports": [report(0), 0.7]}, TypeError, "reports must hold reports of evaluate; got float as '1'"),
+        (
+            {"metric": "map"},
+            ValueError,
+            "metric must be one that every report has; got 'map', and '0' has ndcg@10, mrr",
+        ),
+        ({"test": "z"}, ValueError, r"test must be one of \['permutation', 't', 'wilcoxon'\]; got 'z'"),
+        ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
+        ({"align": "union"}, ValueError, "align must be one of"),
+        ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1; got 0"),
+        ({"random_state": "seed"}, TypeError, "random_state must be an int >= 0"),
+    ],
+)
+def test_bad_input(change, error, message):
+    with pytest.raises(error, match=message):
+        compare(**{"reports": [report(0), report(1)], **change})
+
+
+def test_pooled_metrics_are_refused():
+    pooled = [report(feature, metrics="recall(average=micro)@3") for feature in (0, 1)]
+    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
+        compare(pooled, "recall(average=micro)@3")
+
+
+def test_no_query_with_a_value():
+    reports = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
+    with pytest.raises(ValueError, match="reports must have a query with a value in both; got none for '0' and '1'"):
+        compare(reports, "mrr")
+
+
+def test_reads_well_and_converts(reports):
+    comparison = compare(reports, test="t", random_state=0)
+    text = str(comparison)
+    assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second ")
+    assert text.endswith("Told apart at 0.05: first and noise, second and noise.")
+    assert [pair.second for pair in comparison.told_apart()] == ["noise", "noise"]
+    assert "first - noise" in comparison._repr_html_()
+    frame = comparison.to_frame()
+    assert frame["p_adjusted"].tolist() == [pair.p_adjusted for pair in comparison.pairs]
+    assert comparison.to_frame("polars")["low"].to_list() == [pair.interval[0] for pair in comparison.pairs]
+
+
+@pytest.mark.parametrize("random_state", [0, np.random.RandomState(0), np.random.default_rng(0), None])
+def test_sources_of_random_numbers(reports, random_state):
+    assert 0 < compare(reports, n_resamples=99, random_state=random_state).pairs[0].p_value <= 1

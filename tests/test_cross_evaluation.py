@@ -1,0 +1,167 @@
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMRanker
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRanker
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    compare,
+    cross_evaluate,
+    evaluate,
+    ranking_scorers,
+    with_qid,
+)
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(60, random_state=0)
+CV = QueryKFold(3)
+MODELS = {
+    "ridge": Ridge(),
+    "lightgbm": QueryRanker(LGBMRanker(n_estimators=10, verbose=-1, n_jobs=1)),
+    "pipeline": make_pipeline(StandardScaler(), QueryRanker(LogisticRegression())),
+}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return cross_evaluate(MODELS, X, Y, qid=QID, cv=CV)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_folds_are_those_of_cross_validate(result, name):
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            MODELS[name], X, Y, cv=CV, scoring=ranking_scorers("ndcg@10", "map", "mrr"), params={"groups": QID}
+        )
+    for metric, values in result.folds[name].items():
+        np.testing.assert_allclose(values, found[f"test_{metric}"], atol=1e-12)
+
+
+def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
+    for number, (train, test) in enumerate(CV.split(X, Y, QID)):
+        scores = Ridge().fit(X[train], Y[train]).predict(X[test])
+        np.testing.assert_allclose(result.scores["ridge"][test], scores)
+        expected = evaluate(Y[test], scores, qid=QID[test])
+        inside = result.fold == number
+        assert set(result.reports["ridge"].qid[inside]) == set(QID[test])
+        values = dict(zip(expected.qid, expected.per_query["map"], strict=True))
+        np.testing.assert_allclose(
+            result.reports["ridge"].per_query["map"][inside],
+            [values[query] for query in result.reports["ridge"].qid[inside]],
+        )
+
+
+def test_both_aggregates_are_shown_and_named(result):
+    report = result.reports["ridge"]
+    frame = result.to_frame().set_index(["model", "metric"])
+    assert frame.loc[("ridge", "map"), "mean over queries"] == report.mean["map"]
+    assert frame.loc[("ridge", "map"), "mean over folds"] == result.folds["ridge"]["map"].mean()
+    text = str(result)
+    assert text.startswith("60 queries out of fold, 3 folds\nmodel ")
+    assert "mean over queries" in text
+    assert "mean over folds" in text
+    assert f"{report.mean['map']:.4f}" in result._repr_html_()
+
+
+def test_results_can_be_compared(result):
+    assert [pair.n_queries for pair in compare(result.reports, "map").pairs] == [60] * 3
+
+
+@pytest.mark.parametrize("ids", ["qid", "index", "shuffled"])
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csr_matrix])
+def test_containers_and_ways_of_ids(result, container, ids):
+    y, qid = (with_qid(Y, QID), None) if ids == "index" else (Y, QID)
+    order = np.random.default_rng(0).permutation(len(Y)) if ids == "shuffled" else np.arange(len(Y))
+    qid = None if qid is None else qid[order]
+    y = y.iloc[order] if ids == "index" else y[order]
+    found = cross_evaluate(Ridge(solver="lsqr", tol=1e-12), container(X[order]), y, qid=qid, cv=CV)
+    assert found.reports["Ridge"].mean == pytest.approx(result.reports["ridge"].mean, abs=1e-6)
+
+
+def test_processes_give_the_same(result):
+    found = cross_evaluate({"lightgbm": MODELS["lightgbm"]}, X, Y, qid=QID, cv=CV, n_jobs=2)
+    np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])
+
+
+def test_queries_that_are_never_tested_are_left_out():
+    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map")
+    tested = ~np.isnan(found.scores["Ridge"])
+    assert 0 < tested.sum() < len(Y)
+    expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
+    np.testing.assert_array_equal(found.reports["Ridge"].per_query["map"], expected.per_query["map"])
+    assert np.unique(found.fold).tolist() == [0, 1, 2]
+
+
+def test_params_go_to_those_who_request_them():
+    weights = np.where(QID < 30, 1.0, 0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Ridge().set_fit_request(sample_weight=True)
+    found = cross_evaluate(model, X, Y, qid=QID, cv=CV, params={"sample_weight": weights})
+    train, test = next(CV.split(X, Y, QID))
+    expected = Ridge().fit(X[train], Y[train], sample_weight=weights[train]).predict(X[test])
+    np.testing.assert_allclose(found.scores["Ridge"][test], expected)
+
+
+def test_groups_are_what_is_kept_together():
+    users = QID // 4
+    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, params={"groups": users})
+    folds_of_users = [set(found.fold[found.reports["Ridge"].qid // 4 == user]) for user in set(users)]
+    assert all(len(folds) == 1 for folds in folds_of_users)
+
+
+def test_a_bare_ranker_takes_its_ids():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = XGBRanker(n_estimators=5, n_jobs=1).set_fit_request(qid=True)
+    bare = cross_evaluate(model, X, Y, qid=QID, cv=CV)
+    wrapped = cross_evaluate(QueryRanker(XGBRanker(n_estimators=5, n_jobs=1)), X, Y, qid=QID, cv=CV)
+    np.testing.assert_array_equal(bare.scores["XGBRanker"], wrapped.scores["QueryRanker"])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"estimators": {}}, ValueError, "estimators must hold at least one estimator; got none"),
+        ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
+        ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
+        ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
+        ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query once at the most; got query"),
+        ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
+        ({"estimators": LogisticRegression()}, ValueError, "one score a document; the model gave 5, one a"),
+    ],
+)
+def test_bad_input(change, error, message):
+    with pytest.raises(error, match=message):
+        cross_evaluate(**{"estimators": Ridge(), "X": X, "y": Y, "qid": QID, **change})
+
+
+def test_a_model_that_fails_ends_it():
+    with pytest.raises(ValueError, match="alpha"):
+        cross_evaluate(Ridge(alpha=-1), X, Y, qid=QID)
+
+
+def test_progress_is_that_of_joblib(capsys):
+    cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV)
+    assert capsys.readouterr() == ("", "")
+    cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, verbose=2)
+    assert "END" in capsys.readouterr().out
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y):
+        raise AssertionError("this was to be noticed before anything is fitted")
+
+
+@pytest.mark.parametrize("change", [{"metrics": "ndgc"}, {"qid": QID[:-1]}, {"y": -Y}])
+def test_bad_input_is_noticed_before_anything_is_fitted(change):
+    with pytest.raises(ValueError, match=r"ndcg|length|finite"):
+        cross_evaluate(**{"estimators": NeverFitted(), "X": X, "y": Y, "qid": QID, **change})

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from skrank_metrics import evaluate, ndcg_score
+from skrank_metrics.datasets import make_ranking
+
+# Five queries: ties of two documents, a constant one, a single document, all relevant, none relevant.
+QID = ["ties"] * 3 + ["constant"] * 3 + ["single"] + ["all"] * 2 + ["none"] * 2
+LABELS = [*[1, 0, 0], *[0, 2, 1], *[1], *[1, 2], *[0, 0]]
+SCORES = [*[1.0, 1.0, 0.5], *[0.0, 0.0, 0.0], *[3.0], *[1.0, 2.0], *[2.0, 1.0]]
+
+
+@pytest.fixture
+def health():
+    return evaluate(LABELS, SCORES, qid=QID, metrics=["ndcg@10", "dcg"]).health
+
+
+def test_counts(health):
+    assert (health.n_queries, health.n_documents) == (5, 11)
+    assert health.n_tied == 2 + 3
+    assert (health.n_constant, health.n_single_document, health.n_all_relevant, health.n_no_relevant) == (1, 1, 1, 1)
+    assert (health.n_tied_in_float32, health.n_repeated) == (0, 0)
+
+
+def test_range_of_ties_is_what_both_extremes_give(health):
+    for place, ties in enumerate(("worst", "best")):
+        assert health.tie_range["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
+
+
+def test_each_finding_is_a_sentence(health):
+    ties, constant, single, everything, none = health.findings
+    worst, best = health.tie_range["dcg"]
+    assert ties.startswith("Ties: 45.5% of the documents share their score")
+    assert f"{worst:.4f} with ties at worst, {best:.4f} at best" in ties
+    assert constant == "Constant scores: 1 query in no order at all, one score for all documents."
+    assert single == "Single documents: 1 query of one document, where no order can be wrong."
+    assert everything.startswith("All relevant: 1 query of relevant documents only")
+    assert none == "No relevant document: 1 query, counted 0 by ndcg@10."
+    assert all(finding in str(health) for finding in health.findings)
+
+
+def test_undefined_queries_may_be_left_out():
+    health = evaluate([1, 0, 0], [1, 2, 3], qid=[0, 0, 1], metrics=["map", "mrr(replace_undefined_by=nan)"]).health
+    assert health.findings[-1] == (
+        "No relevant document: 1 query, counted 0 by map and left out of mrr(replace_undefined_by=nan)."
+    )
+
+
+def test_collapse_in_float32():
+    scores = 1e6 + np.array([0.0, 0.001, 0.002, 5.0])
+    health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health
+    assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
+    assert health.findings == (
+        "Float32: 3 further documents would tie in float32; libraries that round scores so give other numbers.",
+    )
+
+
+def test_scores_beyond_float32_are_no_error():
+    assert evaluate([1, 0, 2], [1e300, 2e300, -np.inf], qid=[0] * 3).health.n_tied_in_float32 == 2
+
+
+def test_repeated_rows():
+    health = evaluate([1, 0, 0, 0], [3.0, 2.0, 2.0, 1.0], qid=[0] * 4).health
+    assert health.n_repeated == 1
+    assert health.findings == (
+        "Repeated rows: 1 row with the query, label and score of an earlier one; a document that is listed twice "
+        "counts twice.",
+    )
+
+
+def test_documents_that_were_not_ranked_do_not_tie():
+    retrieved = [True, True, False, False]
+    health = evaluate([1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0], qid=[0] * 4, retrieved=retrieved).health
+    assert (health.n_tied, health.n_constant, health.n_documents) == (0, 0, 4)
+
+
+def test_nothing_found():
+    X, y, qid = make_ranking(40, random_state=0)
+    kept = np.bincount(qid, weights=y > 0)[qid] > 0
+    kept &= (np.bincount(qid) > 1)[qid] & (np.bincount(qid, weights=y == 0)[qid] > 0)
+    health = evaluate(y[kept], X[kept, 0], qid=qid[kept]).health
+    assert health.findings == ()
+    assert str(health).endswith("Nothing found that changes the reading of the numbers.")

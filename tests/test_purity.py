@@ -1,0 +1,230 @@
+"""What computing leaves alone: its inputs, other threads, the network, other programs and the disk."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRanker
+from sklearn.linear_model import Ridge
+
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    audit_splits,
+    evaluate,
+    explain_difference,
+    get_metric,
+    get_metric_names,
+    query_train_test_split,
+    ranking_scorers,
+    with_qid,
+)
+
+TIES = ("average", "best", "worst", "stable")
+GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
+BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
+BOUND += [m.replace(k=3) for m in BOUND if m.metric.has_cutoff]
+
+
+def columns(rows):
+    """Features, labels, scores, ids, weights and what was retrieved, of the rows of six interleaved queries."""
+    y_true, y_score, qid = rows
+    weights = 1.0 + np.unique(qid, return_inverse=True)[1]
+    X = np.column_stack([y_score, np.arange(len(qid)), y_true % 2]).astype(float)
+    retrieved = np.arange(len(qid)) % 7 > 0
+    return {"X": X, "y": y_true, "scores": y_score, "qid": qid, "weights": weights, "retrieved": retrieved}
+
+
+def read_only(data):
+    for array in data.values():
+        array.flags.writeable = False
+    return data
+
+
+def strided(data):
+    return {name: np.repeat(array, 2, axis=0)[::2] for name, array in data.items()}
+
+
+def with_index(data):
+    index = [f"row {i}" for i in range(len(data["y"]))]
+    frames = {name: pd.Series(array, index=index) for name, array in data.items() if name != "X"}
+    return {"X": pd.DataFrame(data["X"], index=index, columns=list("abc")), **frames}
+
+
+def with_ids_in_the_index(data):
+    return {**data, "y": with_qid(data["y"], data["qid"])}
+
+
+CONTAINERS = {
+    "arrays": dict,
+    "read-only": read_only,
+    "strided": strided,
+    "pandas": with_index,
+    "ids in the index": with_ids_in_the_index,
+    "lists": lambda data: {name: array.tolist() for name, array in data.items()},
+}
+
+
+def fingerprint(value):
+    """All bytes of a value and what else there is to change in it."""
+    if isinstance(value, pd.DataFrame | pd.Series):
+        return (
+            fingerprint(value.to_numpy()),
+            fingerprint(value.index.to_numpy()),
+            str(value.index.name),
+            str(value.attrs),
+        )
+    if isinstance(value, np.ndarray):
+        content = value.tolist() if value.dtype == object else value.tobytes()
+        return content, value.dtype.str, value.shape, value.strides, value.flags.writeable
+    return repr(value)
+
+
+def every_metric(X, y, scores, qid, weights, retrieved):
+    for metric in BOUND:
+        metric(y, scores, qid=qid, sample_weight=weights)
+        metric(y, scores, qid=qid, retrieved=retrieved, average=None)
+
+
+def reports(X, y, scores, qid, weights, retrieved):
+    metrics = [metric for metric in BOUND if metric.k is None][::3]
+    evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
+    explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
+    str(audit_splits(QueryKFold(2), X, y, qid=qid))
+    with_qid(y, qid)
+
+
+def splitters(X, y, scores, qid, weights, retrieved):
+    parts = (np.asarray(qid) > "c").astype(int)
+    for splitter in (
+        QueryKFold(3), QueryKFold(3, stratify="both", shuffle=True, random_state=0), RepeatedQueryKFold(2, n_repeats=2),
+        QueryShuffleSplit(2), QueryTimeSeriesSplit(2), PredefinedQuerySplit(parts),
+    ):  # fmt: skip
+        for train, test in splitter.split(X, y, groups=qid, qid=qid):
+            train[:], test[:] = 0, 0  # the rows are the caller's
+    for part in query_train_test_split(X, y, scores, qid=qid, random_state=0):
+        if isinstance(part, np.ndarray):
+            part[:] = 0
+
+
+def rankers(X, y, scores, qid, weights, retrieved):
+    for model in (Ridge(), LGBMRanker(n_estimators=2, min_child_samples=1, verbose=-1, n_jobs=1)):
+        ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
+        ranker.score(X, y, qid=qid, sample_weight=weights)
+        labels = with_qid(np.asarray(y), np.asarray(qid))
+        for scorer in ranking_scorers("ndcg@3", "map", "neg_kendall_tau_distance").values():
+            scorer(ranker, X, labels)
+        ranker.predict(X)[:] = 0  # and so are predictions
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("use", [every_metric, reports, splitters, rankers], ids=lambda use: use.__name__)
+def test_inputs_are_byte_for_byte_what_they_were(use, container, rows):
+    data = CONTAINERS[container](columns(rows))
+    before = {name: fingerprint(value) for name, value in data.items()}
+    use(**data)
+    assert {name: fingerprint(value) for name, value in data.items()} == before
+
+
+def problem_of(seed):
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat(np.arange(20), rng.integers(1, 30, 20)))
+    return np.column_stack([rng.integers(0, 9, len(qid)), np.ones(len(qid))]), rng.integers(0, 4, len(qid)), qid
+
+
+class Given(Ridge):
+    """Predicts the first feature."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0].copy()
+
+
+SHARED = ranking_scorers("ndcg@5", "map", "mrr", "err@3", "kendall_tau")
+RANKER = QueryRanker(Given()).fit(*problem_of(0)[:2], qid=problem_of(0)[2] + 1000)
+
+
+def computed_of(seed):
+    """Numbers from objects that all threads share, on data of the thread's own."""
+    X, y, qid = problem_of(seed)
+    scores = [scorer(RANKER, X, with_qid(y, qid)) for scorer in SHARED.values()]
+    values = [metric(y, X[:, 0], qid=qid) for metric in BOUND[::7]]
+    report = evaluate(y, X[:, 0], qid=qid, metrics=["ndcg@5", "precision@3", "q_measure"])
+    folds = [test.tolist() for _, test in QueryKFold(3).split(X, y, groups=qid)]
+    return scores, values, list(report.mean.values()), folds
+
+
+def test_eight_threads_give_what_one_gives():
+    expected = [computed_of(seed) for seed in range(8)]
+    assert len({str(numbers) for numbers in expected}) == 8
+    barrier = threading.Barrier(8)
+
+    def work(seed):
+        barrier.wait()
+        return [computed_of(seed) for _ in range(3)]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # a change of threads at every chance
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(work, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert results == [[numbers] * 3 for numbers in expected]
+
+
+AUDITED = """
+import sys, warnings
+FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn", "os.startfile",
+             "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate",
+             "shutil.", "tempfile.", "urllib.", "ftplib.", "http.", "smtplib.", "webbrowser.", "pickle.", "sqlite3.")
+seen = []
+def hook(event, arguments):
+    if event == "open":
+        if set(str(arguments[1])) & set("wax+") or (arguments[2] or 0) & 3:
+            seen.append((event, str(arguments[0])))
+    elif event.startswith(FORBIDDEN):
+        seen.append((event, str(arguments)[:99]))
+{before}
+sys.addaudithook(hook)
+import skrank_metrics, skrank_metrics.datasets
+{after}
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from skrank_metrics import *
+rng = np.random.default_rng(0)
+qid = np.repeat(np.arange(30), 5)
+X, y = rng.normal(size=(150, 3)), rng.integers(0, 4, 150)
+evaluate(y, X[:, 0], qid=qid, metrics=[n for n in get_metric_names() if n != "pfound"])
+import sklearn
+with sklearn.config_context(enable_metadata_routing=True):
+    GridSearchCV(QueryRanker(Ridge()), {{"estimator__alpha": [1, 2]}}, scoring=ranking_scorers("ndcg@5", "map"),
+                 refit="map", cv=QueryKFold(3), error_score="raise").fit(X, y, groups=qid)
+str(audit_splits(QueryKFold(3), X, y, qid=qid))
+print(seen)
+"""
+
+
+def test_neither_import_nor_scoring_touches_network_programs_or_disk():
+    # What the dependencies do while they are imported is their own.
+    code = AUDITED.format(before="import scipy.optimize, scipy.stats, sklearn.model_selection", after="")
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_audit_sees_what_it_looks_for(tmp_path):
+    acts = "import socket, subprocess; open('written', 'w'); socket.socket(); subprocess.Popen(['true']).wait()"
+    code = AUDITED.format(before="", after=acts + "; print({event for event, _ in seen}); raise SystemExit")
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert all(event in done.stdout for event in ("open", "socket.__new__", "subprocess.Popen"))

@@ -1,0 +1,115 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
+from xgboost import XGBRanker
+
+from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, ranking_scorers, with_qid, within_noise
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(60, random_state=0)
+
+
+def results(*folds, metric="score", params=None):
+    found = {f"split{i}_test_{metric}": np.array(fold) for i, fold in enumerate(zip(*folds, strict=True))}
+    return {"params": params or [{"size": number} for number in range(len(folds))], **found}
+
+
+def behind(p, n_folds=5):
+    """Scores of a candidate and the best one, whose one-sided corrected p-value is ``p``."""
+    noise = np.random.default_rng(0).normal(size=n_folds)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    best = np.full(n_folds, 0.8)
+    t = stats.t.isf(p, n_folds - 1)
+    return best - 0.01 * (noise + t * np.sqrt(1 / n_folds + 1 / (n_folds - 1))), best
+
+
+@pytest.mark.parametrize(("p", "chosen"), [(0.03, 1), (0.049, 1), (0.051, 0), (0.3, 0)])
+def test_level_of_the_corrected_test(p, chosen):
+    assert within_noise(prefer="size")(results(*behind(p))) == chosen
+
+
+def test_plain_t_would_reject_more():
+    worse, best = behind(0.1)
+    assert stats.ttest_rel(best, worse, alternative="greater").pvalue < 0.05
+    assert within_noise(prefer="size")(results(worse, best)) == 0
+
+
+def test_other_levels_and_ratios():
+    found = results(*behind(0.1))
+    assert within_noise(prefer="size", level=0.2)(found) == 1
+    assert within_noise(prefer="size", test_ratio=1e-9)(found) == 1, "as if training parts did not overlap"
+
+
+def test_directions_functions_and_ties_of_preference():
+    params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]
+    found = results([0.8, 0.7, 0.9], [0.81, 0.7, 0.89], [0.8, 0.7, 0.89], params=params)
+    assert within_noise(prefer="depth")(found) == 1, "of two, the better"
+    assert within_noise(prefer="-depth")(found) == 0
+    assert within_noise(prefer=lambda p: (p["depth"], -p["rate"]))(found) == 2
+
+
+def test_failed_candidates_are_not_chosen():
+    assert within_noise(prefer="size")(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
+    with pytest.raises(ValueError, match="within_noise needs a candidate with a score in all folds; got none"):
+        within_noise(prefer="size")(results([np.nan, 0.8], [0.7, np.nan]))
+
+
+def test_equal_candidates_and_constant_distances():
+    assert within_noise(prefer="size")(results([0.5, 0.5], [0.75, 0.75])) == 1
+    assert within_noise(prefer="size")(results([0.75, 0.75], [0.75, 0.75])) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: within_noise(prefer=3),
+            TypeError,
+            "prefer must be the name of a parameter or a function of them; got 3",
+        ),
+        (lambda: within_noise(prefer="size", level=1), ValueError, r"level must be a number in \(0, 1\); got 1"),
+        (
+            lambda: within_noise(prefer="size", test_ratio=0),
+            ValueError,
+            "test_ratio must be a number > 0 or None; got 0",
+        ),
+        (lambda: within_noise("map", prefer="size")(results([1, 2])), ValueError, "got 'map' and a search by score"),
+        (lambda: within_noise(prefer="sise")(results([1, 2])), ValueError, "got 'sise'. Did you mean 'size'"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_in_a_search_with_several_scorers():
+    refit = within_noise("ndcg@10", prefer="-estimator__alpha")
+    grid = {"estimator__alpha": [1e-3, 1.0, 1e2, 1e6, 1e12]}
+    search = GridSearchCV(
+        QueryRanker(Ridge()), grid, scoring=ranking_scorers("map", "ndcg@10"), refit=refit, cv=QueryKFold(5)
+    )
+    search = clone(pickle.loads(pickle.dumps(search))).fit(X, with_qid(Y, QID))
+    folds = np.array([search.cv_results_[f"split{i}_test_ndcg@10"] for i in range(5)])
+    ahead = folds[:, folds.mean(axis=0).argmax()] - folds[:, search.best_index_]
+    p = stats.t.sf(ahead.mean() / np.sqrt((1 / 5 + 1 / 4) * max(ahead.var(ddof=1), 1e-300)), 4)
+    assert p > 0.05
+    assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
+
+
+def test_of_halving_on_its_last_rung():
+    search = HalvingGridSearchCV(
+        QueryRanker(XGBRanker(n_jobs=1)),
+        {"estimator__max_depth": [1, 2, 3, 4]},
+        scoring=get_ranking_scorer("ndcg@10"),
+        refit=within_noise(prefer="estimator__max_depth"),
+        cv=QueryKFold(3),
+        resource="estimator__n_estimators",
+        max_resources=12,
+    ).fit(X, with_qid(Y, QID))
+    assert search.cv_results_["iter"][search.best_index_] == max(search.cv_results_["iter"]) > 0

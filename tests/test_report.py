@@ -1,0 +1,170 @@
+import pickle
+import re
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from skrank_metrics import evaluate, kendall_tau_distance, precision_at_k_score
+from skrank_metrics.datasets import make_ranking
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, qid = make_ranking(80, random_state=0)
+    return y, X[:, 0].round(1), qid
+
+
+def test_intervals_are_student_t_and_hold_the_mean(data):
+    report = evaluate(*data[:2], qid=data[2])
+    for name, (low, high) in report.intervals(0.9).items():
+        expected = stats.ttest_1samp(report.per_query[name], 0).confidence_interval(0.9)
+        np.testing.assert_allclose((low, high), expected)
+        assert report.std[name] == pytest.approx(np.std(report.per_query[name]))
+
+
+def test_interval_of_a_weighted_mean_is_around_it(data):
+    weights = np.random.default_rng(0).uniform(1, 3, data[2].max() + 1)[data[2]]
+    report = evaluate(*data[:2], qid=data[2], metrics="map", sample_weight=weights)
+    assert np.mean(report.intervals()["map"]) == pytest.approx(report.mean["map"])
+
+
+def test_interval_of_a_pooled_metric_covers_it(data):
+    """The interval of a ratio of sums, against resampled queries."""
+    y, scores, qid = data
+    report = evaluate(y, scores, qid=qid, metrics="recall(average=micro)@3")
+    low, high = report.intervals()["recall(average=micro)@3"]
+    top = np.concatenate(
+        [np.argsort(-scores[qid == q], kind="stable")[:3] + np.flatnonzero(qid == q)[0] for q in set(qid)]
+    )
+    hits = np.bincount(qid[top], weights=y[top] > 0)
+    relevant = np.bincount(qid, weights=y > 0)
+    random = np.random.default_rng(0)
+    draws = random.integers(0, len(hits), (4000, len(hits)))
+    resampled = np.quantile(hits[draws].sum(1) / relevant[draws].sum(1), [0.025, 0.975])
+    assert (low + high) / 2 == pytest.approx(report.mean["recall(average=micro)@3"])
+    np.testing.assert_allclose((low, high), resampled, atol=0.02)
+
+
+def test_no_interval_of_one_query():
+    report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
+    assert np.isnan(report.intervals()["mrr"]).all()
+    assert "none" in str(report).splitlines()[2]
+    assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
+
+
+def test_reads_well():
+    report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
+    half = stats.t.ppf(0.975, 2) * np.std([1, 0.5, 0], ddof=1) / np.sqrt(3)
+    assert str(report).splitlines() == [
+        "3 queries, 5 documents",
+        "metric      mean       95% interval  std over queries  undefined queries",
+        f"mrr       0.5000  [{0.5 - half:.4f}, {0.5 + half:.4f}]            0.4082                  1",
+        "recall@1  0.3333  [-1.1009, 1.7676]            0.4714                  1",
+        "Intervals: Student's t over queries.",
+        "Single documents: 1 query of one document, where no order can be wrong.",
+        "No relevant document: 1 query, counted 0 by mrr, recall@1.",
+    ]
+
+
+def test_worst_queries_first_without_undefined_ones():
+    labels, scores, qid = [0, 1, 1, 0, 0, 0, 1], [3, 2, 2, 1, 9, 8, 7], ["a", "a", "b", "b", "c", "c", "d"]
+    report = evaluate(labels, scores, qid=qid, metrics=["mrr", "recall@1", kendall_tau_distance])
+    assert report.worst(2) == {"a": 1 / 2, "b": 1.0}
+    assert report.worst(9, "recall@1") == {"a": 0.0, "b": 1.0, "d": 1.0}
+    assert list(report.worst(1, "kendall_tau_distance")) == ["a"], "the largest distance is the worst"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0,), "n must be an int >= 1; got 0"), ((3, "map@3"), r"metric must be one of \['ndcg@10'.*Did you mean 'map'")],
+)
+def test_worst_refuses(data, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(*data[:2], qid=data[2]).worst(*arguments)
+
+
+def test_frame_has_a_row_a_query(rows):
+    report = evaluate(rows[0], rows[1], qid=rows[2])
+    frame = report.to_frame()
+    assert frame.index.name == "qid"
+    assert frame.loc["d", "map"] == report.per_query["map"][report.qid == "d"]
+    pd.testing.assert_series_equal(frame.mean(), pd.Series(report.mean))
+
+
+def test_frame_of_polars_and_with_slices(rows):
+    by = np.where(rows[2] == "a", "first", "other")
+    report = evaluate(rows[0], rows[1], qid=rows[2], by=by)
+    frame = report.to_frame("polars")
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.columns == ["qid", "by", "ndcg@10", "map", "mrr"]
+    pd.testing.assert_frame_equal(frame.to_pandas().set_index("qid"), report.to_frame(), check_dtype=False)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frame_without_the_library(rows, monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=f"to_frame needs {library}"):
+        evaluate(rows[0], rows[1], qid=rows[2]).to_frame(library)
+
+
+def test_frame_of_another_library(rows):
+    with pytest.raises(ValueError, match=r"library must be one of \['pandas', 'polars'\]; got 'arrow'"):
+        evaluate(rows[0], rows[1], qid=rows[2]).to_frame("arrow")
+
+
+def test_flat_keys_suit_loggers_and_differ(rows):
+    names = ["ndcg@10", "ndcg_at_10", "ndcg(gain=exp2, ties=worst)@3", "err(p=0.5)"]
+    report = evaluate(rows[0], rows[1], qid=rows[2], metrics=names)
+    flat = report.to_dict(flat=True)
+    assert all(re.fullmatch(r"[a-z0-9_]+", key) for key in flat)
+    assert all(type(value) is float for value in flat.values())
+    assert len(flat) == 5 * len(names)
+    assert flat["ndcg_at_10"] == flat["ndcg_at_10_2"] == report.mean["ndcg@10"]
+    assert flat["ndcg_gain_exp2_ties_worst_at_3"] == report.mean["ndcg(gain=exp2, ties=worst)@3"]
+    assert flat["err_p_0_5_high"] == report.to_dict()["err(p=0.5)"]["high"] == report.intervals()["err(p=0.5)"][1]
+
+
+def test_survives_pickling(data):
+    report = evaluate(*data[:2], qid=data[2], by=data[2] % 2)
+    assert str(pickle.loads(pickle.dumps(report))) == str(report)
+
+
+def test_does_not_keep_what_was_computed_on_the_way(data):
+    report = evaluate(*data[:2], qid=data[2])
+    assert len(pickle.dumps(report)) < 16 * len(data[0]) + 110 * len(report.qid) + 3000
+
+
+class Outline(HTMLParser):
+    """Tags, attributes and text of HTML."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], set(), []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_html_says_what_the_text_says_and_needs_nothing_else(rows):
+    by = np.where(rows[2] == "a", "<script>alert(1)</script>", "b & c")
+    report = evaluate(rows[0], rows[1], qid=rows[2], by=by)
+    outline = Outline(report._repr_html_())
+    assert set(outline.tags) == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert outline.attributes == {"style"}
+    assert "url(" not in report._repr_html_()
+    assert "".join(outline.text).replace(" ", "") == str(report).replace(" ", "").replace("\n", "")
+
+
+def test_metrics_of_functions_are_known_by_their_names(rows):
+    report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[precision_at_k_score])
+    assert report.metrics["precision"].greater_is_better

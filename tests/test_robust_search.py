@@ -1,0 +1,211 @@
+"""Searches in which something goes wrong: the result is that of a loop by hand, or an error names the cause."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import sklearn
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryRanker,
+    audit_splits,
+    get_ranking_scorer,
+    make_ranking_scorer,
+    ndcg_score,
+    with_qid,
+)
+
+
+class Candidate(BaseEstimator):
+    """A ridge regression, or one that goes wrong as its parameter says."""
+
+    def __init__(self, what="fine"):
+        self.what = what
+
+    def fit(self, X, y):
+        if self.what == "fit raises":
+            raise RuntimeError("this candidate cannot be fitted")
+        self.ridge_ = Ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        scores = self.ridge_.predict(X)
+        if self.what == "predict raises":
+            raise RuntimeError("this candidate cannot predict")
+        if self.what == "exits":
+            os._exit(1)
+        if self.what == "is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.what == "one nan":
+            scores[len(scores) // 2] = np.nan
+        wrong = {"nan": np.full(len(X), np.nan), "constant": np.zeros(len(X)), "reversed": -scores}
+        return wrong.get(self.what, scores)
+
+
+@pytest.fixture
+def problem():
+    """Interleaved queries, features of which the first tells most, grades and ids."""
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(np.arange(12), rng.integers(3, 9, 12)))
+    X = rng.normal(size=(len(qid), 3))
+    return X, np.clip(np.round(X[:, 0] + 0.5 * rng.normal(size=len(qid)) + 1), 0, 3), qid
+
+
+def searched(problem, whats, n_jobs=1, cv=None, scorer="ndcg@5", model=None, error_score=np.nan):
+    X, y, qid = problem
+    model = QueryRanker(Candidate()) if model is None else model
+    scoring = get_ranking_scorer(scorer) if isinstance(scorer, str) else scorer
+    search = GridSearchCV(
+        model, {"estimator__what": whats}, scoring=scoring, cv=cv or QueryKFold(3), n_jobs=n_jobs,
+        error_score=error_score,
+    )  # fmt: skip
+    return search.fit(X, with_qid(y, qid))
+
+
+def by_hand(problem, what, cv=None):
+    X, y, qid = problem
+    scores = []
+    for train, test in (cv or QueryKFold(3)).split(X, y, groups=qid):
+        ridge = Ridge().fit(X[train], y[train])
+        predicted = {
+            "constant": np.zeros(len(test)),
+            "fine": ridge.predict(X[test]),
+            "reversed": -ridge.predict(X[test]),
+        }
+        scores.append(ndcg_score(y[test], predicted[what], qid=qid[test], k=5))
+    return scores
+
+
+def split_scores(search, candidate):
+    return [search.cv_results_[f"split{i}_test_score"][candidate] for i in range(search.n_splits_)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.filterwarnings("ignore:Scoring failed")  # which is said where the score is computed
+def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
+    failing = ["nan", "one nan", "fit raises", "predict raises"]
+    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):
+        search = searched(problem, [*failing, "reversed", "fine", "constant"], n_jobs)
+    for candidate in range(4):
+        assert np.isnan(split_scores(search, candidate)).all()
+    assert search.cv_results_["rank_test_score"].tolist() == [4, 4, 4, 4, 3, 1, 2]
+    assert search.best_params_ == {"estimator__what": "fine"}
+    for candidate, what in enumerate(["reversed", "fine", "constant"], start=4):
+        assert split_scores(search, candidate) == by_hand(problem, what)
+
+
+@pytest.mark.parametrize(
+    ("what", "n_jobs", "error", "message"),
+    [
+        ("nan", 1, ValueError, "y_score must be without NaN; got nan at row 0"),
+        ("one nan", 2, ValueError, "y_score must be without NaN; got nan at row"),
+        ("fit raises", 1, RuntimeError, "cannot be fitted"),
+        ("predict raises", 1, RuntimeError, "cannot predict"),
+    ],
+)
+def test_a_candidate_that_fails_ends_the_search_on_request(problem, what, n_jobs, error, message):
+    with pytest.raises(error, match=message):
+        searched(problem, ["fine", what], n_jobs, error_score="raise")
+
+
+def test_a_search_of_which_every_candidate_fails_has_no_winner_with_a_number(problem):
+    with pytest.warns(UserWarning, match="Scoring failed|non-finite"):
+        search = searched(problem, ["nan", "one nan"])
+    assert np.isnan(search.best_score_)
+
+
+@pytest.mark.parametrize(("what", "error_score"), [("exits", np.nan), ("is killed", "raise")])
+def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
+    X, y, qid = problem
+    search = GridSearchCV(
+        QueryRanker(Candidate()), {"estimator__what": ["fine", what]}, scoring=get_ranking_scorer("ndcg@5"),
+        cv=QueryKFold(2), n_jobs=2, error_score=error_score,
+    )  # fmt: skip
+    with pytest.raises(TerminatedWorkerError):
+        search.fit(X, with_qid(y, qid))
+    assert not hasattr(search, "cv_results_")
+    # The next search gets new workers, and right numbers.
+    assert split_scores(searched(problem, ["fine"], n_jobs=2), 0) == by_hand(problem, "fine")
+
+
+def fold_without_relevant_documents(problem):
+    X, y, qid = problem
+    y = np.where(qid % 3 == 1, 0.0, y)
+    return (X, y, qid), PredefinedQuerySplit(qid % 3)
+
+
+@pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (2, "raise")])
+def test_a_fold_without_a_relevant_document_counts_0_for_every_candidate(problem, n_jobs, error_score):
+    problem, cv = fold_without_relevant_documents(problem)
+    search = searched(problem, ["reversed", "fine"], n_jobs, cv=cv, error_score=error_score)
+    for candidate, what in enumerate(["reversed", "fine"]):
+        assert split_scores(search, candidate) == by_hand(problem, what, cv)
+        assert split_scores(search, candidate)[1] == 0
+    assert search.best_params_ == {"estimator__what": "fine"}
+
+
+@pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (1, "raise"), (2, np.nan)])
+def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_score):
+    # Every candidate would have a mean of NaN, and the first one would win.
+    problem, cv = fold_without_relevant_documents(problem)
+    scorer = make_ranking_scorer("ndcg@5", replace_undefined_by=np.nan)
+    with pytest.raises(ValueError, match=r"y_true must leave a query.*ndcg.*replace_undefined_by"):
+        searched(problem, ["reversed", "fine"], n_jobs, cv=cv, scorer=scorer, error_score=error_score)
+
+
+def test_one_query_of_50000_documents(problem):
+    rng = np.random.default_rng(1)
+    X = np.vstack([problem[0], rng.normal(size=(50_000, 3))])
+    y = np.concatenate([problem[1], rng.integers(0, 4, 50_000)])
+    long = X, y, np.concatenate([problem[2], np.full(50_000, 99)])
+    search = searched(long, ["constant", "reversed", "fine"])
+    for candidate, what in enumerate(["constant", "reversed", "fine"]):
+        assert split_scores(search, candidate) == by_hand(long, what)
+
+
+@pytest.mark.parametrize(("grade", "value"), [(0, 0), (2, 1)])
+def test_constant_labels_give_every_candidate_the_same(problem, grade, value):
+    X, y, qid = problem
+    search = searched((X, np.full(len(y), grade), qid), ["fine", "constant", "reversed"])
+    assert search.cv_results_["mean_test_score"] == pytest.approx([value] * 3, abs=1e-12)
+    assert search.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
+
+
+def test_ids_on_both_sides_of_a_split_are_warned_of_and_audited(problem):
+    X, y, qid = problem
+    cv = KFold(2)
+    ids = [(set(qid[train]), set(qid[test])) for train, test in cv.split(X)]
+    with pytest.warns(UserWarning, match="queries that are scored were among the") as warned:
+        search = searched(problem, ["fine"], cv=cv)
+    for warning, (train, test) in zip(warned, ids, strict=True):
+        count = f"{len(train & test)} of the {len(test)} queries that are scored were among the {len(train)}"
+        assert str(warning.message).startswith(count)
+    assert split_scores(search, 0) == by_hand_of_rows(problem, cv)
+    assert [set(leaking) for leaking in audit_splits(cv, X, y, qid=qid).leaking] == [a & b for a, b in ids]
+
+
+def by_hand_of_rows(problem, cv):
+    X, y, qid = problem
+    fits = [(Ridge().fit(X[train], y[train]), test) for train, test in cv.split(X)]
+    return [ndcg_score(y[test], ridge.predict(X[test]), qid=qid[test], k=5) for ridge, test in fits]
+
+
+@pytest.mark.parametrize("error_score", [np.nan, "raise"])
+def test_weights_that_leave_no_query_end_the_search(problem, error_score):
+    X, y, qid = problem
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            QueryRanker(Candidate()).set_fit_request(sample_weight=False), {"estimator__what": ["fine"]},
+            scoring=get_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True),
+            cv=PredefinedQuerySplit(qid % 3), error_score=error_score,
+        )  # fmt: skip
+        with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):
+            search.fit(X, y, groups=qid, sample_weight=(qid % 3 > 0).astype(float))

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+from lightgbm import LGBMRanker
+from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    compare,
+    get_ranking_scorer,
+    kendall_tau_distance,
+    make_ranking_scorer,
+    ranking_scorers,
+    search_report,
+    with_qid,
+    within_noise,
+)
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(60, random_state=0)
+GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
+
+
+def ridge_search(kind=GridSearchCV, **options):
+    options = {"scoring": ranking_scorers("ndcg@10", "map"), "refit": "ndcg@10", "cv": QueryKFold(3), **options}
+    return kind(QueryRanker(Ridge()), GRID, **options)
+
+
+@pytest.fixture(scope="module")
+def search():
+    X_noisy = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 30)) * 100])
+    return ridge_search().fit(X_noisy, with_qid(Y, QID)), X_noisy
+
+
+@pytest.fixture(scope="module")
+def found(search):
+    return search_report(search[0], search[1], Y, qid=QID, random_state=0)
+
+
+def test_order_and_folds_are_those_of_the_search(search, found):
+    results = search[0].cv_results_
+    assert [c["rank"] for c in found.candidates] == [1, 2, 3]
+    assert [c["index"] for c in found.candidates] == np.argsort(-results["mean_test_ndcg@10"]).tolist()
+    for candidate in found.candidates:
+        assert candidate["params"] == results["params"][candidate["index"]]
+        assert candidate["mean"]["map"] == results["mean_test_map"][candidate["index"]]
+        assert candidate["std"]["map"] == results["std_test_map"][candidate["index"]]
+    assert found.changed == pytest.approx(0, abs=1e-12), "fitted again on the same folds, the scores are the same"
+
+
+def test_the_best_is_compared_with_each_other_one(found):
+    best, second, third = found.candidates
+    assert best["pair"] is None
+    pairs = compare(found.evaluation.reports, "ndcg@10", test="t", correction=None).pairs[:2]
+    for candidate, pair in zip((second, third), pairs, strict=True):
+        assert candidate["pair"].difference == pair.difference
+        assert candidate["pair"].interval == pair.interval
+        assert candidate["pair"].p_value == pytest.approx(pair.p_value, abs=0.02)
+    adjusted = sorted(2 * candidate["pair"].p_value for candidate in (second, third))
+    assert min(c["pair"].p_adjusted for c in (second, third)) == pytest.approx(min(1, adjusted[0]))
+
+
+def test_reads_well_and_converts(found):
+    text = str(found)
+    assert text.startswith("3 candidates ranked by ndcg@10, mean ± std over folds\n")
+    assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 2 pairs" in text
+    assert "best" in text.splitlines()[2]
+    frame = found.to_frame()
+    assert frame["rank"].tolist() == [1, 2, 3]
+    assert frame["p_adjusted"].tolist()[1:] == [c["pair"].p_adjusted for c in found.candidates[1:]]
+    assert "alpha=" in found._repr_html_()
+
+
+def test_only_so_many_are_fitted_again(search):
+    found = search_report(search[0], search[1], Y, qid=QID, n_candidates=2)
+    assert len(found.evaluation.reports) == 2
+    assert found.candidates[2]["pair"] is None
+    assert "not tested" in str(found)
+    assert np.isnan(found.to_frame()["difference"].iloc[2])
+
+
+def test_other_metrics_and_the_one_of_within_noise():
+    search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha")).fit(X, with_qid(Y, QID))
+    assert search_report(search, X, Y, qid=QID).metric == "map"
+    assert search_report(search, X, with_qid(Y, QID), metric="ndcg@10").metric == "ndcg@10"
+    unsaid = ridge_search(refit=False).fit(X, with_qid(Y, QID))
+    with pytest.raises(ValueError, match=r"metric must name one of \['ndcg@10', 'map'\]"):
+        search_report(unsaid, X, Y, qid=QID)
+    with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
+        search_report(search, X, Y, qid=QID, metric="mrr")
+
+
+def test_of_a_distance_the_smallest_is_the_best():
+    search = ridge_search(scoring=make_ranking_scorer(kendall_tau_distance), refit=True).fit(X, with_qid(Y, QID))
+    found = search_report(search, X, Y, qid=QID)
+    assert found.changed == pytest.approx(0, abs=1e-12)
+    assert found.candidates[0]["params"] == search.best_params_
+
+
+def test_randomized_search_and_random_folds():
+    search = ridge_search(RandomizedSearchCV, n_iter=2, random_state=0, cv=QueryKFold(3, shuffle=True))
+    found = search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)
+    assert len(found.candidates) == 2
+    assert "folds or models are random" in str(found)
+
+
+def test_halving_shows_each_candidate_on_its_last_rung():
+    search = HalvingGridSearchCV(
+        QueryRanker(LGBMRanker(verbose=-1, n_jobs=1)),
+        {"estimator__num_leaves": [2, 4, 8, 16]},
+        scoring=get_ranking_scorer("ndcg@10"),
+        cv=QueryKFold(3),
+        resource="estimator__n_estimators",
+        max_resources=12,
+        random_state=0,
+    ).fit(X, with_qid(Y, QID))
+    found = search_report(search, X, Y, qid=QID)
+    leaves = [c["params"]["estimator__num_leaves"] for c in found.candidates]
+    assert sorted(leaves) == [2, 4, 8, 16]
+    rounds = [c["params"]["estimator__n_estimators"] for c in found.candidates]
+    assert rounds == sorted(rounds, reverse=True)
+    assert found.candidates[0]["params"] == search.best_params_
+    assert found.changed == pytest.approx(0, abs=1e-12)
+
+
+def test_unfitted_search():
+    with pytest.raises(NotFittedError, match="GridSearchCV instance is not fitted yet"):
+        search_report(ridge_search(), X, Y, qid=QID)
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "message"),
+    [
+        ({"scoring": "r2", "refit": True}, {}, "search must be scored by scorers of skrank_metrics; got"),
+        ({}, {"n_candidates": 1}, "n_candidates must be an int >= 2; got 1"),
+        ({"cv": KFold(3)}, {}, r"cv must keep every query whole; got KFold\(n_splits=3"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+def test_bad_input(options, change, message):
+    search = ridge_search(**options).fit(X, with_qid(Y, QID))
+    with pytest.raises(ValueError, match=message):
+        search_report(search, X, Y, qid=QID, **change)
+
+
+def test_a_single_candidate():
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    with pytest.raises(ValueError, match="search must have at least two candidates to tell apart; got 1"):
+        search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ids import concatenate_ranges
+from skrank_metrics._grouping import concatenate_ranges
 from skrank_metrics._validation import FloatArray, IntArray
 
 T = TypeVar("T", np.float64, np.intp)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import evaluate_lists
-from skrank_metrics._ids import Grouping, check_aligned, check_ids
+from skrank_metrics._grouping import Grouping
+from skrank_metrics._ids import check_aligned, check_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import one_a_query, query_lists

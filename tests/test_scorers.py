@@ -53,7 +53,7 @@ def problem(rows):
 def count_rankings(monkeypatch):
     calls = []
     original = _engine.ranked_blocks
-    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[2:]) or original(*args))
+    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args))
     return calls
 
 

@@ -137,7 +137,8 @@ def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
 
 
 def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[str]:
-    spread = {name: abs(best - worst) for name, (worst, best) in health.tie_range.items()}
+    # A metric that is undefined for all queries has no range.
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_range.items()}
     widest = max(spread, key=lambda name: spread[name])
     if health.n_tied and spread[widest] >= SHOWN:
         worst, best = health.tie_range[widest]

@@ -108,3 +108,9 @@ def test_without_ties_all_their_orders_give_the_mean(rng):
     report = evaluate(rng.integers(0, 3, len(qid)), rng.permutation(len(qid)), qid=qid, metrics=["map", "kendall_tau"])
     assert report.health.n_tied == 0
     assert report.health.tie_range == {name: (mean, mean) for name, mean in report.mean.items()}
+
+
+def test_ties_are_told_where_another_metric_is_undefined():
+    health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
+    # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
+    assert health.findings[0].endswith("dcg is 2.4464, and would be 2.2619 with ties at worst, 2.6309 at best.")

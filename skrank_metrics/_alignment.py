@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._metric import BoundMetric
 from skrank_metrics._validation import FloatArray, IntArray
 from skrank_metrics.report import RankingReport
 
@@ -57,11 +58,7 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"metric must be one that every report has; got {metric!r}, and {name!r} has {', '.join(report.mean)}. "
                 "Pass another, or evaluate with it."
             )
-        if report.metrics[metric].average == "micro":
-            raise ValueError(
-                f"metric must be a mean over queries; got {metric!r}, which is pooled over documents and cannot be "
-                "compared query by query. Evaluate without average=micro."
-            )
+        check_by_query(metric, report.metrics[metric])
     first = next(iter(named))
     for name, report in named.items():
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
@@ -70,6 +67,15 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
                 "replace_undefined_by."
             )
+
+
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse what has no mean over queries."""
+    if metric.average == "micro":
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
+            "query by query. Evaluate without average=micro."
+        )
 
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._alignment import align_reports
+from skrank_metrics._alignment import align_reports, check_by_query
 from skrank_metrics._differences import How, Pair, compare_two
 from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._metric import BoundMetric
@@ -166,44 +166,53 @@ def search_report(
     """
     check_is_fitted(search, "cv_results_")
     check_int(n_candidates, "n_candidates", 2)
-    if hasattr(search.cv, "__next__"):
-        raise ValueError(
-            "search must have a cv that gives its folds again; got an iterator, which is used up. Search with "
-            "cv=list(...) of it, or with a splitter."
-        )
+    how = How("permutation", 0.95, 9999, check_random_state(random_state))
     metrics = metrics_of(search)
     metric = metric_of(search, metrics, metric)
-    rows, by = ranked_rows(search, metric), str(metrics[metric])
+    by = str(metrics[metric])
+    check_by_query(by, metrics[metric])
+    rows = ranked_rows(search, metric)
     candidates = [candidate_of(search, row, rank, metrics) for rank, row in enumerate(rows, start=1)]
     fitted = [candidate for candidate in candidates[:n_candidates] if not np.isnan(candidate["mean"][by])]
     if len(fitted) < 2:
         raise ValueError(f"search must have two candidates with a score in every fold; got {len(fitted)}.")
-    models = {
-        f"{candidate['rank']}: {spelled(candidate['params'])}": clone(search.estimator).set_params(
-            **clone(candidate["params"], safe=False)
-        )
-        for candidate in fitted
-    }
     evaluation = cross_evaluate(
-        models,
+        _models(search, fitted),
         X,
         y,
         qid=qid,
-        cv=5 if search.cv is None else search.cv,  # for a search, None is five folds of rows
+        cv=_cv_of(search),
         metrics=list(metrics.values()),
         n_jobs=n_jobs,
         params=params,
         verbose=verbose,
     )
-    for candidate, pair in zip(fitted[1:], _against_best(evaluation, by, random_state), strict=True):
+    for candidate, pair in zip(fitted[1:], _against_best(evaluation, by, how), strict=True):
         candidate["pair"] = pair
     return SearchReport(by, candidates, evaluation, _changed(search, rows, metrics, evaluation))
 
 
-def _against_best(evaluation: CrossEvaluation, metric: str, random_state: Any) -> list[Pair]:
+def _models(search: Any, candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        f"{candidate['rank']}: {spelled(candidate['params'])}": clone(search.estimator).set_params(
+            **clone(candidate["params"], safe=False)
+        )
+        for candidate in candidates
+    }
+
+
+def _cv_of(search: Any) -> Any:
+    if hasattr(search.cv, "__next__"):
+        raise ValueError(
+            "search must have a cv that gives its folds again; got an iterator, which is used up. Search with "
+            "cv=list(...) of it, or with a splitter."
+        )
+    return 5 if search.cv is None else search.cv  # for a search, None is five folds of rows
+
+
+def _against_best(evaluation: CrossEvaluation, metric: str, how: How) -> list[Pair]:
     aligned = align_reports(evaluation.reports, metric, None)
     best, *others = aligned.values
-    how = How("permutation", 0.95, 9999, check_random_state(random_state))
     pairs = [compare_two(aligned, best, other, how) for other in others]
     adjusted = adjust(np.array([pair.p_value for pair in pairs]), "holm")
     return [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]

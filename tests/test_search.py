@@ -136,6 +136,22 @@ def test_candidates_that_are_estimators_have_short_names():
     assert max(map(len, lines[:4])) < 200
 
 
+class NeverFitted(Ridge):
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+def test_bad_input_is_noticed_before_anything_is_fitted():
+    scoring = ranking_scorers("ndcg@10", "recall(average=micro)@3")
+    search = ridge_search(scoring=scoring).fit(X, with_qid(Y, QID)).set_params(estimator=QueryRanker(NeverFitted()))
+    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
+        search_report(search, X, Y, qid=QID, metric="recall(average=micro)@3")
+    with pytest.raises(TypeError, match="random_state must be an int >= 0"):
+        search_report(search, X, Y, qid=QID, random_state="seed")
+    with pytest.raises(AssertionError, match="fitted"):
+        search_report(search, X, Y, qid=QID)
+
+
 def test_folds_that_are_used_up():
     splits = QueryKFold(3).split(X, Y, QID)
     search = ridge_search(cv=splits).fit(X, with_qid(Y, QID))

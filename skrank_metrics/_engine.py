@@ -63,12 +63,16 @@ def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: in
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
-        if members and n_jobs is None:
+        if not members:
+            continue
+        cutoffs = [computation.k for computation, _ in members]
+        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+        if n_jobs is None or depth is not None:
             for share in lists.shares():
-                _compute(lists, share, members, ties)
-        elif members:
+                _compute(lists, share, members, depth, ties)
+        else:  # with a cutoff, the steps are so short that threads would wait for each other longer than they work
             Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(_compute)(lists, share, members, ties) for share in lists.shares()
+                delayed(_compute)(lists, share, members, depth, ties) for share in lists.shares()
             )
     for computation, result in zip(computations, results, strict=True):
         if computation.needs_relevant:
@@ -79,10 +83,12 @@ def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: in
 
 @_refuse_overflow()
 def _compute(
-    lists: QueryLists, share: Iterable[IntArray], members: Sequence[tuple[Computation, PerQuery]], ties: str
+    lists: QueryLists,
+    share: Iterable[IntArray],
+    members: Sequence[tuple[Computation, PerQuery]],
+    depth: int | None,
+    ties: str,
 ) -> None:
-    cutoffs = [computation.k for computation, _ in members]
-    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
     for queries, ranked in ranked_blocks(lists, share, depth, ties):
         for computation, result in members:
             values = computation.kernel(ranked.cut(computation.k), **computation.options)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skrank_metrics._engine import PerQuery, per_query
-from skrank_metrics._ids import Grouping, concatenate_ranges
+from skrank_metrics._grouping import Grouping, concatenate_ranges
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray

@@ -13,7 +13,8 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._grouping import Grouping, group_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.

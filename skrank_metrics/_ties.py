@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ids import concatenate_ranges
+from skrank_metrics._grouping import concatenate_ranges
 from skrank_metrics._validation import FloatArray, IntArray
 
 T = TypeVar("T", np.float64, np.intp)
@@ -101,8 +101,8 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
         if len(chosen):
             # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
             lowest = (total[chosen] / groups.sizes[chosen]).min()
-            reached = math.inf if lowest >= 1 else math.ceil(-746 / math.log1p(-lowest))
-            width = int(min(groups.sizes[chosen].max(), depth, reached))
+            reached = math.inf if lowest >= 1 else -746 / math.log1p(-lowest)
+            width = math.ceil(min(groups.sizes[chosen].max(), depth, reached))
             _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], width)
         largest *= 4
     return effective

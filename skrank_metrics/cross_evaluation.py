@@ -13,7 +13,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skrank_metrics._frames import Framed, columns_of
-from skrank_metrics._ids import NumberedRows, check_aligned, check_ids, missing_ids_message, number_rows, resolve_ids
+from skrank_metrics._grouping import NumberedRows, number_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._intervals import METHOD
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._response import predict_scores

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import evaluate_lists
-from skrank_metrics._ids import Grouping, check_aligned, check_ids
+from skrank_metrics._grouping import Grouping
+from skrank_metrics._ids import check_aligned, check_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import one_a_query, query_lists
@@ -62,8 +63,9 @@ def evaluate(
     by : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         What to slice the report by, such as the type or the length of a query, which must not vary within a query.
     n_jobs : int, default=None
-        Number of threads, -1 for one a core. The numbers are the same to the last bit. Pays off from some millions of
-        documents, where two threads save a tenth to a quarter of the time. None means one thread.
+        Number of threads for metrics of all ranks, -1 for one a core; those with a cutoff are faster with one. The
+        numbers are the same to the last bit. Two threads save about a tenth of the time of several millions of
+        documents, and nothing below. None means one thread.
 
     Returns
     -------

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
 from skrank_metrics._folds import canonical_order
-from skrank_metrics._ids import NumberedRows, check_aligned, resolve_ids
+from skrank_metrics._grouping import NumberedRows
+from skrank_metrics._ids import check_aligned, resolve_ids
 from skrank_metrics._query_splitter import QuerySplitter, query_grouping
 from skrank_metrics._validation import Mask, check_int
 

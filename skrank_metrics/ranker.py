@@ -17,7 +17,8 @@ from skrank_metrics._early_stopping import (
 )
 from skrank_metrics._fit_arguments import SortedRows, fit_arguments, sorted_rows
 from skrank_metrics._fitted_queries import queries_of, remember
-from skrank_metrics._ids import check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._grouping import group_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._parse import get_metric
 from skrank_metrics._validation import FloatArray, check_label_column, to_float64
 from skrank_metrics.scorers import RankingScore

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import Evaluation
 from skrank_metrics._frames import Framed
+from skrank_metrics._grouping import number_rows
 from skrank_metrics._health import Health, examine
-from skrank_metrics._ids import number_rows
 from skrank_metrics._intervals import METHOD, TOO_FEW, check_confidence, mean_interval
 from skrank_metrics._metric import BoundMetric, flat_name
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text

@@ -17,7 +17,7 @@ from skrank_metrics._registry import get_metric_names
 from skrank_metrics._response import RESPONSE_METHODS, one_a_class_message
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
-from skrank_metrics._validation import NaNScoreError
+from skrank_metrics._validation import NaNScoreError, to_array
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
 
@@ -52,8 +52,9 @@ class RankingScore:
     def _score(self, y_true: Any, y_score: Any, ids: Any, sample_weight: Any) -> float:
         if ids is None:
             raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
-        if np.ndim(y_score) == 2:
-            raise ValueError(one_a_class_message(np.shape(y_score)[1]) + ", or pass response_method='predict'.")
+        scores = to_array(y_score, "y_score")
+        if scores.ndim == 2:
+            raise ValueError(one_a_class_message(scores.shape[1]) + ", or pass response_method='predict'.")
         warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
         value = float(self.metric.aggregate(result, weights))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hostile
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 import sklearn
@@ -150,6 +151,7 @@ def test_a_gain_that_overflows_is_named(name):
         get_metric(name, gain="exp2")([[1, 2000]], [[2, 1]])
 
 
+@pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="older versions give NA where newer ones give nan")
 def test_the_documentation_holds_the_table():
     page = (Path(__file__).parents[1] / "docs" / "hostile_input.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- hostile -->\n(.*?)\n<!-- /hostile -->", page, re.DOTALL)

@@ -182,6 +182,11 @@ class BoundMetric:
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
+    @property
+    def definition(self) -> tuple[Any, ...]:
+        """All that the value of a query follows from: equal where metrics give the same numbers, however spelled."""
+        return self.computation, str(float(self.replace_undefined_by)), self.negative
+
     def get(self, name: str) -> Any:
         """Give the value of a parameter, as it was passed or by default."""
         return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))

@@ -172,7 +172,7 @@ def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[t
 
 def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
     """Put the documents of each query in order and their labels into it."""
-    order, keys = _sorted(-part.keys)
+    order, keys = sort_each_row(-part.keys)
     columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
@@ -187,7 +187,7 @@ def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups)
 
 
-def _sorted(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal ones in any order, and the keys in that order.
 
     Sorting values takes a third of the time of finding their order. So the last bits of the keys give way to the

@@ -5,7 +5,7 @@ import pytest
 
 from skrank_metrics import _queries, evaluate, ndcg_score
 from skrank_metrics._queries import query_lists
-from skrank_metrics._ranked import _sorted, ranked_blocks
+from skrank_metrics._ranked import ranked_blocks, sort_each_row
 
 
 def _close_keys(rng, kind, shape):
@@ -25,7 +25,7 @@ def test_keys_that_differ_in_their_last_bits_are_sorted(rng, kind, width):
     keys = _close_keys(rng, kind, (40, width))
     keys[::3, width // 2 :] = np.inf
     before = keys.copy()
-    order, ranked = _sorted(keys)
+    order, ranked = sort_each_row(keys)
     np.testing.assert_array_equal(ranked, np.sort(keys, axis=1))
     np.testing.assert_array_equal(np.take_along_axis(keys, order, axis=1), ranked)
     np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(width), (40, 1)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._metric import BoundMetric
 from skrank_metrics._validation import FloatArray, IntArray
 from skrank_metrics.report import RankingReport
 
@@ -38,8 +39,9 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
 
 
 def _named(reports: Any) -> dict[str, RankingReport]:
-    if isinstance(reports, RankingReport):
-        raise TypeError("reports must be a dict or a sequence of reports; got one report.")
+    if not isinstance(reports, Iterable):
+        hint = " Pass its reports." if hasattr(reports, "reports") else ""
+        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
     named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
     for name, report in named.items():
         if not isinstance(report, RankingReport):
@@ -56,11 +58,24 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"metric must be one that every report has; got {metric!r}, and {name!r} has {', '.join(report.mean)}. "
                 "Pass another, or evaluate with it."
             )
-        if report.metrics[metric].average == "micro":
+        check_by_query(metric, report.metrics[metric])
+    first = next(iter(named))
+    for name, report in named.items():
+        if report.metrics[metric].definition != named[first].metrics[metric].definition:
             raise ValueError(
-                f"metric must be a mean over queries; got {metric!r}, which is pooled over documents and cannot be "
-                "compared query by query. Evaluate without average=micro."
+                f"reports must compute {metric!r} alike; got {named[first].metrics[metric]} in {first!r} and "
+                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
+                "replace_undefined_by."
             )
+
+
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse what has no mean over queries."""
+    if metric.average == "micro":
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
+            "query by query. Evaluate without average=micro."
+        )
 
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._ranked import TIE_POLICIES, ranked_blocks
@@ -58,36 +57,26 @@ def _refuse_overflow() -> Iterator[None]:
         ) from None
 
 
-def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: int | None = None) -> list[PerQuery]:
+@_refuse_overflow()
+def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
-        if members and n_jobs is None:
-            for share in lists.shares():
-                _compute(lists, share, members, ties)
-        elif members:
-            Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(_compute)(lists, share, members, ties) for share in lists.shares()
-            )
+        if not members:
+            continue
+        cutoffs = [computation.k for computation, _ in members]
+        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+        for queries, ranked in ranked_blocks(lists, depth, ties):
+            for computation, result in members:
+                values = computation.kernel(ranked.cut(computation.k), **computation.options)
+                parts = values if isinstance(values, tuple) else (values, 1.0)
+                result.numerators[queries], result.denominators[queries] = parts
     for computation, result in zip(computations, results, strict=True):
         if computation.needs_relevant:
             none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
             result.numerators[none] = result.denominators[none] = 0.0
     return results
-
-
-@_refuse_overflow()
-def _compute(
-    lists: QueryLists, share: Iterable[IntArray], members: Sequence[tuple[Computation, PerQuery]], ties: str
-) -> None:
-    cutoffs = [computation.k for computation, _ in members]
-    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-    for queries, ranked in ranked_blocks(lists, share, depth, ties):
-        for computation, result in members:
-            values = computation.kernel(ranked.cut(computation.k), **computation.options)
-            parts = values if isinstance(values, tuple) else (values, 1.0)
-            result.numerators[queries], result.denominators[queries] = parts
 
 
 @_refuse_overflow()

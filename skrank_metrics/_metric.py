@@ -182,6 +182,11 @@ class BoundMetric:
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
+    @property
+    def definition(self) -> tuple[Any, ...]:
+        """All that the value of a query follows from: equal where metrics give the same numbers, however spelled."""
+        return self.computation, str(float(self.replace_undefined_by)), self.negative
+
     def get(self, name: str) -> Any:
         """Give the value of a parameter, as it was passed or by default."""
         return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
@@ -225,10 +230,9 @@ class BoundMetric:
 
     def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
         if hasattr(y_true, "predict"):
-            example = self.metric.name + ("@10" if self.metric.has_cutoff else "")
             return TypeError(
                 f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
-                f'estimator. Pass scoring=get_ranking_scorer("{example}"), or make_ranking_scorer('
+                f'estimator. Pass scoring=get_ranking_scorer("{self}"), or make_ranking_scorer('
                 f"{self.function.__name__}, ...)."
             )
         return TypeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -164,17 +164,15 @@ class RankedLists:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
-def ranked_blocks(
-    lists: QueryLists, blocks: Iterable[IntArray], depth: int | None, ties: str
-) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in candidates(lists, blocks, depth):
+    for part in candidates(lists, depth):
         yield part.queries, _rank(lists, part, ties)
 
 
 def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
     """Put the documents of each query in order and their labels into it."""
-    order, keys = _sorted(-part.keys)
+    order, keys = sort_each_row(-part.keys)
     columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
@@ -189,7 +187,7 @@ def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups)
 
 
-def _sorted(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal ones in any order, and the keys in that order.
 
     Sorting values takes a third of the time of finding their order. So the last bits of the keys give way to the

@@ -12,7 +12,7 @@ import numpy as np
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
 from skrank_metrics._frames import Framed, columns_of
-from skrank_metrics._intervals import METHOD, check_confidence
+from skrank_metrics._intervals import METHOD, TOO_FEW, check_confidence
 from skrank_metrics._paired_tests import CORRECTIONS, TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
 from skrank_metrics._validation import check_choice, check_int, check_random_state
@@ -103,7 +103,7 @@ class Comparison(Printed, Framed):
             f"{self.metric}, {counts} {'query' if counts == '1' else 'queries'}, {TESTS[self.test]}",
             Table(heads, rows),
             f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {METHOD}, not adjusted" + ("; none for fewer than two queries." if n_queries[0] < 2 else "."),
+            f"Intervals: {METHOD}, not adjusted{TOO_FEW if n_queries[0] < 2 else ''}.",
             f"Told apart at {1 - self.confidence:.2g}: {', '.join(apart) or 'none'}.",
         ]
 

@@ -14,7 +14,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._grouping import NumberedRows, number_rows
-from skrank_metrics._ids import check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._intervals import METHOD
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._response import predict_scores
 from skrank_metrics._validation import FloatArray, IntArray, check_label_column
@@ -86,7 +87,7 @@ class CrossEvaluation(Printed, Framed):
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table(heads, rows, n_names=2),
-            "Intervals: of the mean over queries, for the models as they were fitted, not for other training data.",
+            f"Intervals: {METHOD}, for the models as they were fitted, not for other training data.",
         ]
 
 
@@ -155,9 +156,12 @@ def cross_evaluate(
     >>> result.folds["QueryRanker"]["mrr"]
     array([1., 1.])
     """
+    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
+        raise TypeError(f"estimators must be an estimator or a dict of them by name; got {type(estimators).__name__}.")
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
+    check_aligned(X=X, y=y, qid=qid)
     bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
     ids, source = resolve_ids(y, qid=qid)
     if ids is None:

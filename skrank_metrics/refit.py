@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,15 @@ class WithinNoise:
             return self.prefer(params)
         name = self.prefer.removeprefix("-")
         if name not in params:
-            raise ValueError(f"prefer must name a parameter of the search; got {name!r}.{nearest(name, params)}")
+            raise ValueError(
+                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} Where only some "
+                "have it, pass a function of the parameters."
+            )
+        if not isinstance(params[name], Real):
+            raise TypeError(
+                f"prefer must name a parameter of numbers; got {params[name]!r} of {name!r}. Pass a function of the "
+                "parameters that gives a number."
+            )
         return -params[name] if self.prefer.startswith("-") else params[name]
 
 
@@ -88,7 +97,7 @@ def within_noise(
     metric : str, default="score"
         A key of the search's ``scoring``; "score" where it has one scorer only.
     prefer : str or callable
-        What is simple: the name of a parameter, the smallest value of which is preferred, or the largest with "-"
+        What is simple: the name of a parameter of numbers, the smallest of which is preferred, or the largest with "-"
         before the name; or a function of the dict of parameters whose smallest value is preferred. Among equals, the
         best.
     level : float, default=0.05

@@ -14,7 +14,7 @@ from skrank_metrics._evaluated import Evaluation
 from skrank_metrics._frames import Framed
 from skrank_metrics._grouping import number_rows
 from skrank_metrics._health import Health, examine
-from skrank_metrics._intervals import METHOD, check_confidence, mean_interval
+from skrank_metrics._intervals import METHOD, TOO_FEW, check_confidence, mean_interval
 from skrank_metrics._metric import BoundMetric, flat_name
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._validation import FloatArray, IntArray, check_choice, check_int
@@ -200,7 +200,10 @@ class RankingReport(Printed, Framed):
             for name, mean in self.mean.items()
         ]
         title = f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}"
-        return [title, Table(heads, rows), *self._parts_of_slices(), f"Intervals: {METHOD}.", *self.health.findings]
+        reports = (self, *self.slices.values())
+        some_lack_one = any(np.isnan(low) for report in reports for low, _ in report.intervals().values())
+        method = f"Intervals: {METHOD}{TOO_FEW if some_lack_one else ''}."
+        return [title, Table(heads, rows), *self._parts_of_slices(), method, *self.health.findings]
 
     def _parts_of_slices(self) -> list[Part]:
         if not self.slices:

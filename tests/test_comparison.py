@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import Ridge
 
-from skrank_metrics import compare, evaluate, kendall_tau_distance
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -139,7 +140,7 @@ def test_one_query_has_no_interval_and_no_verdict():
     [
         ({"reports": []}, ValueError, "reports must hold at least two reports, as two are compared; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports, as two are compared; got 1"),
-        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got one report"),
+        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold reports of evaluate; got float as '1'"),
         (
             {"metric": "map"},
@@ -163,6 +164,21 @@ def test_pooled_metrics_are_refused():
     pooled = [report(feature, metrics="recall(average=micro)@3") for feature in (0, 1)]
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
         compare(pooled, "recall(average=micro)@3")
+
+
+def test_metrics_of_the_same_name_have_to_be_the_same():
+    plain = report(0)
+    for options in ({"convention": "lightgbm"}, {"ties": "worst"}, {"replace_undefined_by": np.nan}):
+        with pytest.raises(ValueError, match=r"reports must compute 'ndcg@10' alike; got ndcg@10 in '0' and ndcg\("):
+            compare([plain, report(1, **options)])
+    spelled = report(1, ties="average", replace_undefined_by=0)
+    assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
+
+
+def test_a_cross_evaluation_is_no_report():
+    result = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryKFold(2))
+    with pytest.raises(TypeError, match=r"sequence of reports; got CrossEvaluation\. Pass its reports"):
+        compare(result)
 
 
 def test_no_query_with_a_value():

@@ -131,6 +131,7 @@ def test_a_bare_ranker_takes_its_ids():
     ("change", "error", "message"),
     [
         ({"estimators": {}}, ValueError, "estimators must hold at least one estimator; got none"),
+        ({"estimators": [Ridge()]}, TypeError, "estimators must be an estimator or a dict of them by name; got list"),
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
@@ -142,6 +143,14 @@ def test_a_bare_ranker_takes_its_ids():
 def test_bad_input(change, error, message):
     with pytest.raises(error, match=message):
         cross_evaluate(**{"estimators": Ridge(), "X": X, "y": Y, "qid": QID, **change})
+
+
+def test_rows_that_were_shuffled_without_the_others():
+    X_frame, y, qid = pd.DataFrame(X), pd.Series(Y), pd.Series(QID)
+    with pytest.raises(ValueError, match="qid must have the same index as y; got the same labels in different orders"):
+        cross_evaluate(Ridge(), X_frame, y, qid=qid[::-1], cv=CV)
+    with pytest.raises(ValueError, match="y must have the same index as X; got the same labels in different orders"):
+        cross_evaluate(Ridge(), X_frame, y[::-1], qid=qid[::-1], cv=CV)
 
 
 def test_a_model_that_fails_ends_it():

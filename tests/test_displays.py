@@ -93,6 +93,12 @@ def test_metric_at_k_finds_the_cutoffs_of_a_report():
     np.testing.assert_array_equal(display.line_.get_ydata(), [report.mean["ndcg@1"], report.mean["ndcg@3"]])
 
 
+def test_metric_at_k_of_a_report_with_a_convention():
+    report = evaluate(Y, SCORES, qid=QID, metrics=["ndcg@1", "ndcg@3"], convention="lightgbm")
+    display = MetricAtKDisplay.from_report(report)
+    np.testing.assert_array_equal(display.line_.get_ydata(), list(report.mean.values()))
+
+
 @pytest.mark.parametrize("cls", [MetricAtKDisplay, QueryScoreDisplay])
 def test_several_models_go_into_one_picture(cls, models, split):
     *_, X, y, qid = split
@@ -274,6 +280,11 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
         ),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=1), ValueError, "k must be an int >= 2"),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=[0, 1]), ValueError, "k must be an int >= 1"),
+        (
+            lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=[3]),
+            ValueError,
+            r"k must hold at least two cutoffs, or be the largest one; got \[3\]",
+        ),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES), TypeError, "needs the query id of each document"),
         (lambda: QueryScoreDisplay.from_predictions(Y, SCORES[:3], qid=QID), ValueError, "must have the same shape"),
         (

@@ -178,9 +178,8 @@ class ComparisonDisplay:
         pairs |= {(pair.second, pair.first): (pair, -1) for pair in comparison.pairs}
         names = next(iter(pairs)) if first is None and second is None else (first, second)
         if names not in pairs:
-            raise ValueError(
-                f"first and second must be two of {', '.join(comparison.names)}; got {first!r} and {second!r}."
-            )
+            known = ", ".join(map(str, comparison.names))
+            raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
         pair, sign = pairs[names]
         low, high = (sign * end for end in pair.interval[::sign])
         display = cls(

@@ -153,7 +153,12 @@ class MetricAtKDisplay:
             Where the report has fewer than two cutoffs of the metric.
         """
         whole = str(_without_cutoff(metric))
-        names = {m.k: name for name, m in report.metrics.items() if m.k and str(m.replace(k=None)) == whole}
+        # By its name in the report, where a convention may have changed the parameters, or by what it is.
+        names = {
+            m.k: name
+            for name, m in report.metrics.items()
+            if m.k and whole in (name.removesuffix(f"@{m.k}"), str(m.replace(k=None)))
+        }
         if len(names) < 2:
             raise ValueError(
                 f"report must have two cutoffs of {whole} at least, such as {whole}@1 and {whole}@10; got "
@@ -278,4 +283,6 @@ def _without_cutoff(metric: Any) -> BoundMetric:
 def _at(metric: Any, k: Any) -> list[BoundMetric]:
     bound = _without_cutoff(metric)
     cutoffs = list(k) if isinstance(k, Sequence | np.ndarray | range) else range(1, 1 + (check_int(k, "k", 2) or 0))
+    if len(set(cutoffs)) < 2:
+        raise ValueError(f"k must hold at least two cutoffs, or be the largest one; got {k!r}.")
     return [bound.replace(k=cutoff) for cutoff in dict.fromkeys(cutoffs)]

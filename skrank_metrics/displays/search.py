@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._search_results import metric_of, ranked_rows, spelled
+from skrank_metrics._search_results import metric_of, metric_of_scorer, ranked_rows, spelled
 from skrank_metrics._validation import FloatArray, check_int
 from skrank_metrics.displays._drawing import COLOURS, add_legend, axes
 from skrank_metrics.refit import fold_scores
@@ -174,7 +174,8 @@ class CVResultsDisplay:
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; got NaN for all of them.")
         # Of a single scorer, only the function knows the name of its metric.
-        label = getattr(getattr(search.scorer_, "_score_func", None), "__name__", key)
+        ranking, function = metric_of_scorer(search.scorer_), getattr(search.scorer_, "_score_func", None)
+        label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         candidates = [spelled(found["params"][candidate]) or "defaults" for candidate in best]
         display = cls(scores[best], candidates, metric=label, n_searched=len(ranked))
         return display.plot(ax, errorbar_kw=errorbar_kw)

@@ -29,6 +29,7 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
     named = _named(reports)
     _check_metric(named, metric)
     places = _places(named, align)
+    _check_documents(named, places)
     first = next(iter(named))
     return Aligned(
         {name: report.per_query[metric][places[name]] for name, report in named.items()},
@@ -97,6 +98,24 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
     if not common:
         raise ValueError("reports must have a query in common; got none. Are their ids of the same type?")
     return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+
+
+def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
+    """Refuse queries with other documents or labels, whose differences are not those of the rankings alone."""
+    first = next(iter(named))
+    found = {}
+    for name, report in named.items():
+        sizes, labels = report.documents
+        found[name] = sizes[places[name]], labels[places[name]]
+        differs = (found[name][0] != found[first][0]) | ~np.isclose(found[name][1], found[first][1], rtol=1e-9, atol=0)
+        if differs.any():
+            place = int(np.flatnonzero(differs)[0])
+            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
+            raise ValueError(
+                f"reports must be of the same documents with the same labels; got {one} in {first!r} and {other} in "
+                f"{name!r} for the query {named[first].qid[places[first][place]]!r}. Evaluate on all documents of "
+                "either; retrieved= tells which of them a ranking has."
+            )
 
 
 def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:

@@ -20,9 +20,9 @@ class Candidates:
     columns: IntArray | None  # their places within the query; None where all documents are there
 
 
-def candidates(lists: QueryLists, blocks: Iterable[IntArray], depth: int | None) -> Iterator[Candidates]:
+def candidates(lists: QueryLists, depth: int | None) -> Iterator[Candidates]:
     """Yield the documents that can be among the first ``depth``, of many queries at a time."""
-    return _joined((_choose(lists, queries, depth) for queries in blocks), lists.block_cells)
+    return _joined((_choose(lists, queries, depth) for queries in lists.blocks()), lists.block_cells)
 
 
 def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> Candidates:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._ranked import TIE_POLICIES, ranked_blocks
@@ -58,7 +57,8 @@ def _refuse_overflow() -> Iterator[None]:
         ) from None
 
 
-def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: int | None = None) -> list[PerQuery]:
+@_refuse_overflow()
+def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
@@ -67,33 +67,16 @@ def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: in
             continue
         cutoffs = [computation.k for computation, _ in members]
         depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-        if n_jobs is None or depth is not None:
-            for share in lists.shares():
-                _compute(lists, share, members, depth, ties)
-        else:  # with a cutoff, the steps are so short that threads would wait for each other longer than they work
-            Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(_compute)(lists, share, members, depth, ties) for share in lists.shares()
-            )
+        for queries, ranked in ranked_blocks(lists, depth, ties):
+            for computation, result in members:
+                values = computation.kernel(ranked.cut(computation.k), **computation.options)
+                parts = values if isinstance(values, tuple) else (values, 1.0)
+                result.numerators[queries], result.denominators[queries] = parts
     for computation, result in zip(computations, results, strict=True):
         if computation.needs_relevant:
             none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
             result.numerators[none] = result.denominators[none] = 0.0
     return results
-
-
-@_refuse_overflow()
-def _compute(
-    lists: QueryLists,
-    share: Iterable[IntArray],
-    members: Sequence[tuple[Computation, PerQuery]],
-    depth: int | None,
-    ties: str,
-) -> None:
-    for queries, ranked in ranked_blocks(lists, share, depth, ties):
-        for computation, result in members:
-            values = computation.kernel(ranked.cut(computation.k), **computation.options)
-            parts = values if isinstance(values, tuple) else (values, 1.0)
-            result.numerators[queries], result.denominators[queries] = parts
 
 
 @_refuse_overflow()

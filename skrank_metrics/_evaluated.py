@@ -58,7 +58,7 @@ class Evaluation:
         return replace(self, lists=replace(self.lists, _counts={}, _ideals={}, _tables={}))
 
 
-def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], n_jobs: int | None = None) -> Evaluation:
+def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric]) -> Evaluation:
     """Compute metrics in one pass."""
-    results = per_query(lists, [metric.computation for metric in metrics.values()], n_jobs)
+    results = per_query(lists, [metric.computation for metric in metrics.values()])
     return Evaluation(metrics, dict(zip(metrics, results, strict=True)), lists)

@@ -111,7 +111,8 @@ def with_qid(y: Any, qid: Any) -> Any:
     """Labels that carry their query ids through scikit-learn, in the index of a pandas Series.
 
     scikit-learn slices ``y`` in every fold and keeps its index, so that scorers, splitters and rankers of this
-    package find the ids there without metadata routing.
+    package find the ids there without metadata routing. The ids take the place of the index that ``y`` had, so nothing
+    can tell any more whether the rows of a DataFrame ``X`` are in the same order: sort or shuffle all rows before.
 
     Parameters
     ----------

@@ -230,10 +230,9 @@ class BoundMetric:
 
     def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
         if hasattr(y_true, "predict"):
-            example = self.metric.name + ("@10" if self.metric.has_cutoff else "")
             return TypeError(
                 f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
-                f'estimator. Pass scoring=get_ranking_scorer("{example}"), or make_ranking_scorer('
+                f'estimator. Pass scoring=get_ranking_scorer("{self}"), or make_ranking_scorer('
                 f"{self.function.__name__}, ...)."
             )
         return TypeError(

@@ -22,8 +22,6 @@ BUCKET_RATIO = 1.25
 # A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
 # a small input stay below the size of the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
-# Threads that meet more often spend more time on waiting for each other than they save.
-SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -169,19 +167,6 @@ class QueryLists:
             end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
             yield by_size[first:end]
             first = end
-
-    def shares(self) -> Iterator[list[IntArray]]:
-        """Yield blocks by the dozen, what one thread does at a time; the same however many threads there are."""
-        share: list[IntArray] = []
-        n_documents = 0
-        for block in self.blocks():
-            share.append(block)
-            n_documents += int(self.grouping.sizes[block].sum())
-            if n_documents >= SHARE_DOCUMENTS:
-                yield share
-                share, n_documents = [], 0
-        if share:
-            yield share
 
 
 def query_lists(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -164,11 +164,9 @@ class RankedLists:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
-def ranked_blocks(
-    lists: QueryLists, blocks: Iterable[IntArray], depth: int | None, ties: str
-) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in candidates(lists, blocks, depth):
+    for part in candidates(lists, depth):
         yield part.queries, _rank(lists, part, ties)
 
 

@@ -177,15 +177,6 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     return int(value)
 
 
-def check_n_jobs(n_jobs: Any) -> int | None:
-    """A number of threads or processes as joblib takes it."""
-    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool | np.bool_)
-    if n_jobs is None or (whole and n_jobs != 0):
-        return n_jobs
-    error = ValueError if whole else TypeError
-    raise error(f"n_jobs must be None or an int other than 0; got {n_jobs!r}. -1 stands for one a core.")
-
-
 def check_number(value: Any, name: str, expected: str = "a number") -> float:
     """A real number that is not a bool."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):

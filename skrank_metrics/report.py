@@ -64,6 +64,12 @@ class RankingReport(Printed, Framed):
     _evaluation: Evaluation = field(kw_only=True)
 
     @property
+    def documents(self) -> tuple[IntArray, FloatArray]:
+        """Number of documents of each query, and the sum of their labels."""
+        lists = self._evaluation.lists
+        return lists.grouping.sizes, np.add.reduceat(lists.labels, lists.grouping.starts)
+
+    @property
     def metrics(self) -> Mapping[str, BoundMetric]:
         """The metrics by name, as get_metric gives them; ``greater_is_better`` is one of their attributes."""
         return self._evaluation.metrics

@@ -193,6 +193,8 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     """
     if not names:
         raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
+    if any(isinstance(name, list | tuple | set) for name in names):
+        raise TypeError("names must be given one by one; got several in one argument. Write ranking_scorers(*names).")
     bound = [get_metric(name) for name in names]
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
     if len(set(keys)) < len(keys):

@@ -202,3 +202,16 @@ def test_reads_well_and_converts(reports):
 @pytest.mark.parametrize("random_state", [0, np.random.RandomState(0), np.random.default_rng(0), None])
 def test_sources_of_random_numbers(reports, random_state):
     assert 0 < compare(reports, n_resamples=99, random_state=random_state).pairs[0].p_value <= 1
+
+
+def test_refuses_reports_of_other_documents_or_labels():
+    y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
+    ours = evaluate(y, s, qid=qid)
+    with pytest.raises(
+        ValueError, match=r"same documents .*; got 3 with .* labels of 3 in 'ours' and 3 .* of 1 in"
+    ):
+        compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
+    with pytest.raises(ValueError, match=r"got 3 with .* and 2 with .* retrieved="):
+        compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
+    other_order = [4, 1, 0, 3, 2]
+    assert compare([ours, evaluate(y[other_order], s[other_order], qid=qid[other_order])]).pairs[0].difference == 0

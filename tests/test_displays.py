@@ -327,5 +327,5 @@ def test_plot_again_elsewhere_and_with_other_styles():
 def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     display = MetricAtKDisplay([1, 2], [0, 1], [0, 1], [0, 1], metric="recall")
-    with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install skrank-metrics\[plot"):
+    with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
         display.plot()

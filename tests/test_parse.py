@@ -185,3 +185,25 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
 def test_refuses_what_is_no_metric(metric):
     with pytest.raises(TypeError, match="metric must be a name like"):
         get_metric(metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg10", "Did you mean 'ndcg@10'"),
+        ("hit_rate_5", "Did you mean 'hit_rate@5'"),
+        ("average_precision", "Did you mean 'map'"),
+        ("p@5", "Did you mean 'precision'"),
+        ("ndgc@10", "Did you mean 'ndcg'"),
+    ],
+)
+def test_unknown_names_lead_to_known_ones(name, expected):
+    with pytest.raises(ValueError, match=expected):
+        get_metric(name)
+
+
+@pytest.mark.parametrize("name", ["ndcg@0", "NDCG@10", "map@2.0", "map@5,10"])
+def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
+    with pytest.raises(ValueError, match="with k >= 1; got") as caught:
+        get_metric(name)
+    assert "Did you mean" not in str(caught.value)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from skrank_metrics import _queries, evaluate, ndcg_score
-from skrank_metrics._engine import per_query
-from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import query_lists
 from skrank_metrics._ranked import ranked_blocks, sort_each_row
 
@@ -42,7 +40,7 @@ def test_zeros_of_both_signs_tie():
 def test_each_query_is_ranked_once(rng, depth):
     qid = np.sort(rng.integers(0, 500, 4_000))
     lists = query_lists(np.ones(4_000), rng.integers(0, 9, 4_000), qid=qid)
-    ranked = [queries for queries, _ in ranked_blocks(lists, lists.blocks(), depth, "average")]
+    ranked = [queries for queries, _ in ranked_blocks(lists, depth, "average")]
     np.testing.assert_array_equal(np.sort(np.concatenate(ranked)), np.arange(lists.n_queries))
     assert len(ranked) < len(list(lists.blocks())) or depth is None
 
@@ -59,28 +57,3 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
         got = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
         for name in metrics:
             np.testing.assert_allclose(got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, -1])
-def test_threads_change_no_bit(rng, monkeypatch, n_jobs):
-    monkeypatch.setattr(_queries, "SHARE_DOCUMENTS", 200)
-    qid = rng.integers(0, 300, 5_000)
-    rows = rng.integers(0, 4, 5_000), rng.normal(size=5_000).round(1)
-    metrics = ["ndcg@3", "map", "err", "mrr(ties=worst)", "kendall_tau", "ndcg(gain=exp2)"]
-    one, more = (evaluate(*rows, qid=qid, metrics=metrics, n_jobs=n) for n in (None, n_jobs))
-    assert one.mean == more.mean
-    for name in metrics:
-        np.testing.assert_array_equal(one.per_query[name], more.per_query[name])
-
-
-def test_an_error_in_a_thread_is_raised(rng, monkeypatch):
-    monkeypatch.setattr(_queries, "SHARE_DOCUMENTS", 1)
-    lists = query_lists([1, 0, 3], [1.0, 2.0, 3.0], qid=[1, 2, 3])
-    with pytest.raises(ValueError, match="y_true must be at most 1"):
-        per_query(lists, [get_metric("pfound").computation], 2)
-
-
-@pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (True, TypeError), (1.5, TypeError), ("2", TypeError)])
-def test_bad_n_jobs(n_jobs, error):
-    with pytest.raises(error, match=r"n_jobs must be None or an int other than 0; got"):
-        evaluate([1], [1.0], qid=[1], n_jobs=n_jobs)

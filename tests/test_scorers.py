@@ -53,7 +53,7 @@ def problem(rows):
 def count_rankings(monkeypatch):
     calls = []
     original = _engine.ranked_blocks
-    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[2:]) or original(*args))
+    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args))
     return calls
 
 
@@ -284,3 +284,8 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
     assert distance > 0
     for scorer in (get_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
         assert scorer(Given(), X, with_qid(y, qid)) == -distance
+
+
+def test_names_in_a_list_are_to_be_unpacked():
+    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
+        ranking_scorers(["ndcg@10", "map"])

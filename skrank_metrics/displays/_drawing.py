@@ -17,7 +17,7 @@ def axes(display: Any, ax: Any, **figure: Any) -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            f"{type(display).__name__}.plot needs matplotlib (pip install skrank-metrics[plot]); the attributes of the "
+            f"{type(display).__name__}.plot needs matplotlib (pip install matplotlib); the attributes of the "
             "display hold what it would draw."
         ) from None
     if ax is None:

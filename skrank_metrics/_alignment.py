@@ -110,10 +110,11 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
         differs = (found[name][0] != found[first][0]) | ~np.isclose(found[name][1], found[first][1], rtol=1e-9, atol=0)
         if differs.any():
             place = int(np.flatnonzero(differs)[0])
+            query = named[first].qid[places[first]].tolist()[place]
             one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
             raise ValueError(
                 f"reports must be of the same documents with the same labels; got {one} in {first!r} and {other} in "
-                f"{name!r} for the query {named[first].qid[places[first][place]]!r}. Evaluate on all documents of "
+                f"{name!r} for the query {query!r}. Evaluate on all documents of "
                 "either; retrieved= tells which of them a ranking has."
             )
 

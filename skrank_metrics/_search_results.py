@@ -8,13 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._validation import check_choice
 from skrank_metrics.scorers import RankingScore
 
 # Longer values of parameters leave no room for the numbers of a table.
-VALUE_WIDTH = 60
+VALUE_WIDTH = 40
+
+
+def check_search(search: Any) -> None:
+    """Refuse what is no search, or not fitted."""
+    if not hasattr(search, "refit"):
+        raise TypeError(f"search must be a search such as GridSearchCV; got {type(search).__name__}.")
+    check_is_fitted(search, "cv_results_")
 
 
 def metrics_of(search: Any) -> dict[str, BoundMetric]:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._alignment import align_reports, check_by_query
 from skrank_metrics._differences import How, Pair, compare_two
@@ -16,7 +15,7 @@ from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._paired_tests import TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
-from skrank_metrics._search_results import candidate_of, metric_of, metrics_of, ranked_rows, spelled
+from skrank_metrics._search_results import candidate_of, check_search, metric_of, metrics_of, ranked_rows, spelled
 from skrank_metrics._validation import check_int, check_random_state
 from skrank_metrics.cross_evaluation import CrossEvaluation, cross_evaluate
 
@@ -164,7 +163,7 @@ def search_report(
     >>> [candidate["rank"] for candidate in report.candidates]
     [1, 2]
     """
-    check_is_fitted(search, "cv_results_")
+    check_search(search)
     check_int(n_candidates, "n_candidates", 2)
     how = How("permutation", 0.95, 9999, check_random_state(random_state))
     metrics = metrics_of(search)

@@ -208,7 +208,8 @@ def test_refuses_reports_of_other_documents_or_labels():
     y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
     ours = evaluate(y, s, qid=qid)
     with pytest.raises(
-        ValueError, match=r"same documents .*; got 3 with .* labels of 3 in 'ours' and 3 .* of 1 in"
+        ValueError,
+        match=r"same documents .*; got 3 with .* labels of 3 in 'ours' and 3 .* of 1 in .* query 2\. Evaluate",
     ):
         compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
     with pytest.raises(ValueError, match=r"got 3 with .* and 2 with .* retrieved="):

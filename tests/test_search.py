@@ -185,6 +185,11 @@ def test_halving_shows_each_candidate_on_its_last_rung():
     assert found.changed == pytest.approx(0, abs=1e-12)
 
 
+def test_no_search():
+    with pytest.raises(TypeError, match="search must be a search such as GridSearchCV; got QueryRanker"):
+        search_report(QueryRanker(Ridge()).fit(X, Y, qid=QID), X, Y, qid=QID)
+
+
 def test_unfitted_search():
     with pytest.raises(NotFittedError, match="GridSearchCV instance is not fitted yet"):
         search_report(ridge_search(), X, Y, qid=QID)

@@ -134,7 +134,7 @@ class MetricAtKDisplay:
         report : RankingReport
             With the metric at two cutoffs at least, such as "ndcg@1" and "ndcg@10".
         metric : str, metric function or bound metric, default="ndcg"
-            The metric, without a cutoff.
+            The metric, without a cutoff, by its name in the report.
         name : str, default=None
             Name of the model, for the legend.
         ax : matplotlib Axes, default=None

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._search_results import metric_of, metric_of_scorer, ranked_rows, spelled
+from skrank_metrics._search_results import check_search, metric_of, metric_of_scorer, ranked_rows, spelled
 from skrank_metrics._validation import FloatArray, check_int
 from skrank_metrics.displays._drawing import COLOURS, add_legend, axes
 from skrank_metrics.refit import fold_scores
@@ -158,12 +157,14 @@ class CVResultsDisplay:
 
         Raises
         ------
+        TypeError
+            Where it is no search.
         NotFittedError
             Where the search is not fitted.
         ValueError
             Where the search has no such metric or does not say which, has a single fold or candidate, or all failed.
         """
-        check_is_fitted(search, "cv_results_")
+        check_search(search)
         check_int(n_candidates, "n_candidates", 1)
         found = search.cv_results_
         names = [name.removeprefix("mean_test_") for name in found if name.startswith("mean_test_")]

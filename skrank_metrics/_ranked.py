@@ -121,7 +121,7 @@ class RankedLists:
     def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
         """Sum over hits of the number of documents above that are no hits, up to ``cap``; one value a query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
-        return _ties.capped_misses(relevant, np.where(self._padding, 0.0, 1 - relevant), self._groups, cap)
+        return _ties.capped_misses(relevant, self._groups, cap)
 
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Inverted pairs, the lower gain above the higher one, and all pairs with different gains, of each query."""

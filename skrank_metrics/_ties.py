@@ -173,14 +173,13 @@ def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups 
     return groups.spread(first) + groups.place * groups.spread(step)
 
 
-def capped_misses(
-    relevant: FloatArray, missed: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray
-) -> FloatArray:
+def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray) -> FloatArray:
     """Give E[sum over relevant documents of min(missed documents ranked above, cap)], one value a query.
 
     Among the q missed documents of its group, a relevant one has 0, 1, ..., q above it with equal probability.
     """
     groups = groups or TieGroups.singles(relevant.shape)
+    missed = 1 - relevant  # padding too, which has nothing behind it that it could be above of
     above, q = _sum_before(missed, groups), groups.total(missed)
     limit = cap[groups.starts // groups.shape[1]]
     below_cap = np.clip(limit - above, 0, q + 1)  # of the q + 1 cases

@@ -9,7 +9,7 @@ from hypothesis import settings
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("mutation", derandomize=True, deadline=None, max_examples=15)
+settings.register_profile("mutation", derandomize=True, deadline=None, max_examples=8)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skrank_metrics import dcg_score, get_metric, ndcg_score
+from skrank_metrics import dcg_score, get_metric, ndcg_score, q_measure_score
 
 RANKED = {"y_true": [[2, 0, 3]], "y_score": [[3, 2, 1]]}
 
@@ -17,6 +17,7 @@ RANKED = {"y_true": [[2, 0, 3]], "y_score": [[3, 2, 1]]}
         (np.square, (4, 0, 9)),
         (lambda labels: np.where(labels > 2, 5, 1), (1, 1, 5)),
         ([0.5, 1, 4, 10], (4, 0.5, 10)),
+        ([1, 2, 4, 10], (4, 1, 10)),
         (np.array([0, 0, 1, 1], dtype=np.int8), (1, 0, 1)),
     ],
 )
@@ -55,6 +56,11 @@ def test_gain_of_no_document_is_not_counted_as_one():
     # Padding has no gain even where grade 0 has: two queries of different length in one block.
     value = dcg_score([0, 0, 0, 0, 0], [1, 2, 3, 1, 2], qid=[1, 1, 1, 2, 2], gain=[1.0], average=None)
     assert value == pytest.approx([1 + 1 / log2(3) + 1 / 2, 1 + 1 / log2(3)], abs=1e-12)
+
+
+def test_gain_of_grade_0_counts_in_the_ideal_of_the_q_measure():
+    # At rank 2 there are 1 hit, a gain of 1 + 5, and an ideal gain of 5 + 1.
+    assert q_measure_score([[0, 2]], [[2, 1]], gain=[1, 3, 5]) == (1 + 6) / (2 + 6)
 
 
 def test_fractional_and_large_labels_have_an_ideal_too():

@@ -65,3 +65,8 @@ def test_numbers_at_the_ends_of_their_range_stay_apart(ids):
     assert grouping.ids.tolist() == ids[:2].tolist()
     assert grouping.order.tolist() == [0, 2, 1]
     assert number_rows(ids).codes.tolist() == [0, 1, 0]
+
+
+def test_ids_far_apart_need_no_room_for_those_between():
+    ids = np.random.default_rng(0).permutation(np.repeat(np.arange(40) * 2**56, 2))
+    assert group_rows(ids).ids.tolist() == list(dict.fromkeys(ids.tolist()))

@@ -67,11 +67,12 @@ def test_with_qid_carries_ids_and_name():
     assert y.index.tolist() == ["b", "a", "b"]
 
 
-def test_with_qid_refuses_series_in_different_orders():
-    y, qid = pd.Series([2, 0, 1], index=[0, 1, 2]), pd.Series([5, 5, 6], index=[2, 1, 0])
+@pytest.mark.parametrize("n", [3, 300])
+def test_with_qid_refuses_series_in_different_orders(n):
+    y, qid = pd.Series(np.ones(n), index=range(n)), pd.Series(np.arange(n) // 2, index=range(n)[::-1])
     with pytest.raises(ValueError, match="qid must have the same index as y"):
         with_qid(y, qid)
-    assert with_qid(y, qid.to_numpy()).index.tolist() == [5, 5, 6]
+    assert with_qid(y, qid.to_numpy()).index.tolist() == (np.arange(n) // 2).tolist()
 
 
 def test_with_qid_refuses_bad_input():

@@ -27,7 +27,7 @@ def exact_hazards(stops):
     return [float(falls[j] / (t - j) / survive[j]) if survive[j] else None for j in range(t)]
 
 
-@pytest.mark.parametrize("largest", [3, 12, 40])
+@pytest.mark.parametrize("largest", [3, 9, 12, 40])
 @pytest.mark.parametrize("n_kinds", [2, 3, 5, 6, 7])
 def test_hazards_against_fractions(rng, largest, n_kinds):
     sizes = np.append(rng.integers(1, largest + 1, 6), largest)

@@ -16,11 +16,16 @@ import importlib.util
 import os
 import random
 import resource
+import signal
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
-import pandas  # noqa: F401  loaded once for all mutants, like the next ones
+import hypothesis  # noqa: F401  loaded once for all mutants, like the next ones
+import pandas  # noqa: F401
+import polars  # noqa: F401
+import pyarrow  # noqa: F401
 import pytest
 import scipy.optimize  # noqa: F401
 import sklearn.model_selection  # noqa: F401
@@ -32,33 +37,26 @@ from scipy.stats import binomtest
 
 ROOT = Path(__file__).parents[2]
 SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
-# The quickest first, as the first failure ends a run.
-TESTS_OF_SPLITTERS = ["test_splitters.py"]
+# Files that are collected together, the quickest first, as the first failure ends a run.
+TESTS_OF_SPLITTERS = ["splitters"]
 TESTS_OF_METRICS = [
-    f"test_{name}.py"
-    for name in (
-        "gains",
-        "ties",
-        "ranked",
-        "golden",
-        "retrieved",
-        "evaluation",
-        "enumeration",
-        "contract",
-        "worked_examples",
-    )
+    "gains ids ties ranked golden retrieved evaluation worked_examples",
+    "validation",
+    "enumeration",
+    "contract",
 ]
-NOT_NEEDED = "not no_square"  # which takes seconds, and is about memory
-SECONDS = 45  # of processor time
+# no_square takes seconds, and is about memory.
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", "not no_square"]
+SECONDS = 20  # of processor time for the tests of a step, twice what the longest takes
 # Without a decorator such as @metric the package cannot be imported; that would only embellish the figure.
 NOT_RUN = "core/RemoveDecorator"
 
 
-def tests_of(module: Path) -> list[str]:
-    """Tests that a mutant of the module has to fail one of."""
-    names = TESTS_OF_SPLITTERS if module.stem in SPLITTERS else TESTS_OF_METRICS
-    doctests = [str(ROOT / module)]
-    return doctests + [str(ROOT / "tests" / name) for name in names if (ROOT / "tests" / name).is_file()]
+def tests_of(module: Path) -> list[list[str]]:
+    """Files with tests that a mutant of the module has to fail one of; its own examples are among the first."""
+    steps = TESTS_OF_SPLITTERS if module.stem in SPLITTERS else TESTS_OF_METRICS
+    files = [[str(ROOT / "tests" / f"test_{name}.py") for name in step.split()] for step in steps]
+    return [[str(ROOT / module), *files[0]], *files[1:]]
 
 
 def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -98,6 +96,10 @@ def mutated(mutation: MutationSpec) -> str:
 
 def outcome(module: Path, code: str) -> TestOutcome:
     """Run the tests against a module with changed source, in a process of its own."""
+    try:
+        ast.parse(code)
+    except SyntaxError:  # the * of keyword-only parameters taken for a product
+        return TestOutcome.INCOMPETENT
     child = os.fork()
     if child == 0:
         _test(module, code)
@@ -105,44 +107,46 @@ def outcome(module: Path, code: str) -> TestOutcome:
 
 
 def check(modules: set[Path]) -> None:
-    """Make sure that the tests pass on unchanged modules, and that changed ones are what is imported."""
+    """Make sure that changed modules are what is imported, and that the tests pass where nothing is changed."""
     for module in modules:
+        assert outcome(module, "raise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
+    for module in {module.stem in SPLITTERS: module for module in modules}.values():
         source = (ROOT / module).read_text(encoding="utf-8")
         assert outcome(module, source) is TestOutcome.SURVIVED, f"tests of the unchanged {module} fail"
-        assert outcome(module, source + "\nraise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
 
 
 def _test(module: Path, code: str) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # a mutant that does not end is noticed too
     resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     sys.meta_path.insert(0, Mutant(module, code))
-    status = 1
+    status: int = pytest.ExitCode.INTERNAL_ERROR
     try:
-        status = int(
-            pytest.main(
-                ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", NOT_NEEDED, *tests_of(module)]
-            )
-        )
+        for step in tests_of(module):  # collecting all of them at once takes longer than most mutants live
+            limit = int(time.process_time()) + SECONDS
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))  # a mutant that does not end
+            signal.alarm(100 * SECONDS)  # or one that waits is noticed too
+            status = pytest.main([*OPTIONS, *step])
+            if status != pytest.ExitCode.OK:
+                break
     finally:
         os._exit(status)
 
 
-def pending(session: WorkDB, modules: list[str]) -> list[WorkItem]:
-    """Mutants that have not run, in the order of cosmic-ray's list."""
-    places = {Path(m): without_effect(Path(m)) for m in {str(i.mutations[0].module_path) for i in session.work_items}}
-    items = []
-    for item in session.pending_work_items:
+def drawn(session: WorkDB, modules: list[str], seed: int, size: int | None) -> list[WorkItem]:
+    """Mutants in random order, the same for a seed, so that a larger sample holds the smaller ones."""
+    places = {path: without_effect(path) for path in {item.mutations[0].module_path for item in session.work_items}}
+    items = {}
+    for item in session.work_items:
         mutation = item.mutations[0]
         inside = any(start <= mutation.start_pos < end for start, end in places[mutation.module_path])
-        if inside or mutation.operator_name == NOT_RUN:
-            session.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED))
-        elif not modules or mutation.module_path.stem in modules:
-            items.append(item)
-    key = [(str(i.mutations[0].module_path), i.mutations[0].operator_name, i.mutations[0].occurrence) for i in items]
-    return [item for _, item in sorted(zip(key, items, strict=True), key=lambda pair: pair[0])]
+        if not inside and mutation.operator_name != NOT_RUN and (not modules or mutation.module_path.stem in modules):
+            items[str(mutation.module_path), mutation.operator_name, mutation.occurrence] = item
+    order = sorted(items)
+    random.Random(seed).shuffle(order)
+    return [items[key] for key in order[:size]]
 
 
 def report(session: WorkDB) -> None:
@@ -150,7 +154,7 @@ def report(session: WorkDB) -> None:
     specs = {item.job_id: item.mutations[0] for item in session.work_items}
     counts: Counter[tuple[str, bool]] = Counter()
     for job, result in session.results:
-        if result.worker_outcome == WorkerOutcome.SKIPPED:
+        if result.test_outcome == TestOutcome.INCOMPETENT:
             continue
         spec, killed = specs[job], result.is_killed
         counts[str(spec.module_path), killed] += 1
@@ -177,16 +181,16 @@ def main() -> None:
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     os.environ.setdefault("HYPOTHESIS_PROFILE", "mutation")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # looking for plugins takes a third of a second
     os.environ.setdefault("SKRANK_ENUMERATED_QUERIES", "300")
     with use_db(arguments.session, WorkDB.Mode.open) as session:
-        items = pending(session, arguments.modules)
-        if arguments.sample is not None:
-            items = random.Random(arguments.seed).sample(items, min(arguments.sample, len(items)))
+        done = {job for job, _ in session.results}
+        sample = drawn(session, arguments.modules, arguments.seed, arguments.sample)
+        items = [item for item in sample if item.job_id not in done]
         check({item.mutations[0].module_path for item in items})
         for number, item in enumerate(items, start=1):
-            result = WorkResult(
-                WorkerOutcome.NORMAL, test_outcome=outcome(item.mutations[0].module_path, mutated(item.mutations[0]))
-            )
+            module, code = item.mutations[0].module_path, mutated(item.mutations[0])
+            result = WorkResult(WorkerOutcome.NORMAL, test_outcome=outcome(module, code))
             session.set_result(item.job_id, result)
             print(f"{number} of {len(items)}", end="\r", file=sys.stderr)
         report(session)

@@ -54,17 +54,22 @@ def test_infinite_scores_rank_as_the_furthest_finite_ones(rng, infinite, ties):
 def test_each_query_is_ranked_once(rng, depth):
     qid = np.sort(rng.integers(0, 500, 4_000))
     lists = query_lists(np.ones(4_000), rng.integers(0, 9, 4_000), qid=qid)
-    ranked = [queries for queries, _ in ranked_blocks(lists, depth, "average")]
-    np.testing.assert_array_equal(np.sort(np.concatenate(ranked)), np.arange(lists.n_queries))
+    ranked = list(ranked_blocks(lists, depth, "average"))
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([queries for queries, _ in ranked])), np.arange(lists.n_queries)
+    )
     assert len(ranked) < len(list(lists.blocks())) or depth is None
+    assert all(len(queries) * block.depth <= lists.block_cells for queries, block in ranked)
 
 
 @pytest.mark.parametrize("decimals", [9, 1], ids=["no ties", "ties"])
 @pytest.mark.parametrize("name", ["ndcg", "map", "err"])
 def test_first_ranks_of_long_lists(rng, name, decimals):
-    sizes = rng.integers(30, 60, 25)
+    sizes = rng.integers(150, 300, 300)
     rows = rng.integers(0, 4, sizes.sum()), rng.normal(size=sizes.sum()).round(decimals)
-    got = evaluate(*rows, qid=np.repeat(np.arange(25), sizes), metrics=f"{name}@4", ties="worst").per_query[f"{name}@4"]
+    got = evaluate(*rows, qid=np.repeat(np.arange(300), sizes), metrics=f"{name}@4", ties="worst").per_query[
+        f"{name}@4"
+    ]
     queries = zip(*(np.split(column, np.cumsum(sizes)[:-1]) for column in rows), strict=True)
     expected = [float(reference.expected(name, y.tolist(), s.tolist(), ties="worst", k=4)) for y, s in queries]
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)

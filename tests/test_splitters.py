@@ -21,6 +21,7 @@ from skrank_metrics import (
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics._folds import deal
 
 # The rows of the contract: 24 queries of 1 to 24 documents, interleaved, and a part for each query.
 CONTRACT_QID = np.random.default_rng(3).permutation(np.repeat(np.arange(24), np.arange(1, 25)))
@@ -283,6 +284,19 @@ def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
     queries = [np.array(sorted(set(qid[test]))) for test in tests]
     for length in np.unique(sizes):
         assert np.ptp([(sizes[q] >= length).sum() for q in queries]) <= most
+
+
+def test_the_units_of_amounts_do_not_matter(rng):
+    amounts = rng.integers(0, 90, (200, 2)).astype(float)
+    folds = deal(np.arange(200), amounts, 7)
+    np.testing.assert_array_equal(deal(np.arange(200), amounts * [1, 1024], 7), folds)
+
+
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_parts_are_one_a_row(n_parts):
+    message = f"parts must have the same length as X; got {n_parts} and 3"
+    with pytest.raises(ValueError, match=message):
+        next(PredefinedQuerySplit([0, 1] * (n_parts // 2)).split([[0]] * 3, qid=["a", "b", "c"]))
 
 
 def test_many_folds_and_two_amounts():

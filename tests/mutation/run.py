@@ -41,7 +41,7 @@ SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
 TESTS_OF_SPLITTERS = ["splitters"]
 TESTS_OF_METRICS = [
     "gains ids ties ranked golden retrieved evaluation worked_examples",
-    "validation",
+    "validation public",
     "enumeration",
     "contract",
 ]

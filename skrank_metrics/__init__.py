@@ -6,6 +6,7 @@ from skrank_metrics import (
     comparison,
     conventions,
     cross_evaluation,
+    displays,
     evaluation,
     explanation,
     holdout,
@@ -25,6 +26,7 @@ from skrank_metrics.boosters import *
 from skrank_metrics.comparison import *
 from skrank_metrics.conventions import *
 from skrank_metrics.cross_evaluation import *
+from skrank_metrics.displays import *
 from skrank_metrics.evaluation import *
 from skrank_metrics.explanation import *
 from skrank_metrics.holdout import *
@@ -53,6 +55,7 @@ __all__ += conventions.__all__
 __all__ += cross_evaluation.__all__
 __all__ += cumulative_gain.__all__
 __all__ += cutoff.__all__
+__all__ += displays.__all__
 __all__ += evaluation.__all__
 __all__ += explanation.__all__
 __all__ += holdout.__all__

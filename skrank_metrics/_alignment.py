@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._metric import BoundMetric
 from skrank_metrics._validation import FloatArray, IntArray
 from skrank_metrics.report import RankingReport
 
@@ -28,6 +29,7 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
     named = _named(reports)
     _check_metric(named, metric)
     places = _places(named, align)
+    _check_documents(named, places)
     first = next(iter(named))
     return Aligned(
         {name: report.per_query[metric][places[name]] for name, report in named.items()},
@@ -38,8 +40,9 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
 
 
 def _named(reports: Any) -> dict[str, RankingReport]:
-    if isinstance(reports, RankingReport):
-        raise TypeError("reports must be a dict or a sequence of reports; got one report.")
+    if not isinstance(reports, Iterable):
+        hint = " Pass its reports." if hasattr(reports, "reports") else ""
+        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
     named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
     for name, report in named.items():
         if not isinstance(report, RankingReport):
@@ -56,11 +59,24 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"metric must be one that every report has; got {metric!r}, and {name!r} has {', '.join(report.mean)}. "
                 "Pass another, or evaluate with it."
             )
-        if report.metrics[metric].average == "micro":
+        check_by_query(metric, report.metrics[metric])
+    first = next(iter(named))
+    for name, report in named.items():
+        if report.metrics[metric].definition != named[first].metrics[metric].definition:
             raise ValueError(
-                f"metric must be a mean over queries; got {metric!r}, which is pooled over documents and cannot be "
-                "compared query by query. Evaluate without average=micro."
+                f"reports must compute {metric!r} alike; got {named[first].metrics[metric]} in {first!r} and "
+                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
+                "replace_undefined_by."
             )
+
+
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse what has no mean over queries."""
+    if metric.average == "micro":
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
+            "query by query. Evaluate without average=micro."
+        )
 
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
@@ -82,6 +98,25 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
     if not common:
         raise ValueError("reports must have a query in common; got none. Are their ids of the same type?")
     return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+
+
+def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
+    """Refuse queries with other documents or labels, whose differences are not those of the rankings alone."""
+    first = next(iter(named))
+    found = {}
+    for name, report in named.items():
+        sizes, labels = report.documents
+        found[name] = sizes[places[name]], labels[places[name]]
+        differs = (found[name][0] != found[first][0]) | ~np.isclose(found[name][1], found[first][1], rtol=1e-9, atol=0)
+        if differs.any():
+            place = int(np.flatnonzero(differs)[0])
+            query = named[first].qid[places[first]].tolist()[place]
+            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
+            raise ValueError(
+                f"reports must be of the same documents with the same labels; got {one} in {first!r} and {other} in "
+                f"{name!r} for the query {query!r}. Evaluate on all documents of "
+                "either; retrieved= tells which of them a ranking has."
+            )
 
 
 def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:

@@ -7,20 +7,26 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Bunch
 
+from skrank_metrics.comparison import Comparison, compare
+from skrank_metrics.cross_evaluation import cross_evaluate
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.displays import ComparisonDisplay, MetricAtKDisplay
 from skrank_metrics.evaluation import evaluate
 from skrank_metrics.ranker import QueryRanker
+from skrank_metrics.report import RankingReport
 from skrank_metrics.scorers import ranking_scorers
 from skrank_metrics.splitters import QueryKFold
 
 METRICS = ("ndcg@10", "map", "mrr")
-CUTOFFS = range(1, 21)
+CUTOFFS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 15, 20)]
+# Those of the table, then what the picture has more.
+COMPUTED = tuple(dict.fromkeys([*METRICS, *CUTOFFS]))
+BASELINE = "baseline: nearest pixels"
 BOOSTERS = {
     "LGBMRanker": ("lightgbm", {"verbose": -1, "n_jobs": 1}, {"num_leaves": [7, 15, 31]}),
     "XGBRanker": ("xgboost", {"n_estimators": 50, "n_jobs": 1}, {"max_depth": [2, 3, 4]}),
@@ -38,19 +44,19 @@ def run(picture: Path) -> None:
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
     print(f"Every model is tuned by GridSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
     models, left_out = _models()
-    folds = QueryKFold(5)
-    table, curves = {}, {}
-    table["baseline: nearest pixels"], curves["baseline: nearest pixels"] = _baseline(data, folds)
-    with sklearn.config_context(enable_metadata_routing=True):
-        for number, (name, (model, grid)) in enumerate(models.items(), start=1):
-            print(f"[{number}/{len(models)}] {name} ...", end=" ", flush=True)
-            started = time.perf_counter()
-            table[name], curves[name], best = _tune(model, grid, data, folds)
-            print(f"best {best} after {time.perf_counter() - started:.1f} s", flush=True)
-    print("\n" + _format(table))
+    nearness = -data.data[:, data.feature_names.index("pixel_distance")]
+    reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=COMPUTED)}
+    for number, (name, (model, grid)) in enumerate(models.items(), start=1):
+        print(f"[{number}/{len(models)}] {name} ...", end=" ", flush=True)
+        started = time.perf_counter()
+        reports[name], best = _tune(model, grid, data)
+        print(f"best {best} after {time.perf_counter() - started:.1f} s", flush=True)
+    reports = dict(sorted(reports.items(), key=lambda item: -item[1].mean[METRICS[0]]))
+    comparison = compare(reports, METRICS[0], random_state=0)
+    print("\n" + _format(reports, comparison))
     for name, package in left_out.items():
         print(f"Left out: {name}, as {package} is not installed.")
-    _draw(curves, picture)
+    _draw(reports, comparison, picture)
 
 
 def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, str]]:
@@ -66,20 +72,9 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
     return models, left_out
 
 
-def _baseline(data: Bunch, folds: QueryKFold) -> tuple[dict[str, tuple[float, float]], list[float]]:
-    scores = -data.data[:, data.feature_names.index("pixel_distance")]
-    reports = [
-        evaluate(data.target[test], scores[test], qid=data.qid[test], metrics=METRICS).mean
-        for _, test in folds.split(data.data, groups=data.qid)
-    ]
-    values = {metric: [report[metric] for report in reports] for metric in METRICS}
-    return {metric: (float(np.mean(v)), float(np.std(v))) for metric, v in values.items()}, _curve(data, scores)
-
-
-def _tune(
-    model: Any, grid: dict[str, list[Any]], data: Bunch, folds: QueryKFold
-) -> tuple[dict[str, tuple[float, float]], list[float], str]:
-    """Mean and spread over folds of each metric, NDCG against k out of fold, and the best parameters."""
+def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
+    """Report of the best candidate, each query scored by a model that did not see it; and its parameters."""
+    folds = QueryKFold(5)
     search = GridSearchCV(
         QueryRanker(model),
         {f"estimator__{name}": values for name, values in grid.items()},
@@ -88,43 +83,45 @@ def _tune(
         cv=folds,
         n_jobs=2,
         error_score="raise",
-    ).fit(data.data, data.target, groups=data.qid)
-    found, best = search.cv_results_, search.best_index_
-    row = {m: (float(found[f"mean_test_{m}"][best]), float(found[f"std_test_{m}"][best])) for m in METRICS}
-    scores = cross_val_predict(
-        search.best_estimator_, data.data, data.target, cv=folds, params={"groups": data.qid}, n_jobs=2
     )
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(data.data, data.target, groups=data.qid)
+    best = {"best": search.best_estimator_}
+    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=folds, metrics=COMPUTED, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
-    return row, _curve(data, scores), chosen
+    return evaluation.reports["best"], chosen
 
 
-def _curve(data: Bunch, scores: Any) -> list[float]:
-    return list(evaluate(data.target, scores, qid=data.qid, metrics=[f"ndcg@{k}" for k in CUTOFFS]).mean.values())
-
-
-def _format(table: dict[str, dict[str, tuple[float, float]]]) -> str:
-    width = max(len(name) for name in table)
-    lines = [f"{'mean +- std over 5 folds':<{width}}" + "".join(f"{metric:>18}" for metric in METRICS)]
-    for name, row in sorted(table.items(), key=lambda item: item[1][METRICS[0]]):
-        lines.append(f"{name:<{width}}" + "".join(f"{mean:>9.4f} +- {std:.4f}" for mean, std in row.values()))
+def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
+    """Rows from the best model to the worst, each with the numbers of those that it can be told apart from."""
+    numbers = {name: number for number, name in enumerate(reports, start=1)}
+    apart: dict[str, list[int]] = {name: [] for name in reports}
+    for pair in comparison.told_apart():
+        apart[pair.first].append(numbers[pair.second])
+        apart[pair.second].append(numbers[pair.first])
+    width = max(map(len, reports))
+    heads = "".join(f"{metric:>9}" for metric in METRICS[1:])
+    lines = [f"   {'out of fold':<{width}}{METRICS[0]:>9}  95% interval    {heads}  told apart from"]
+    for name, report in reports.items():
+        low, high = report.intervals()[METRICS[0]]
+        others = "".join(f"{report.mean[metric]:>9.4f}" for metric in METRICS[1:])
+        told = ", ".join(map(str, sorted(apart[name]))) or "none"
+        number = f"{numbers[name]}  {name:<{width}}"
+        lines.append(f"{number}{report.mean[METRICS[0]]:>9.4f}  [{low:.4f}, {high:.4f}]{others}  {told}")
+    lines.append(f"Told apart by {METRICS[0]}, query by query: permutation test at 0.05, corrected after Holm.")
     return "\n".join(lines)
 
 
-def _draw(curves: dict[str, list[float]], picture: Path) -> None:
+def _draw(reports: dict[str, RankingReport], comparison: Comparison, picture: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         print(f"Left out: {picture}, as matplotlib is not installed.")
         return
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    axes = figure.add_subplot()
-    # Colours of Okabe and Ito, which colour-blind readers can tell apart, and a marker each.
-    styles = zip(("#000000", "#E69F00", "#56B4E9", "#009E73", "#D55E00"), "osD^v", strict=True)
-    for (name, values), (colour, marker) in zip(curves.items(), styles, strict=False):
-        axes.plot(CUTOFFS, values, color=colour, marker=marker, markersize=4, label=name)
-    axes.set(xlabel="cutoff rank k", ylabel="NDCG@k, mean over queries, out of fold", xticks=[1, 5, 10, 15, 20])
-    axes.set_title("Retrieval of digits by image")
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, report in reports.items():
+        MetricAtKDisplay.from_report(report, name=name, ax=left)
+    ComparisonDisplay.from_comparison(comparison, ax=right)
     figure.savefig(picture, dpi=150)
-    print(f"NDCG@k against k: {picture}")
+    print(f"NDCG@k against k, and the best two models query by query: {picture}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._ranked import TIE_POLICIES, ranked_blocks
@@ -45,18 +45,33 @@ class PerQuery:
             return self.numerators / self.denominators
 
 
-def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: int | None = None) -> list[PerQuery]:
+@contextmanager
+def _refuse_overflow() -> Iterator[None]:
+    """Infinite sums of finite gains would end as infinite or undefined values."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "y_true must hold labels whose gains can be added up in float64; got sums beyond 1.8e308. Scale the labels."
+        ) from None
+
+
+@_refuse_overflow()
+def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
-        if members and n_jobs is None:
-            for share in lists.shares():
-                _compute(lists, share, members, ties)
-        elif members:
-            Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(_compute)(lists, share, members, ties) for share in lists.shares()
-            )
+        if not members:
+            continue
+        cutoffs = [computation.k for computation, _ in members]
+        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+        for queries, ranked in ranked_blocks(lists, depth, ties):
+            for computation, result in members:
+                values = computation.kernel(ranked.cut(computation.k), **computation.options)
+                parts = values if isinstance(values, tuple) else (values, 1.0)
+                result.numerators[queries], result.denominators[queries] = parts
     for computation, result in zip(computations, results, strict=True):
         if computation.needs_relevant:
             none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
@@ -64,24 +79,13 @@ def per_query(lists: QueryLists, computations: Sequence[Computation], n_jobs: in
     return results
 
 
-def _compute(
-    lists: QueryLists, share: Iterable[IntArray], members: Sequence[tuple[Computation, PerQuery]], ties: str
-) -> None:
-    cutoffs = [computation.k for computation, _ in members]
-    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-    for queries, ranked in ranked_blocks(lists, share, depth, ties):
-        for computation, result in members:
-            values = computation.kernel(ranked.cut(computation.k), **computation.options)
-            parts = values if isinstance(values, tuple) else (values, 1.0)
-            result.numerators[queries], result.denominators[queries] = parts
-
-
+@_refuse_overflow()
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Mean over queries, pooled ratio, or the values themselves, with undefined ones replaced (NaN leaves out)."""
     if average == "micro":
-        pooled = np.ones_like(result.numerators) if weights is None else weights
+        pooled = np.ones_like(result.numerators) if weights is None else _at_most_one(weights)
         hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
         return hits / total if total else replace_undefined_by
     values = result.values
@@ -92,4 +96,9 @@ def aggregate(
     if weights is None:
         return float(values[defined].mean()) if defined.any() else float("nan")
     kept = weights[defined]
-    return float(np.average(values[defined], weights=kept)) if kept.any() else float("nan")
+    return float(np.average(values[defined], weights=_at_most_one(kept))) if kept.any() else float("nan")
+
+
+def _at_most_one(weights: FloatArray) -> FloatArray:
+    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two rounds nothing.
+    return np.ldexp(weights, -np.frexp(weights.max())[1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skrank_metrics._engine import PerQuery, per_query
-from skrank_metrics._ids import Grouping, concatenate_ranges
+from skrank_metrics._grouping import Grouping, concatenate_ranges
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
@@ -58,7 +58,7 @@ class Evaluation:
         return replace(self, lists=replace(self.lists, _counts={}, _ideals={}, _tables={}))
 
 
-def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], n_jobs: int | None = None) -> Evaluation:
+def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric]) -> Evaluation:
     """Compute metrics in one pass."""
-    results = per_query(lists, [metric.computation for metric in metrics.values()], n_jobs)
+    results = per_query(lists, [metric.computation for metric in metrics.values()])
     return Evaluation(metrics, dict(zip(metrics, results, strict=True)), lists)

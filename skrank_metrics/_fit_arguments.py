@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ids import Grouping
+from skrank_metrics._grouping import Grouping
 from skrank_metrics._queries import query_weights
 from skrank_metrics._validation import FloatArray, IntArray, check_weights
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ids import Grouping, check_ids, group_rows
+from skrank_metrics._grouping import Grouping, group_rows
+from skrank_metrics._ids import check_ids
 
 Queries = dict[Any, int]
 

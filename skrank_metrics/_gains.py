@@ -22,8 +22,15 @@ def linear_gain(labels: FloatArray) -> FloatArray:
 def exp2_gain(labels: FloatArray) -> FloatArray:
     """Give 2^label - 1."""
     with np.errstate(over="ignore"):
-        gains: FloatArray = np.exp2(labels) - 1
-    return _check_gains(gains, labels, "'exp2'")
+        return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
+
+
+def _exp2_minus_1(labels: FloatArray) -> FloatArray:
+    gains: FloatArray = np.exp2(labels) - 1
+    fractions = (labels > 0) & (labels < 1)
+    if fractions.any():  # the difference of two numbers near 1 has lost its digits, and below 1e-16 all of them
+        gains[fractions] = np.expm1(labels[fractions] * np.log(2))
+    return gains
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class Probability:
                 f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got {largest:g}. "
                 f"{way_out}, or scale the labels."
             )
-        return labels if self.gain == "linear" else (np.exp2(labels) - 1) / 2.0**self.max_grade
+        return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
 
 
 def check_sum(gains: FloatArray, n_documents: int) -> None:
@@ -161,7 +168,8 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
-    result = np.asarray(function(values.copy()), dtype=np.float64)
+    with np.errstate(over="warn"):  # what overflows in the user's function is told by the checks of its values
+        result = np.asarray(function(values.copy()), dtype=np.float64)
     if result.shape != values.shape:
         raise ValueError(
             f"{name} must return one number for each entry of the array that it is called with; got shape "

@@ -11,7 +11,8 @@ from skrank_metrics._evaluated import Evaluation
 from skrank_metrics._metric import NO_RELEVANT, BoundMetric
 from skrank_metrics._printed import Part, Printed, Table, counted
 from skrank_metrics._queries import QueryLists
-from skrank_metrics._validation import Mask
+from skrank_metrics._ranked import sort_each_row
+from skrank_metrics._validation import FloatArray, Mask
 
 # A mean is shown with four decimals; ties that move it by less are no finding.
 SHOWN = 5e-5
@@ -81,8 +82,8 @@ def examine(evaluation: Evaluation) -> Health:
     """Look for all that can mislead."""
     lists, metrics = evaluation.lists, evaluation.metrics
     n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
-    # Of a distance, the best order of ties gives the smallest value.
-    extremes = [evaluation.with_ties(policy) for policy in ("worst", "best")]
+    # Of a distance, the best order of ties gives the smallest value; without ties all orders give the same.
+    extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
         n_documents=len(lists.labels),
@@ -100,33 +101,44 @@ def examine(evaluation: Evaluation) -> Health:
 
 
 def _count_ties(lists: QueryLists) -> dict[str, int]:
-    query = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)
-    scores, labels = lists.scores, lists.labels
-    if lists.retrieved is not None:
-        query, scores, labels = query[lists.retrieved], scores[lists.retrieved], labels[lists.retrieved]
-    order = np.lexsort((labels, scores, query))
-    query, scores, labels = query[order], scores[order], labels[order]
-    same_query = query[1:] == query[:-1]
-    tied = same_query & (scores[1:] == scores[:-1])
-    with np.errstate(over="ignore"):
-        rounded = scores.astype(np.float32)  # in the same order, as rounding is monotone
-    n_tied = _members(tied)
-    steps, ranked = np.bincount(query[1:][same_query & ~tied], minlength=lists.n_queries), lists.n_retrieved
-    return {
-        "tied": n_tied,
-        "tied_in_float32": _members(same_query & (rounded[1:] == rounded[:-1])) - n_tied,
-        "repeated": int((tied & (labels[1:] == labels[:-1])).sum()),
-        "constant": int(((steps == 0) & (ranked > 1)).sum()),
-    }
+    counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
+    # NaN, which equals nothing, is behind the last document, and stands for those that are not ranked.
+    scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+    for queries in lists.blocks():
+        order, ranked = sort_each_row(lists.windows(scores, queries, np.nan))
+        equal = ranked[:, 1:] == ranked[:, :-1]
+        with np.errstate(over="ignore"):
+            rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
+        n_tied, n_ranked = _members(equal), lists.n_retrieved[queries]
+        counts["tied"] += n_tied
+        counts["tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
+        counts["constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
+        some = np.flatnonzero(equal.any(axis=1))
+        if len(some):
+            labels = lists.windows(lists.labels, queries, 0.0)[some]
+            counts["repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
+    return counts
 
 
 def _members(tied_with_previous: Mask) -> int:
-    """Rows in groups of two or more."""
-    return int((np.append(tied_with_previous, False) | np.append(False, tied_with_previous)).sum())
+    """Entries of rows in groups of two or more."""
+    either = np.pad(tied_with_previous, ((0, 0), (0, 1)))
+    either[:, 1:] |= tied_with_previous
+    return int(either.sum())
+
+
+def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
+    """Entries whose label is that of an earlier one of their tie group."""
+    groups = np.zeros(labels.shape, dtype=np.intp)
+    np.cumsum(~tied_with_previous, axis=1, out=groups[:, 1:])
+    distinct, codes = np.unique(labels, return_inverse=True)
+    pairs = np.sort(groups * len(distinct) + codes.reshape(labels.shape), axis=1)
+    return int((pairs[:, 1:] == pairs[:, :-1]).sum())
 
 
 def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[str]:
-    spread = {name: abs(best - worst) for name, (worst, best) in health.tie_range.items()}
+    # A metric that is undefined for all queries has no range.
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_range.items()}
     widest = max(spread, key=lambda name: spread[name])
     if health.n_tied and spread[widest] >= SHOWN:
         worst, best = health.tie_range[widest]

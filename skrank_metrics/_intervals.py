@@ -11,6 +11,7 @@ from scipy import stats
 from skrank_metrics._validation import check_number
 
 METHOD = "Student's t over queries"
+TOO_FEW = "; none for fewer than two queries with a value"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from skrank_metrics._options import Option
 from skrank_metrics._queries import query_lists
 from skrank_metrics._ranked import TIE_POLICIES
 from skrank_metrics._search_errors import fail_in_search
-from skrank_metrics._validation import FloatArray, check_choice, check_k, check_number, check_scores, nearest
+from skrank_metrics._validation import FloatArray, NaNScoreError, check_choice, check_k, check_number, nearest
 
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 SHARED_DEFAULTS: Mapping[str, Any] = {
@@ -182,6 +182,11 @@ class BoundMetric:
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
+    @property
+    def definition(self) -> tuple[Any, ...]:
+        """All that the value of a query follows from: equal where metrics give the same numbers, however spelled."""
+        return self.computation, str(float(self.replace_undefined_by)), self.negative
+
     def get(self, name: str) -> Any:
         """Give the value of a parameter, as it was passed or by default."""
         return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
@@ -214,21 +219,20 @@ class BoundMetric:
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
-        if retrieved is None:
-            check_scores(y_score)  # in a search, a candidate may fail here; all else is wrong for every candidate
         try:
             lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
             (result,) = per_query(lists, [bound.computation])
+        except NaNScoreError:
+            raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
         return bound.aggregate(result, lists.weights)
 
     def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
         if hasattr(y_true, "predict"):
-            example = self.metric.name + ("@10" if self.metric.has_cutoff else "")
             return TypeError(
                 f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
-                f'estimator. Pass scoring=get_ranking_scorer("{example}"), or make_ranking_scorer('
+                f'estimator. Pass scoring=get_ranking_scorer("{self}"), or make_ranking_scorer('
                 f"{self.function.__name__}, ...)."
             )
         return TypeError(

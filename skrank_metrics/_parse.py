@@ -18,6 +18,18 @@ _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
+# What others call them, where no likeness of letters would tell.
+_ELSEWHERE = {
+    "ap": "map",
+    "average_precision": "map",
+    "mean_average_precision": "map",
+    "p": "precision",
+    "reciprocal_rank": "mrr",
+    "rr": "mrr",
+    "success": "hit_rate",
+    "tau": "kendall_tau",
+    "roc_auc": "auc",
+}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
@@ -74,14 +86,15 @@ def parse(spec: str) -> BoundMetric:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
     match = _SPEC.fullmatch(spec)
     if match is None:
-        hint = nearest(re.split(r"[^a-z0-9_]", spec.strip().lower())[0], REGISTRY)
+        word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
+        hint = "" if word in REGISTRY else _hint(word)
         raise ValueError(f"A metric name must be {_GRAMMAR}, in lower case and with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match.groups()
     flat = _FLAT.fullmatch(spec)
     if flat and name not in REGISTRY:
         name, k = flat.groups()
     if name not in REGISTRY:
-        raise ValueError(f"Unknown metric {name!r}.{nearest(name, REGISTRY)} Known: {', '.join(sorted(REGISTRY))}.")
+        raise ValueError(f"Unknown metric {name!r}.{_hint(name)} Known: {', '.join(sorted(REGISTRY))}.")
     params = {} if inner is None else _params(inner, spec)
     if k is not None:
         params["k"] = int(k)
@@ -90,6 +103,13 @@ def parse(spec: str) -> BoundMetric:
     except TypeError as error:
         # Whatever is wrong with it, a bad string is a bad value.
         raise ValueError(f"{spec!r}: {error}") from None
+
+
+def _hint(name: str) -> str:
+    without_at = re.fullmatch(r"([a-z_]+?)_?([1-9][0-9]*)", name)
+    if without_at and without_at[1] in REGISTRY:
+        return f" Did you mean '{without_at[1]}@{without_at[2]}'?"
+    return f" Did you mean {_ELSEWHERE[name]!r}?" if name in _ELSEWHERE else nearest(name, REGISTRY)
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from skrank_metrics._gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
-from skrank_metrics._ids import Grouping, check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._grouping import Grouping, group_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_arrays, check_weights
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
@@ -21,8 +22,6 @@ BUCKET_RATIO = 1.25
 # A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
 # a small input stay below the size of the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
-# Threads that meet more often spend more time on waiting for each other than they save.
-SHARE_DOCUMENTS = 1_000_000
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -102,6 +101,12 @@ class QueryLists:
         grades = self.labels.astype(np.uint8)
         return grades if np.array_equal(self.labels, grades) else None
 
+    def labels_at(self, places: IntArray) -> FloatArray:
+        """Labels of documents by their places; those behind the last one are padding."""
+        # Eight bits a label are more likely to be in the cache than 64.
+        labels = self.labels if self.grades is None else self.grades
+        return labels.take(places, mode="clip").astype(np.float64, copy=False)
+
     def ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
         """Largest sum of gain / discount over the first k ranks that an order of each query can reach."""
         key = (gain, discount, k)
@@ -139,7 +144,8 @@ class QueryLists:
         width = int(sizes.max())
         # Copying whole rows of a strided view takes a third of the time of indexing every cell.
         last = len(values) - width
-        rows: FloatArray = sliding_window_view(values, width)[np.minimum(starts, last)]
+        windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
+        rows: FloatArray = windows[np.minimum(starts, last)]
         for row in np.flatnonzero(starts > last):
             rows[row, : sizes[row]] = values[starts[row] : starts[row] + sizes[row]]
         shortest = int(sizes.min())
@@ -161,19 +167,6 @@ class QueryLists:
             end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
             yield by_size[first:end]
             first = end
-
-    def shares(self) -> Iterator[list[IntArray]]:
-        """Yield blocks by the dozen, what one thread does at a time; the same however many threads there are."""
-        share: list[IntArray] = []
-        n_documents = 0
-        for block in self.blocks():
-            share.append(block)
-            n_documents += int(self.grouping.sizes[block].sum())
-            if n_documents >= SHARE_DOCUMENTS:
-                yield share
-                share, n_documents = [], 0
-        if share:
-            yield share
 
 
 def query_lists(

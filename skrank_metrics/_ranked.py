@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics import _ties
+from skrank_metrics._candidates import Candidates, candidates
 from skrank_metrics._gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._pairs import average_ranks, count_inversions
 from skrank_metrics._queries import QueryLists
@@ -164,85 +164,19 @@ class RankedLists:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Documents of some queries that can be among the first ranks, rows of each query in the given order."""
-
-    queries: IntArray
-    keys: FloatArray  # -inf is padding
-    columns: IntArray | None  # their places within the query; None where all documents are there
-
-
-def ranked_blocks(
-    lists: QueryLists, blocks: Iterable[IntArray], depth: int | None, ties: str
-) -> Iterator[tuple[IntArray, RankedLists]]:
+def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in _joined((_candidates(lists, queries, depth) for queries in blocks), lists.block_cells):
+    for part in candidates(lists, depth):
         yield part.queries, _rank(lists, part, ties)
 
 
-def _candidates(lists: QueryLists, queries: IntArray, depth: int | None) -> _Candidates:
-    """Choose the first ``depth`` documents of each query and all that tie with the last of them."""
-    keys = lists.windows(lists.keys, queries, -np.inf)
-    n_queries, width = keys.shape
-    if depth is None or depth >= width:
-        return _Candidates(queries, keys, None)
-    # Partitioning values to find the last key that counts is four times faster than argpartition.
-    last = np.partition(keys, width - depth, axis=1)[:, width - depth]
-    last = np.maximum(last, -np.finfo(np.float64).max)  # padding never counts
-    chosen = np.flatnonzero(keys >= last[:, None])
-    if len(chosen) > keys.size / 2:  # nearly all tie
-        return _Candidates(queries, keys, None)
-    chosen_keys = keys.ravel()[chosen]
-    if len(chosen) == n_queries * depth:
-        columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
-        if columns.min() >= 0 and columns.max() < width:  # as many of each row, so nothing ties at the cutoff
-            return _Candidates(queries, chosen_keys.reshape(-1, depth), columns)
-    row, column = np.divmod(chosen, width)
-    counts = np.bincount(row, minlength=n_queries)
-    place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
-    columns = np.zeros((n_queries, max(1, counts.max())), dtype=np.intp)
-    columns[row, place] = column
-    top = np.full(columns.shape, -np.inf)
-    top[row, place] = chosen_keys
-    return _Candidates(queries, top, columns)
-
-
-def _joined(parts: Iterable[_Candidates], block_cells: int) -> Iterator[_Candidates]:
-    """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
-    group: list[_Candidates] = []
-    n_queries = width = 0
-    for part in parts:
-        n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
-        if group and n_queries * width > block_cells:
-            yield _join(group)
-            group, (n_queries, width) = [], part.keys.shape
-        group.append(part)
-    yield _join(group)
-
-
-def _join(parts: list[_Candidates]) -> _Candidates:
-    if len(parts) == 1:
-        return parts[0]
-    queries = np.concatenate([part.queries for part in parts])
-    keys = np.full((len(queries), max(part.keys.shape[1] for part in parts)), -np.inf)
-    columns = np.zeros(keys.shape, dtype=np.intp)
-    first = 0
-    for part in parts:
-        here = slice(first, first + len(part.queries)), slice(part.keys.shape[1])
-        keys[here] = part.keys
-        columns[here] = np.arange(part.keys.shape[1]) if part.columns is None else part.columns
-        first += len(part.queries)
-    return _Candidates(queries, keys, columns)
-
-
-def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
+def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
     """Put the documents of each query in order and their labels into it."""
-    order, keys = _sorted(-part.keys)
+    order, keys = sort_each_row(-part.keys)
     columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
-    labels = lists.labels.take(rows, mode="clip")  # padding can lie behind the last document of all
+    labels = lists.labels_at(rows)
     labels[padding] = 0.0
 
     tied = _ties.ties_with_previous(keys)
@@ -253,7 +187,7 @@ def _rank(lists: QueryLists, part: _Candidates, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups)
 
 
-def _sorted(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal ones in any order, and the keys in that order.
 
     Sorting values takes a third of the time of finding their order. So the last bits of the keys give way to the

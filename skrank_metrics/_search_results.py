@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._validation import check_choice
 from skrank_metrics.scorers import RankingScore
+
+# Longer values of parameters leave no room for the numbers of a table.
+VALUE_WIDTH = 40
+
+
+def check_search(search: Any) -> None:
+    """Refuse what is no search, or not fitted."""
+    if not hasattr(search, "refit"):
+        raise TypeError(f"search must be a search such as GridSearchCV; got {type(search).__name__}.")
+    check_is_fitted(search, "cv_results_")
 
 
 def metrics_of(search: Any) -> dict[str, BoundMetric]:
@@ -17,17 +30,25 @@ def metrics_of(search: Any) -> dict[str, BoundMetric]:
     scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
     metrics = {}
     for name, scorer in scorers.items():
-        score = getattr(scorer, "_score_func", None)
-        if not isinstance(score, RankingScore):
+        metric = metric_of_scorer(scorer)
+        if metric is None:
             raise ValueError(
                 f"search must be scored by scorers of skrank_metrics; got {scorer!r}. Pass "
                 "scoring=ranking_scorers(...)."
             )
-        metrics[name] = score.metric
+        metrics[name] = metric
     return metrics
 
 
-def metric_of(search: Any, metrics: Mapping[str, BoundMetric], metric: str | None) -> str:
+def metric_of_scorer(scorer: Any) -> BoundMetric | None:
+    """Metric of a scorer of this package, the negative of a distance as in the results; None of other scorers."""
+    score = getattr(scorer, "_score_func", None)
+    if not isinstance(score, RankingScore):
+        return None
+    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
+
+
+def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> str:
     """Name of the metric to rank by, that of ``refit`` where none is asked for."""
     if metric is None:
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
@@ -38,7 +59,7 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric], metric: str | Non
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results from the best to the worst, of halving those of the last rung of each candidate."""
+    """Rows of the results from the best to the worst, of halving those of the last rung of each; failed ones last."""
     found = search.cv_results_
     rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
     resource = getattr(search, "resource", None)
@@ -50,7 +71,7 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     means = found[f"mean_test_{metric}"][rows]
     if len(rows) < 2:
         raise ValueError(f"search must have at least two candidates to tell apart; got {len(rows)}.")
-    return [int(row) for row in rows[np.lexsort((-means, np.isnan(means), -rungs[rows]))]]
+    return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
 
 
 def candidate_of(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMetric]) -> dict[str, Any]:
@@ -64,3 +85,10 @@ def candidate_of(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMe
         "index": row,
         "pair": None,
     }
+
+
+def spelled(params: Mapping[str, Any]) -> str:
+    """A candidate as text."""
+    # A value may be an estimator, whose text has several lines.
+    values = [textwrap.shorten(str(value), VALUE_WIDTH, placeholder=" ...") for value in params.values()]
+    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in zip(params, values, strict=True))

@@ -31,7 +31,7 @@ class SharedResults(threading.local):
         self, together: tuple[BoundMetric, ...], number: int, data: tuple[Any, Any, Any, Any]
     ) -> tuple[PerQuery, FloatArray | None]:
         """Result of one of the metrics on (y_true, y_score, qid, sample_weight), and the weights of the queries."""
-        arrays = [None if part is None else np.asarray(part) for part in data]
+        arrays = _to_arrays(data)
         if together is not self._together or number not in self._left or not _same(arrays, self._data):
             self._compute(together, number, data)
             self._together = together
@@ -51,6 +51,13 @@ class SharedResults(threading.local):
         except ValueError:
             # A metric that refuses these labels fails in its own scorer, not in those of the others.
             self._left = {number: per_query(lists, [together[number].computation])[0]}
+
+
+def _to_arrays(data: tuple[Any, ...]) -> list[NDArray[Any] | None]:
+    try:
+        return [None if part is None else np.asarray(part) for part in data]
+    except ValueError:  # ragged, which equals nothing; the checks to come say what is wrong with it
+        return []
 
 
 def _same(arrays: list[NDArray[Any] | None], others: list[NDArray[Any] | None]) -> bool:

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._ids import concatenate_ranges
+from skrank_metrics._grouping import concatenate_ranges
 from skrank_metrics._validation import FloatArray, IntArray
 
 T = TypeVar("T", np.float64, np.intp)
@@ -95,35 +95,39 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
         return np.minimum(r / (t - groups.place), 1.0)
     effective = stops.copy()
     open_groups = (groups.sizes > 1) & (total > 0)
-    largest = 8
-    while largest < 8 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
-        chosen = np.flatnonzero(open_groups & (groups.sizes > largest // 8) & (groups.sizes <= largest))
+    largest = 4
+    while largest < 4 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
+        chosen = np.flatnonzero(open_groups & (groups.sizes > largest // 4) & (groups.sizes <= largest))
         if len(chosen):
             # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
             lowest = (total[chosen] / groups.sizes[chosen]).min()
-            reached = math.inf if lowest >= 1 else math.ceil(-746 / math.log1p(-lowest))
-            width = int(min(groups.sizes[chosen].max(), depth, reached))
+            reached = math.inf if lowest >= 1 else -746 / math.log1p(-lowest)
+            width = math.ceil(min(groups.sizes[chosen].max(), depth, reached))
             _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], width)
-        largest *= 8
+        largest *= 4
     return effective
 
 
 def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, sizes: IntArray, width: int) -> None:
-    cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(len(sizes)), sizes)
-    can_stop = np.flatnonzero(stops[cells] > 0)
-    counts = np.bincount(owner[can_stop], minlength=len(sizes))
+    n = len(sizes)
+    cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(n), sizes)
+    values = stops.take(cells)
+    can_stop = np.flatnonzero(values)
+    counts = np.bincount(owner.take(can_stop), minlength=n)
     by_count = np.argsort(-counts)
     column = np.empty_like(by_count)
-    column[by_count] = np.arange(len(sizes))
-    steps = np.zeros((int(counts.max()), len(sizes)))
+    column[by_count] = np.arange(n)
+    columns = column.take(owner)
+    steps = np.zeros((int(counts.max()), n))
     place = np.arange(len(can_stop)) - np.repeat(np.cumsum(counts) - counts, counts)
-    steps[place, column[owner[can_stop]]] = stops[cells[can_stop]]
-    expected = _stops_left(steps, counts[by_count], (sizes - counts)[by_count], width)
+    steps.ravel()[place * n + columns.take(can_stop)] = values.take(can_stop)
+    left = _stops_left(steps, counts[by_count], (sizes - counts)[by_count], width)
 
     place = np.arange(len(cells)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    within = place < width
-    cells, owner, place = cells[within], owner[within], place[within]
-    effective[cells] = np.minimum(expected[place, column[owner]] / (sizes[owner] - place), 1.0)
+    if width < sizes.max():
+        within = place < width
+        cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
+    effective[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 
 def _stops_left(stops: FloatArray, counts: IntArray, zeros: IntArray, width: int) -> FloatArray:
@@ -136,14 +140,15 @@ def _stops_left(stops: FloatArray, counts: IntArray, zeros: IntArray, width: int
     """
     j = np.arange(1.0, width)[:, None]
     x, y = np.maximum(zeros + 1 - j, 0.0) / j, np.zeros((width, len(zeros)))
-    for m, row in enumerate(stops):
+    survivals = np.maximum(1 - stops, np.finfo(np.float64).tiny)  # so that nothing is divided by 0
+    for m in range(len(stops)):
         n_groups = int(np.searchsorted(-counts, -m))
         last = min(width, int(zeros[:n_groups].max()) + m + 2)
-        x_m, y_m, stop = x[: last - 1, :n_groups], y[:last, :n_groups], row[:n_groups]
-        sums = np.maximum(x_m + (1 - stop), np.finfo(np.float64).tiny)
+        x_m, y_m, survival = x[: last - 1, :n_groups], y[:last, :n_groups], survivals[m, :n_groups]
+        sums = x_m + survival
         inverse = 1 / sums
-        from_previous = (1 - stop) * y_m[:-1]
-        y_m += stop
+        from_previous = survival * y_m[:-1]
+        y_m += stops[m, :n_groups]
         y_m[1:] *= x_m
         y_m[1:] += from_previous
         y_m[1:] *= inverse

@@ -18,6 +18,10 @@ Mask: TypeAlias = NDArray[np.bool_]
 LARGEST_EXACT_INTEGER = 2**53
 
 
+class NaNScoreError(ValueError):
+    """A model gave no score: the fault of one candidate of a search, while other bad input is wrong for all."""
+
+
 def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[FloatArray, FloatArray, Mask | None]:
     """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value; and the mask, if any."""
     labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
@@ -25,7 +29,7 @@ def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[Floa
     check_labels(labels)
     if retrieved is None:
         return labels, check_scores(scores), None
-    mask = _to_array(retrieved, "retrieved")
+    mask = to_array(retrieved, "retrieved")
     if mask.dtype.kind != "b":
         raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
     if mask.shape != labels.shape:
@@ -37,7 +41,8 @@ def check_scores(y_score: Any) -> FloatArray:
     """Scores as float64, none of them NaN."""
     scores = to_float64(y_score, "y_score")
     if np.isnan(scores.min()):
-        _raise_bad_value("y_score", scores, np.isnan(scores), "without NaN", "The model gave no score there.")
+        where = _first("y_score", scores, np.isnan(scores), "without NaN")
+        raise NaNScoreError(f"{where}. The model gave no score there.")
     return scores
 
 
@@ -71,7 +76,7 @@ def check_labels(labels: FloatArray, name: str = "y_true") -> None:
 
 def to_float64(values: Any, name: str) -> FloatArray:
     """A non-empty 1-D or 2-D array of real numbers as float64; no copy where it is one already."""
-    array = _to_array(values, name)
+    array = to_array(values, name)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry a document) or 2-D; got {array.ndim} dimensions.")
     if array.size == 0:
@@ -85,7 +90,8 @@ def to_float64(values: Any, name: str) -> FloatArray:
     return array.astype(np.float64, copy=False)
 
 
-def _to_array(values: Any, name: str) -> NDArray[Any]:
+def to_array(values: Any, name: str) -> NDArray[Any]:
+    """Any array-like that is not masked, ragged or a scalar."""
     refuse_masked(values, name)
     if hasattr(values, "columns") and len(values.columns) == 1:
         # Taken for a query a row, it would be as many queries of one document.
@@ -133,9 +139,12 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 
 def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
+    raise ValueError(f"{_first(name, array, bad, expected)}. {hint}".strip())
+
+
+def _first(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str) -> str:
     place = int(np.flatnonzero(bad)[0])
-    where = f"got {array.flat[place]} at {_position(place, array)}"
-    raise ValueError(f"{name} must be {expected}; {where}. {hint}".strip())
+    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}"
 
 
 def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
@@ -166,15 +175,6 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     if value < least:
         raise ValueError(f"{expected}; got {value}.")
     return int(value)
-
-
-def check_n_jobs(n_jobs: Any) -> int | None:
-    """A number of threads or processes as joblib takes it."""
-    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool | np.bool_)
-    if n_jobs is None or (whole and n_jobs != 0):
-        return n_jobs
-    error = ValueError if whole else TypeError
-    raise error(f"n_jobs must be None or an int other than 0; got {n_jobs!r}. -1 stands for one a core.")
 
 
 def check_number(value: Any, name: str, expected: str = "a number") -> float:

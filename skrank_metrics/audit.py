@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._ids import NumberedRows, check_aligned, check_ids, missing_ids_message, number_rows, resolve_ids
+from skrank_metrics._grouping import NumberedRows, number_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._validation import IntArray, Mask, check_label_column
 
 __all__ = ["SplitReport", "audit_splits"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skrank_metrics._alignment import align_reports
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame_of_rows
-from skrank_metrics._intervals import METHOD, check_confidence
+from skrank_metrics._frames import Framed, columns_of
+from skrank_metrics._intervals import METHOD, TOO_FEW, check_confidence
 from skrank_metrics._paired_tests import CORRECTIONS, TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
 from skrank_metrics._validation import check_choice, check_int, check_random_state
@@ -22,8 +22,11 @@ __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison(Printed):
+class Comparison(Printed, Framed):
     """Differences between rankings of the same queries, with what can be told of them.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a pair, with the ends of the interval as "low" and
+    "high".
 
     Attributes
     ----------
@@ -42,7 +45,11 @@ class Comparison(Printed):
         its ``interval`` (low, high), NaN for fewer than two queries; ``p_value`` and ``p_adjusted``; ``wins``, ``ties``
         and ``losses`` (queries for which the first is better, as good, worse); ``effect_size`` (the difference in
         standard deviations of the differences); ``n_queries`` with a value in both, their ``qid`` and ``differences``.
+    greater_is_better : bool
+        Whether larger values of the metric are better.
     """
+
+    _same_as: ClassVar[str] = "pairs"
 
     metric: str
     names: tuple[str, ...]
@@ -50,6 +57,7 @@ class Comparison(Printed):
     correction: str | None
     confidence: float
     pairs: tuple[Pair, ...]
+    greater_is_better: bool
 
     def told_apart(self) -> list[Pair]:
         """List the pairs that can be told apart.
@@ -61,24 +69,7 @@ class Comparison(Printed):
         """
         return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the pairs into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_pairs, 12)
-            A row a pair, with the ends of the interval in columns "low" and "high".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, list[Any]]:
         hidden = ("differences", "qid", "interval")
         rows = [
             {
@@ -88,7 +79,7 @@ class Comparison(Printed):
             }
             for pair in self.pairs
         ]
-        return frame_of_rows(rows, library, instead="pairs")
+        return columns_of(rows)
 
     def _parts(self) -> list[Part]:
         heads = ["first - second", "difference", f"{self.confidence:.0%} interval", "wins", "ties", "losses"]
@@ -112,7 +103,7 @@ class Comparison(Printed):
             f"{self.metric}, {counts} {'query' if counts == '1' else 'queries'}, {TESTS[self.test]}",
             Table(heads, rows),
             f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {METHOD}, not adjusted" + ("; none for fewer than two queries." if n_queries[0] < 2 else "."),
+            f"Intervals: {METHOD}, not adjusted{TOO_FEW if n_queries[0] < 2 else ''}.",
             f"Told apart at {1 - self.confidence:.2g}: {', '.join(apart) or 'none'}.",
         ]
 
@@ -202,4 +193,6 @@ def compare(
     pairs = [compare_two(aligned, first, second, how) for first, second in combinations(aligned.values, 2)]
     adjusted = adjust(np.array([pair.p_value for pair in pairs]), correction)
     pairs = [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
-    return Comparison(metric, tuple(aligned.values), test, correction, how.confidence, tuple(pairs))
+    return Comparison(
+        metric, tuple(aligned.values), test, correction, how.confidence, tuple(pairs), aligned.greater_is_better
+    )

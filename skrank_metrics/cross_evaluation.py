@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn
-from sklearn.metrics import make_scorer
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skrank_metrics._frames import frame_of_rows
-from skrank_metrics._ids import NumberedRows, check_ids, missing_ids_message, number_rows, resolve_ids
+from skrank_metrics._frames import Framed, columns_of
+from skrank_metrics._grouping import NumberedRows, number_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._intervals import METHOD
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
+from skrank_metrics._response import predict_scores
 from skrank_metrics._validation import FloatArray, IntArray, check_label_column
 from skrank_metrics.audit import audit_splits, split_rows
 from skrank_metrics.evaluation import bind_metrics, evaluate
 from skrank_metrics.report import RankingReport
-from skrank_metrics.scorers import RESPONSE_METHODS
 from skrank_metrics.splitters import QueryKFold
 
 __all__ = ["CrossEvaluation", "cross_evaluate"]
@@ -29,8 +30,11 @@ Splits = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CrossEvaluation(Printed):
+class CrossEvaluation(Printed, Framed):
     """Out-of-fold reports of one or several models on the same folds.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a model and metric, with the mean over queries, the
+    ends of its interval as "low" and "high", and the mean and standard deviation over folds.
 
     Attributes
     ----------
@@ -46,30 +50,15 @@ class CrossEvaluation(Printed):
         Out-of-fold scores of the rows by name of the model; NaN for rows that no fold tests.
     """
 
+    _same_as: ClassVar[str] = "reports"
+
     reports: dict[str, RankingReport]
     folds: dict[str, dict[str, FloatArray]]
     fold: IntArray
     scores: dict[str, FloatArray]
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the aggregates into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_models * n_metrics, 7)
-            A row a model and metric, with the ends of the interval of the mean over queries as "low" and "high".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
-        return frame_of_rows(self._rows(), library, instead="reports")
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
         rows = []
@@ -98,7 +87,7 @@ class CrossEvaluation(Printed):
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table(heads, rows, n_names=2),
-            "Intervals: of the mean over queries, for the models as they were fitted, not for other training data.",
+            f"Intervals: {METHOD}, for the models as they were fitted, not for other training data.",
         ]
 
 
@@ -167,9 +156,12 @@ def cross_evaluate(
     >>> result.folds["QueryRanker"]["mrr"]
     array([1., 1.])
     """
+    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
+        raise TypeError(f"estimators must be an estimator or a dict of them by name; got {type(estimators).__name__}.")
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
+    check_aligned(X=X, y=y, qid=qid)
     bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
     ids, source = resolve_ids(y, qid=qid)
     if ids is None:
@@ -220,15 +212,6 @@ class _NoScore:
         return 0.0
 
 
-def _give_scores(y_true: Any, y_score: Any) -> Any:
-    if np.ndim(y_score) != 1:
-        raise ValueError(
-            f"estimators must give one score a document; got {np.shape(y_score)[1]}, one a class. Wrap the classifier "
-            "in QueryRanker, which ranks by the expected grade."
-        )
-    return y_score
-
-
 def _out_of_fold(model: Any, X: Any, y: Any, splits: Splits, options: Mapping[str, Any]) -> FloatArray:
     n_rows = len(y)
     scores = np.full(n_rows, np.nan)
@@ -236,7 +219,6 @@ def _out_of_fold(model: Any, X: Any, y: Any, splits: Splits, options: Mapping[st
         fitted = cross_validate(
             model, X, y, cv=splits, scoring=_NoScore(), return_estimator=True, error_score="raise", **options
         )["estimator"]
-    respond = make_scorer(_give_scores, response_method=RESPONSE_METHODS)  # chooses the response as scorers do
     for estimator, (_, test) in zip(fitted, splits, strict=True):
-        scores[test] = respond(estimator, _safe_indexing(X, test), _safe_indexing(y, test))
+        scores[test] = predict_scores(estimator, _safe_indexing(X, test))
     return scores

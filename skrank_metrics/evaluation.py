@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import evaluate_lists
-from skrank_metrics._ids import Grouping, check_aligned, check_ids
+from skrank_metrics._grouping import Grouping
+from skrank_metrics._ids import check_aligned, check_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._queries import one_a_query, query_lists
-from skrank_metrics._validation import check_n_jobs
 from skrank_metrics.report import RankingReport, make_report
 
 __all__ = ["evaluate"]
@@ -31,7 +31,6 @@ def evaluate(
     sample_weight: Any = None,
     retrieved: Any = None,
     by: Any = None,
-    n_jobs: int | None = None,
 ) -> RankingReport:
     """Compute several metrics of a ranking in one pass over the documents.
 
@@ -61,9 +60,6 @@ def evaluate(
         ranking, and their scores are ignored. None means that all were ranked.
     by : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         What to slice the report by, such as the type or the length of a query, which must not vary within a query.
-    n_jobs : int, default=None
-        Number of threads, -1 for one a core. The numbers are the same to the last bit. Pays off from some millions of
-        documents, where two threads save a tenth to a quarter of the time. None means one thread.
 
     Returns
     -------
@@ -93,7 +89,7 @@ def evaluate(
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     check_aligned(y_true=y_true, by=by)
     slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
-    return make_report(evaluate_lists(lists, bound, check_n_jobs(n_jobs)), slices)
+    return make_report(evaluate_lists(lists, bound), slices)
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:

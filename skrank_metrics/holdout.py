@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
 
 from skrank_metrics._folds import canonical_order
-from skrank_metrics._ids import NumberedRows, check_aligned, resolve_ids
+from skrank_metrics._grouping import NumberedRows
+from skrank_metrics._ids import check_aligned, missing_ids_message, resolve_ids
 from skrank_metrics._query_splitter import QuerySplitter, query_grouping
 from skrank_metrics._validation import Mask, check_int
 
@@ -132,6 +133,8 @@ def query_train_test_split(
     check_consistent_length(*arrays)
     carrier = next((array for array in arrays if resolve_ids(array)[0] is not None), None)
     ids = qid if qid is not None else resolve_ids(carrier)[0]
+    if ids is None:
+        raise TypeError(missing_ids_message("query_train_test_split", in_search=False))
     check_aligned(**{f"array {place}": array for place, array in enumerate(arrays)}, qid=qid)
     parts = indexable(*arrays)
     grouping = query_grouping(parts[0], None, None, ids)

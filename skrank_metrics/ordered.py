@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._folds import canonical_order
-from skrank_metrics._ids import NumberedRows, check_ids, number_rows
+from skrank_metrics._grouping import NumberedRows, number_rows
+from skrank_metrics._ids import check_ids
 from skrank_metrics._query_splitter import QuerySplitter, check_whole, query_grouping
 from skrank_metrics._validation import IntArray, Mask, check_int
 

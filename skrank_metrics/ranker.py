@@ -17,9 +17,10 @@ from skrank_metrics._early_stopping import (
 )
 from skrank_metrics._fit_arguments import SortedRows, fit_arguments, sorted_rows
 from skrank_metrics._fitted_queries import queries_of, remember
-from skrank_metrics._ids import check_aligned, check_ids, group_rows, missing_ids_message, resolve_ids
+from skrank_metrics._grouping import group_rows
+from skrank_metrics._ids import check_aligned, check_ids, missing_ids_message, resolve_ids
 from skrank_metrics._parse import get_metric
-from skrank_metrics._validation import FloatArray, check_label_column
+from skrank_metrics._validation import FloatArray, check_label_column, to_float64
 from skrank_metrics.scorers import RankingScore
 
 __all__ = ["QueryRanker"]
@@ -229,7 +230,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
         # A new array each time, as what is remembered of it must not be taken for that of another model.
-        return np.array(model.predict(X), dtype=np.float64)
+        return to_float64(model.predict(X), "y_score").copy()
     if len(model.classes_) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
     if not hasattr(model, "predict_proba"):

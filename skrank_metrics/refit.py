@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class WithinNoise:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of the results of a search."""
-        folds = self._folds(cv_results)
+        folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
             raise ValueError(f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}.")
@@ -39,26 +40,35 @@ class WithinNoise:
         params = cv_results["params"]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
 
-    def _folds(self, cv_results: Mapping[str, Any]) -> FloatArray:
-        """Scores, a row a candidate and a column a fold."""
-        columns: list[Any] = []
-        while f"split{len(columns)}_test_{self.metric}" in cv_results:
-            columns.append(cv_results[f"split{len(columns)}_test_{self.metric}"])
-        if len(columns) < 2:
-            known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-            raise ValueError(
-                f"metric must be scored by the search, on two folds at least; got {self.metric!r} and a search by "
-                f"{', '.join(known)}.{nearest(self.metric, known)}"
-            )
-        return np.column_stack(columns)
-
     def _order(self, params: Mapping[str, Any]) -> Any:
         if callable(self.prefer):
             return self.prefer(params)
         name = self.prefer.removeprefix("-")
         if name not in params:
-            raise ValueError(f"prefer must name a parameter of the search; got {name!r}.{nearest(name, params)}")
+            raise ValueError(
+                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} Where only some "
+                "have it, pass a function of the parameters."
+            )
+        if not isinstance(params[name], Real):
+            raise TypeError(
+                f"prefer must name a parameter of numbers; got {params[name]!r} of {name!r}. Pass a function of the "
+                "parameters that gives a number."
+            )
         return -params[name] if self.prefer.startswith("-") else params[name]
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores, a row a candidate and a column a fold."""
+    columns: list[Any] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    if len(columns) < 2:
+        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        raise ValueError(
+            f"metric must be scored by the search, on two folds at least; got {metric!r} and a search by "
+            f"{', '.join(known)}.{nearest(metric, known)}"
+        )
+    return np.column_stack(columns)
 
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
@@ -87,7 +97,7 @@ def within_noise(
     metric : str, default="score"
         A key of the search's ``scoring``; "score" where it has one scorer only.
     prefer : str or callable
-        What is simple: the name of a parameter, the smallest value of which is preferred, or the largest with "-"
+        What is simple: the name of a parameter of numbers, the smallest of which is preferred, or the largest with "-"
         before the name; or a function of the dict of parameters whose smallest value is preferred. Among equals, the
         best.
     level : float, default=0.05

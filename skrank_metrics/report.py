@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._evaluated import Evaluation
-from skrank_metrics._frames import frame
+from skrank_metrics._frames import Framed
+from skrank_metrics._grouping import number_rows
 from skrank_metrics._health import Health, examine
-from skrank_metrics._ids import number_rows
-from skrank_metrics._intervals import METHOD, check_confidence, mean_interval
+from skrank_metrics._intervals import METHOD, TOO_FEW, check_confidence, mean_interval
 from skrank_metrics._metric import BoundMetric, flat_name
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text
 from skrank_metrics._validation import FloatArray, IntArray, check_choice, check_int
@@ -23,11 +23,15 @@ __all__ = ["RankingReport"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RankingReport(Printed):
+class RankingReport(Printed, Framed):
     """Values of ranking metrics, as means and query by query.
 
-    Prints as a table, in notebooks too. It keeps the labels and scores that it was computed of, without a copy where
-    they were float64 and sorted by query, for ``health`` and ``slices``; these are computed when first asked for.
+    Prints as a table, in notebooks too; ``to_frame()`` gives the values per query, with the ids as index (as a first
+    column "qid" of polars) and a column "by" where there are slices.
+
+    It keeps the labels and scores that it was computed of, for ``health`` and ``slices``, which are computed when first
+    asked for, printing included. Where these were float64 and sorted by query, they are not copied: scores that are
+    overwritten afterwards are what ``health`` then sees.
 
     Attributes
     ----------
@@ -47,6 +51,9 @@ class RankingReport(Printed):
         The slice that each query belongs to, where ``evaluate`` was told.
     """
 
+    _index: ClassVar[str | None] = "qid"
+    _same_as: ClassVar[str] = "per_query"
+
     mean: dict[str, float]
     per_query: dict[str, FloatArray]
     qid: NDArray[Any]
@@ -55,6 +62,12 @@ class RankingReport(Printed):
     weights: FloatArray | None = None
     by: NDArray[Any] | None = None
     _evaluation: Evaluation = field(kw_only=True)
+
+    @property
+    def documents(self) -> tuple[IntArray, FloatArray]:
+        """Number of documents of each query, and the sum of their labels."""
+        lists = self._evaluation.lists
+        return lists.grouping.sizes, np.add.reduceat(lists.labels, lists.grouping.starts)
 
     @property
     def metrics(self) -> Mapping[str, BoundMetric]:
@@ -155,27 +168,9 @@ class RankingReport(Printed):
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(zip(self.qid[order].tolist(), self.per_query[name][order].tolist(), strict=True))
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the values per query into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_queries, n_metrics)
-            Values of ``per_query``, with the query ids as index, or as a first column "qid" of polars; and a column
-            "by" where there are slices.
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, Any]:
         by = {} if self.by is None else {"by": self.by}
-        return frame({"qid": self.qid, **by, **self.per_query}, library, index="qid", instead="per_query")
+        return {"qid": self.qid, **by, **self.per_query}
 
     @overload
     def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, float]]: ...
@@ -211,7 +206,10 @@ class RankingReport(Printed):
             for name, mean in self.mean.items()
         ]
         title = f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}"
-        return [title, Table(heads, rows), *self._parts_of_slices(), f"Intervals: {METHOD}.", *self.health.findings]
+        reports = (self, *self.slices.values())
+        some_lack_one = any(np.isnan(low) for report in reports for low, _ in report.intervals().values())
+        method = f"Intervals: {METHOD}{TOO_FEW if some_lack_one else ''}."
+        return [title, Table(heads, rows), *self._parts_of_slices(), method, *self.health.findings]
 
     def _parts_of_slices(self) -> list[Part]:
         if not self.slices:

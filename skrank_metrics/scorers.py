@@ -14,14 +14,12 @@ from skrank_metrics._ids import missing_ids_message, resolve_ids
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._parse import get_metric
 from skrank_metrics._registry import get_metric_names
+from skrank_metrics._response import RESPONSE_METHODS, one_a_class_message
 from skrank_metrics._search_errors import fail_in_search
 from skrank_metrics._shared_results import shared_results
-from skrank_metrics._validation import check_scores
+from skrank_metrics._validation import NaNScoreError, to_array
 
 __all__ = ["get_ranking_scorer", "get_ranking_scorer_names", "make_ranking_scorer", "ranking_scorers"]
-
-# Rankers have only predict; a classifier's predict would tie nearly all documents, so it comes last.
-RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 @dataclass(frozen=True)
@@ -44,20 +42,19 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        check_scores(y_score)  # a candidate may fail here; all else is wrong for every candidate
         try:
             return self._score(y_true, y_score, resolve_ids(y_true, qid=qid, groups=groups)[0], sample_weight)
+        except NaNScoreError:
+            raise
         except (TypeError, ValueError) as error:
             return cast(float, fail_in_search(error))
 
     def _score(self, y_true: Any, y_score: Any, ids: Any, sample_weight: Any) -> float:
         if ids is None:
             raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
-        if np.ndim(y_score) == 2:
-            raise ValueError(
-                f"y_score must hold one score a document; the model gave {np.shape(y_score)[1]}, one a class. Wrap it "
-                "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
-            )
+        scores = to_array(y_score, "y_score")
+        if scores.ndim == 2:
+            raise ValueError(one_a_class_message(scores.shape[1]) + ", or pass response_method='predict'.")
         warn_of_fitted(y_score, ids)
         result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
         value = float(self.metric.aggregate(result, weights))
@@ -196,6 +193,8 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     """
     if not names:
         raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
+    if any(isinstance(name, list | tuple | set) for name in names):
+        raise TypeError("names must be given one by one; got several in one argument. Write ranking_scorers(*names).")
     bound = [get_metric(name) for name in names]
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
     if len(set(keys)) < len(keys):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._alignment import align_reports
+from skrank_metrics._alignment import align_reports, check_by_query
 from skrank_metrics._differences import How, Pair, compare_two
-from skrank_metrics._frames import frame_of_rows
+from skrank_metrics._frames import Framed, columns_of
 from skrank_metrics._metric import BoundMetric
 from skrank_metrics._paired_tests import TESTS, adjust
 from skrank_metrics._printed import Part, Printed, Table, counted, interval_text, p_text
-from skrank_metrics._search_results import candidate_of, metric_of, metrics_of, ranked_rows
+from skrank_metrics._search_results import candidate_of, check_search, metric_of, metrics_of, ranked_rows, spelled
 from skrank_metrics._validation import check_int, check_random_state
 from skrank_metrics.cross_evaluation import CrossEvaluation, cross_evaluate
 
@@ -24,13 +23,16 @@ __all__ = ["SearchReport", "search_report"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SearchReport(Printed):
+class SearchReport(Printed, Framed):
     """The leaderboard of a search.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a candidate, with its parameters, means and standard
+    deviations over folds, and what the best is ahead by: "difference", "low", "high", "p_adjusted", NaN if not tested.
 
     Attributes
     ----------
     metric : str
-        By which candidates are ranked, as the search names it.
+        By which candidates are ranked; of a distance its negative, as in the search, so that larger is better.
     candidates : list of dict
         Each with ``rank``, ``params``, ``mean`` and ``std`` over folds of every metric (dicts), ``index`` (its row in
         ``cv_results_``) and ``pair``: the best compared with it, as in ``Comparison.pairs``; None for the best itself
@@ -39,33 +41,17 @@ class SearchReport(Printed):
         Of the candidates that were fitted again, by rank; their reports are what compare takes.
     changed : float
         By how much a fold's value of a candidate differs at most from that of the search; above 0 where folds or
-        models are random.
+        models are random, or the data are not those of the search.
     """
+
+    _same_as: ClassVar[str] = "candidates"
 
     metric: str
     candidates: list[dict[str, Any]]
     evaluation: CrossEvaluation
     changed: float
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Put the leaderboard into a table.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Of which library.
-
-        Returns
-        -------
-        frame : DataFrame of shape (n_candidates, n_columns)
-            Rank, parameters, means and standard deviations over folds, and what the best is ahead by, NaN where that
-            was not tested: "difference", "low", "high", "p_adjusted".
-
-        Raises
-        ------
-        ImportError
-            Where the library is not installed.
-        """
+    def _columns(self) -> dict[str, list[Any]]:
         rows = []
         for candidate in self.candidates:
             row = {"rank": candidate["rank"], "index": candidate["index"], **candidate["params"]}
@@ -75,7 +61,7 @@ class SearchReport(Printed):
             low, high = (np.nan, np.nan) if pair is None else pair.interval
             row["difference"] = np.nan if pair is None else pair.difference
             rows.append({**row, "low": low, "high": high, "p_adjusted": np.nan if pair is None else pair.p_adjusted})
-        return frame_of_rows(rows, library, instead="candidates")
+        return columns_of(rows)
 
     def _parts(self) -> list[Part]:
         names = list(self.candidates[0]["mean"])
@@ -83,7 +69,7 @@ class SearchReport(Printed):
         rows = []
         for candidate in self.candidates:
             means = [f"{candidate['mean'][name]:.4f} ± {candidate['std'][name]:.4f}" for name in names]
-            rows.append((_spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
+            rows.append((spelled(candidate["params"]), str(candidate["rank"]), *means, *_verdict(candidate)))
         n_tested = sum(candidate["pair"] is not None for candidate in self.candidates)
         parts: list[Part] = [
             f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
@@ -93,20 +79,20 @@ class SearchReport(Printed):
             "on these data, the best looks better than it is.",
         ]
         if self.changed > 1e-9:
-            parts.append(f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random.")
+            parts.append(
+                f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random, or data or "
+                "weights are not those of the search."
+            )
         return parts
 
 
 def _verdict(candidate: dict[str, Any]) -> tuple[str, str, str, str]:
     pair = candidate["pair"]
     if pair is None:
-        return ("", "", "", "best" if candidate["rank"] == 1 else "not tested")
+        failed = any(np.isnan(mean) for mean in candidate["mean"].values())
+        return ("", "", "", "best" if candidate["rank"] == 1 else "failed" if failed else "not tested")
     apart = "yes" if pair.p_adjusted <= 0.05 else "no"
     return f"{pair.difference:+.4f}", interval_text(pair.interval, "+"), p_text(pair.p_adjusted), apart
-
-
-def _spelled(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in params.items())
 
 
 def search_report(
@@ -141,7 +127,8 @@ def search_report(
     metric : str, default=None
         By which to rank, a key of the search's ``scoring``; None means that by which it refitted.
     n_candidates : int, default=10
-        How many of the best to fit again, at least 2. The others are ranked, and not tested.
+        How many of the best to fit again, at least 2. The others are ranked, and not tested, nor are those that failed
+        in a fold of the search.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
         As in cross_evaluate.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -159,7 +146,8 @@ def search_report(
     TypeError
         Where the query ids are missing, or an argument is of the wrong type.
     ValueError
-        Where the search has other scorers or fewer than two candidates, or ``metric`` is none of its metrics.
+        Where the search has other scorers or fewer than two candidates that did not fail, ``metric`` is none of its
+        metrics, or its ``cv`` is an iterator.
 
     Examples
     --------
@@ -175,39 +163,55 @@ def search_report(
     >>> [candidate["rank"] for candidate in report.candidates]
     [1, 2]
     """
-    check_is_fitted(search, "cv_results_")
+    check_search(search)
     check_int(n_candidates, "n_candidates", 2)
+    how = How("permutation", 0.95, 9999, check_random_state(random_state))
     metrics = metrics_of(search)
     metric = metric_of(search, metrics, metric)
+    by = str(metrics[metric])
+    check_by_query(by, metrics[metric])
     rows = ranked_rows(search, metric)
     candidates = [candidate_of(search, row, rank, metrics) for rank, row in enumerate(rows, start=1)]
-    models = {
-        f"{candidate['rank']}: {_spelled(candidate['params'])}": clone(search.estimator).set_params(
-            **clone(candidate["params"], safe=False)
-        )
-        for candidate in candidates[:n_candidates]
-    }
+    fitted = [candidate for candidate in candidates[:n_candidates] if not np.isnan(candidate["mean"][by])]
+    if len(fitted) < 2:
+        raise ValueError(f"search must have two candidates with a score in every fold; got {len(fitted)}.")
     evaluation = cross_evaluate(
-        models,
+        _models(search, fitted),
         X,
         y,
         qid=qid,
-        cv=5 if search.cv is None else search.cv,  # for a search, None is five folds of rows
+        cv=_cv_of(search),
         metrics=list(metrics.values()),
         n_jobs=n_jobs,
         params=params,
         verbose=verbose,
     )
-    pairs = _against_best(evaluation, str(metrics[metric]), random_state)
-    for candidate, pair in zip(candidates[1:], pairs, strict=False):
+    for candidate, pair in zip(fitted[1:], _against_best(evaluation, by, how), strict=True):
         candidate["pair"] = pair
-    return SearchReport(str(metrics[metric]), candidates, evaluation, _changed(search, rows, metrics, evaluation))
+    return SearchReport(by, candidates, evaluation, _changed(search, rows, metrics, evaluation))
 
 
-def _against_best(evaluation: CrossEvaluation, metric: str, random_state: Any) -> list[Pair]:
+def _models(search: Any, candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        f"{candidate['rank']}: {spelled(candidate['params'])}": clone(search.estimator).set_params(
+            **clone(candidate["params"], safe=False)
+        )
+        for candidate in candidates
+    }
+
+
+def _cv_of(search: Any) -> Any:
+    if hasattr(search.cv, "__next__"):
+        raise ValueError(
+            "search must have a cv that gives its folds again; got an iterator, which is used up. Search with "
+            "cv=list(...) of it, or with a splitter."
+        )
+    return 5 if search.cv is None else search.cv  # for a search, None is five folds of rows
+
+
+def _against_best(evaluation: CrossEvaluation, metric: str, how: How) -> list[Pair]:
     aligned = align_reports(evaluation.reports, metric, None)
     best, *others = aligned.values
-    how = How("permutation", 0.95, 9999, check_random_state(random_state))
     pairs = [compare_two(aligned, best, other, how) for other in others]
     adjusted = adjust(np.array([pair.p_value for pair in pairs]), "holm")
     return [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
@@ -218,8 +222,8 @@ def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], e
     largest = 0.0
     for row, folds in zip(rows, evaluation.folds.values(), strict=False):
         for name, metric in metrics.items():
-            values = folds[str(metric)] * (1 if metric.greater_is_better else -1)
+            values = folds[str(metric)]
             before = [search.cv_results_[f"split{fold}_test_{name}"][row] for fold in range(search.n_splits_)]
             if len(before) == len(values):
-                largest = max(largest, float(np.nanmax(np.abs(values - before))))
+                largest = max(largest, float(np.nanmax(np.abs(values - before), initial=0.0)))
     return largest

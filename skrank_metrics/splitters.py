@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skrank_metrics._folds import deal, dealing_order
-from skrank_metrics._ids import NumberedRows
+from skrank_metrics._grouping import NumberedRows
 from skrank_metrics._query_splitter import QuerySplitter
 from skrank_metrics._validation import FloatArray, IntArray, Mask, check_choice, check_int, check_label_column
 

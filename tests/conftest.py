@@ -6,7 +6,9 @@ import pytest
 import reference
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100)
+os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("mutation", derandomize=True, deadline=None, max_examples=8)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,6 +1,7 @@
 """The metrics once more, independently: plain Python on one list of labels in ranked order.
 
-Ties are dealt with by enumerating every order of the tied documents. Nothing here imports the package.
+Ties are dealt with by enumerating every order of the tied documents. Arithmetic is that of fractions, so that
+nothing but logarithms and square roots is rounded. Nothing here imports the package.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import collections
 import functools
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import scipy.stats
@@ -31,19 +33,19 @@ def orders(labels, scores, ties):
 
 
 def _hits(ranked, threshold):
-    return [int(label > 0 if threshold is None else label >= threshold) for label in ranked]
+    return [Fraction(label > 0 if threshold is None else label >= threshold) for label in ranked]
 
 
 def _gain(gain):
-    return {"linear": lambda g: g, "exp2": lambda g: 2.0**g - 1}.get(gain, gain)
+    return {"linear": Fraction, "exp2": lambda g: Fraction(2) ** g - 1}.get(gain, gain)
 
 
 def _discount(discount):
-    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": float}.get(discount, discount)
+    return {"log2": lambda rank: math.log2(rank + 1), "reciprocal": Fraction}.get(discount, discount)
 
 
 def cg(ranked, k=None):
-    return sum(ranked[:k])
+    return sum(Fraction(label) for label in ranked[:k])
 
 
 def dcg(ranked, k=None, gain="linear", discount="log2"):
@@ -68,7 +70,7 @@ def recall(ranked, k=None, relevance_threshold=None):
 
 def hit_rate(ranked, k=None, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
-    return float(any(hits[:k])) if any(hits) else math.nan
+    return Fraction(any(hits[:k])) if any(hits) else math.nan
 
 
 def mrr(ranked, k=None, relevance_threshold=None):
@@ -76,7 +78,7 @@ def mrr(ranked, k=None, relevance_threshold=None):
     if not any(hits):
         return math.nan
     first = hits.index(1) + 1
-    return 1 / first if k is None or first <= k else 0.0
+    return Fraction(1, first) if k is None or first <= k else 0
 
 
 def map(ranked, k=None, normalizer="min", relevance_threshold=None):
@@ -86,7 +88,7 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
     k = len(ranked) if k is None else k
     total = sum(sum(hits[:i]) / i for i in range(1, min(k, len(hits)) + 1) if hits[i - 1])
     divisor = {"min": min(k, sum(hits)), "relevant": sum(hits), "hits": sum(hits[:k])}[normalizer]
-    return total / divisor if divisor else 0.0
+    return total / divisor if divisor else 0
 
 
 def f1(ranked, k=None, relevance_threshold=None):
@@ -97,20 +99,20 @@ def f1(ranked, k=None, relevance_threshold=None):
 
 def r_precision(ranked, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
-    return sum(hits[: sum(hits)]) / sum(hits) if any(hits) else math.nan
+    return sum(hits[: int(sum(hits))]) / sum(hits) if any(hits) else math.nan
 
 
 def _satisfied(label, gain, max_grade, threshold):
     return {
         "binary": lambda: _hits([label], threshold)[0],
-        "linear": lambda: label,
-        "exp2": lambda: (2**label - 1) / 2**max_grade,
+        "linear": lambda: Fraction(label),
+        "exp2": lambda: (Fraction(2) ** label - 1) / 2**max_grade,
     }[gain]()
 
 
 def _walk(ranked, k, p, gain, max_grade, threshold):
     """Rank and probability of stopping there, for each rank."""
-    reads = 1.0
+    reads, p = Fraction(1), Fraction(p)
     for rank, label in enumerate(ranked[:k], start=1):
         stop = _satisfied(label, gain, max_grade, threshold)
         yield rank, reads * stop
@@ -118,7 +120,7 @@ def _walk(ranked, k, p, gain, max_grade, threshold):
 
 
 def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
-    return math.fsum(stop / rank for rank, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
+    return sum(stop / rank for rank, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
 
 
 def nerr(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
@@ -129,17 +131,18 @@ def nerr(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=No
 
 
 def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_threshold=None):
-    return math.fsum(stop for _, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
+    return sum(stop for _, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
 
 
 def rbp(ranked, k=None, p=0.8, gain="binary", max_grade=4, relevance_threshold=None):
     gains = [_satisfied(label, gain, max_grade, relevance_threshold) for label in ranked[:k]]
-    return (1 - p) * math.fsum(p**place * g for place, g in enumerate(gains))
+    p = Fraction(p)
+    return (1 - p) * sum(p**place * g for place, g in enumerate(gains))
 
 
 def _pairs(ranked):
     pairs = list(itertools.combinations(ranked, 2))
-    return sum(above < below for above, below in pairs), sum(above != below for above, below in pairs)
+    return sum(Fraction(above < below) for above, below in pairs), sum(above != below for above, below in pairs)
 
 
 def kendall_tau_distance(ranked, normalize=False):
@@ -173,13 +176,13 @@ def q_measure(ranked, k=None, gain="linear", beta=1.0):
     hits = _hits(ranked, None)
     if not any(hits):
         return math.nan
-    k = len(ranked) if k is None else k
+    k, beta = len(ranked) if k is None else k, Fraction(beta)
     ratios = (
         (sum(hits[:i]) + beta * sum(gains[:i])) / (i + beta * sum(ideal[:i]))
         for i in range(1, min(k, len(hits)) + 1)
         if hits[i - 1]
     )
-    return math.fsum(ratios) / min(k, sum(hits))
+    return sum(ratios) / min(k, sum(hits))
 
 
 def bpref(ranked, relevance_threshold=None):
@@ -187,7 +190,7 @@ def bpref(ranked, relevance_threshold=None):
     relevant, others = sum(hits), len(hits) - sum(hits)
     if not relevant:
         return math.nan
-    total = 0.0
+    total = Fraction(0)
     for place, hit in enumerate(hits):
         if hit:
             above = min(place - sum(hits[:place]), relevant)
@@ -198,7 +201,14 @@ def bpref(ranked, relevance_threshold=None):
 def expected(name, labels, scores, ties="average", **params):
     """Value of the metric for one query: the mean over the rankings that the tie policy allows."""
     rankings = orders(tuple(labels), tuple(scores), ties)
-    return math.fsum(n * globals()[name](ranked, **params) for ranked, n in rankings.items()) / rankings.total()
+    total = sum(n * of_ranking(name, ranked, *sorted(params.items())) for ranked, n in rankings.items())
+    return float(total / rankings.total())
+
+
+@functools.cache
+def of_ranking(name, ranked, *params):
+    """Value of the metric for one ranking of labels."""
+    return globals()[name](ranked, **dict(params))
 
 
 def lambdarank_rows(folder, part):

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import Ridge
 
-from skrank_metrics import compare, evaluate, kendall_tau_distance
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -139,7 +140,7 @@ def test_one_query_has_no_interval_and_no_verdict():
     [
         ({"reports": []}, ValueError, "reports must hold at least two reports, as two are compared; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports, as two are compared; got 1"),
-        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got one report"),
+        ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold reports of evaluate; got float as '1'"),
         (
             {"metric": "map"},
@@ -165,6 +166,21 @@ def test_pooled_metrics_are_refused():
         compare(pooled, "recall(average=micro)@3")
 
 
+def test_metrics_of_the_same_name_have_to_be_the_same():
+    plain = report(0)
+    for options in ({"convention": "lightgbm"}, {"ties": "worst"}, {"replace_undefined_by": np.nan}):
+        with pytest.raises(ValueError, match=r"reports must compute 'ndcg@10' alike; got ndcg@10 in '0' and ndcg\("):
+            compare([plain, report(1, **options)])
+    spelled = report(1, ties="average", replace_undefined_by=0)
+    assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
+
+
+def test_a_cross_evaluation_is_no_report():
+    result = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryKFold(2))
+    with pytest.raises(TypeError, match=r"sequence of reports; got CrossEvaluation\. Pass its reports"):
+        compare(result)
+
+
 def test_no_query_with_a_value():
     reports = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
     with pytest.raises(ValueError, match="reports must have a query with a value in both; got none for '0' and '1'"):
@@ -186,3 +202,17 @@ def test_reads_well_and_converts(reports):
 @pytest.mark.parametrize("random_state", [0, np.random.RandomState(0), np.random.default_rng(0), None])
 def test_sources_of_random_numbers(reports, random_state):
     assert 0 < compare(reports, n_resamples=99, random_state=random_state).pairs[0].p_value <= 1
+
+
+def test_refuses_reports_of_other_documents_or_labels():
+    y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
+    ours = evaluate(y, s, qid=qid)
+    with pytest.raises(
+        ValueError,
+        match=r"same documents .*; got 3 with .* labels of 3 in 'ours' and 3 .* of 1 in .* query 2\. Evaluate",
+    ):
+        compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
+    with pytest.raises(ValueError, match=r"got 3 with .* and 2 with .* retrieved="):
+        compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
+    other_order = [4, 1, 0, 3, 2]
+    assert compare([ours, evaluate(y[other_order], s[other_order], qid=qid[other_order])]).pairs[0].difference == 0

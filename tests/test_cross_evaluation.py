@@ -131,17 +131,26 @@ def test_a_bare_ranker_takes_its_ids():
     ("change", "error", "message"),
     [
         ({"estimators": {}}, ValueError, "estimators must hold at least one estimator; got none"),
+        ({"estimators": [Ridge()]}, TypeError, "estimators must be an estimator or a dict of them by name; got list"),
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
         ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query once at the most; got query"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"estimators": LogisticRegression()}, ValueError, "estimators must give one score a document; got 5, one a"),
+        ({"estimators": LogisticRegression()}, ValueError, "one score a document; the model gave 5, one a"),
     ],
 )
 def test_bad_input(change, error, message):
     with pytest.raises(error, match=message):
         cross_evaluate(**{"estimators": Ridge(), "X": X, "y": Y, "qid": QID, **change})
+
+
+def test_rows_that_were_shuffled_without_the_others():
+    X_frame, y, qid = pd.DataFrame(X), pd.Series(Y), pd.Series(QID)
+    with pytest.raises(ValueError, match="qid must have the same index as y; got the same labels in different orders"):
+        cross_evaluate(Ridge(), X_frame, y, qid=qid[::-1], cv=CV)
+    with pytest.raises(ValueError, match="y must have the same index as X; got the same labels in different orders"):
+        cross_evaluate(Ridge(), X_frame, y[::-1], qid=qid[::-1], cv=CV)
 
 
 def test_a_model_that_fails_ends_it():

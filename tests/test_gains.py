@@ -1,5 +1,6 @@
 from math import log2
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -41,6 +42,14 @@ def test_gain_that_falls_is_ranked_by_gain_in_the_ideal():
     # Grade 3 is worth less than grade 2, so that the order 2, 3, 0 is the best there is.
     assert ndcg_score([[2, 3, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) == pytest.approx(1, abs=1e-12)
     assert ndcg_score([[3, 2, 0]], [[3, 2, 1]], gain=[0, 1, 5, 2]) < 0.9
+
+
+def test_exponential_gain_of_small_fractions_keeps_its_digits():
+    for label in (1e-3, 1e-9, 1e-17, 1e-300):
+        gain = float(mpmath.expm1(mpmath.mpf(label) * mpmath.log(2)))
+        assert dcg_score([[label]], [[1]], gain="exp2") == pytest.approx(gain, rel=1e-15)
+        assert get_metric("err")([[label]], [[1]]) == pytest.approx(gain / 2**4, rel=1e-15)
+        assert ndcg_score([[0, label]], [[2, 1]], gain="exp2") == pytest.approx(1 / log2(3), rel=1e-15)
 
 
 def test_gain_of_no_document_is_not_counted_as_one():

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,34 @@ def test_nothing_found():
     health = evaluate(y[kept], X[kept, 0], qid=qid[kept]).health
     assert health.findings == ()
     assert str(health).endswith("Nothing found that changes the reading of the numbers.")
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_counts_are_those_of_a_plain_count(decimals, rng):
+    qid = rng.permutation(np.repeat(np.arange(90), rng.integers(1, 40, 90)))
+    y, scores = rng.integers(0, 4, len(qid)) + 0.5, rng.normal(size=len(qid)).round(decimals)
+    scores[rng.random(len(qid)) < 0.05] = -np.inf
+    retrieved = rng.random(len(qid)) < 0.9
+    health = evaluate(y, scores, qid=qid, retrieved=retrieved).health
+    rows = list(zip(qid[retrieved], scores[retrieved], y[retrieved], strict=True))
+    tied = Counter((query, score) for query, score, _ in rows)
+    in_float32 = Counter((query, np.float32(score)) for query, score, _ in rows)
+    ranked, n_scores = Counter(query for query, _, _ in rows), Counter(query for query, _ in tied)
+    n_tied = sum(n for n in tied.values() if n > 1)
+    assert health.n_tied == n_tied > 0
+    assert health.n_tied_in_float32 == sum(n for n in in_float32.values() if n > 1) - n_tied
+    assert health.n_repeated == len(rows) - len(set(rows)) > 0
+    assert health.n_constant == sum(n > 1 and n_scores[query] == 1 for query, n in ranked.items())
+
+
+def test_without_ties_all_their_orders_give_the_mean(rng):
+    qid = np.repeat(np.arange(30), 9)
+    report = evaluate(rng.integers(0, 3, len(qid)), rng.permutation(len(qid)), qid=qid, metrics=["map", "kendall_tau"])
+    assert report.health.n_tied == 0
+    assert report.health.tie_range == {name: (mean, mean) for name, mean in report.mean.items()}
+
+
+def test_ties_are_told_where_another_metric_is_undefined():
+    health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
+    # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
+    assert health.findings[0].endswith("dcg is 2.4464, and would be 2.2619 with ties at worst, 2.6309 at best.")

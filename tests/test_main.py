@@ -8,15 +8,22 @@ from skrank_metrics import _demo
 from skrank_metrics.__main__ import main
 from skrank_metrics._table import conventions_table, metrics_page, metrics_table
 
-ROW = re.compile(r"^(\S.*?) +(0\.\d{4}) \+- 0\.\d{4} +(0\.\d{4}) \+- 0\.\d{4} +(0\.\d{4}) \+- 0\.\d{4}$", re.MULTILINE)
+ROW = re.compile(r"^(\d)  (\S.*?) +(0\.\d{4})  \[0\.\d{4}, 0\.\d{4}\] +0\.\d{4} +0\.\d{4}  (.*)$", re.MULTILINE)
 
 
 def test_demo_compares_the_models_and_draws(tmp_path, capsys):
     main(["demo", "--picture", str(tmp_path / "ranking.png")])
     printed = capsys.readouterr().out
-    rows = {name: float(ndcg) for name, ndcg, _, _ in ROW.findall(printed)}
-    assert set(rows) == {"baseline: nearest pixels", "HistGradientBoostingRegressor", *_demo.BOOSTERS}
-    assert min(rows, key=rows.get) == "baseline: nearest pixels"
+    rows = ROW.findall(printed)
+    names = [name for _, name, *_ in rows]
+    assert set(names) == {_demo.BASELINE, "HistGradientBoostingRegressor", *_demo.BOOSTERS}
+    assert names[-1] == _demo.BASELINE
+    assert [float(ndcg) for *_, ndcg, _ in rows] == sorted((float(ndcg) for *_, ndcg, _ in rows), reverse=True)
+    told_apart = {int(number): others for number, *_, others in rows}
+    assert "5" in told_apart[1]  # the best from the baseline, and the other way round
+    assert "1" in told_apart[5]
+    assert "2" not in told_apart[1]
+    assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 100
     assert "[4/4] CatBoostRanker ... best depth=" in printed
     assert "Left out" not in printed
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
@@ -35,10 +42,7 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     )
     picture = tmp_path / "ranking.png"
     done = subprocess.run([sys.executable, "-c", code, str(picture)], capture_output=True, text=True, check=True)
-    assert {name for name, *_ in ROW.findall(done.stdout)} == {
-        "baseline: nearest pixels",
-        "HistGradientBoostingRegressor",
-    }
+    assert [name for _, name, *_ in ROW.findall(done.stdout)] == ["HistGradientBoostingRegressor", _demo.BASELINE]
     for left_out in ("LGBMRanker, as lightgbm", "XGBRanker, as xgboost", "CatBoostRanker, as catboost", "matplotlib"):
         assert f"{left_out} is not installed" in done.stdout
     assert not picture.exists()

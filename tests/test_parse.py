@@ -1,10 +1,15 @@
-import time
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
 
+import fuzz_parser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrank_metrics import get_metric, get_metric_names, map_score, ndcg_score
+from skrank_metrics import _metric, _parse, get_metric, get_metric_names, map_score, ndcg_score
 
 
 @pytest.mark.parametrize(
@@ -122,12 +127,57 @@ def test_gives_a_metric_or_a_value_error(spec):
     assert metric.metric.name in get_metric_names()
 
 
-def test_long_strings_are_refused_at_once():
-    started = time.perf_counter()
-    for spec in ("(" * 10_000, "ndcg(" + "a=b," * 2500 + ")", "a" * 10_000 + "@"):
-        with pytest.raises(ValueError, match="at most 64 characters"):
-            get_metric(spec)
-    assert time.perf_counter() - started < 1
+def test_fuzzed_names_give_a_metric_or_a_value_error():
+    outcomes = [fuzz_parser.outcome(spec) for spec in fuzz_parser.specs(5_000)]
+    assert {outcomes.count(what) > 200 for what in ("a metric", "refused", "refused with a hint")} == {True}
+
+
+def calls_made_by(spec):
+    calls = []
+
+    def count(frame, event, argument):  # others, such as callbacks of the garbage collector, may come between
+        if frame.f_globals.get("__name__", "").startswith("skrank_metrics"):
+            calls.append(event)
+
+    sys.setprofile(count)
+    try:
+        outcome = fuzz_parser.outcome(spec)
+    finally:
+        sys.setprofile(None)
+    assert calls
+    return outcome, len(calls)
+
+
+@pytest.mark.parametrize("piece", ["(", "a=b,", "a", "@", "ndcg(", "1"])
+def test_long_strings_are_refused_whatever_their_length(piece):
+    assert len({calls_made_by("ndcg(" + piece * length) for length in (1_000, 10_000, 100_000)}) == 1
+    with pytest.raises(ValueError, match="at most 64 characters"):
+        get_metric(piece * 10_000)
+
+
+def test_text_is_never_run_or_looked_up():
+    for module in (_metric, _parse):
+        tree = ast.parse(inspect.getsource(module))
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert called.isdisjoint({"eval", "exec", "compile", "getattr", "__import__", "globals", "vars", "open"})
+        imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        assert imported.isdisjoint({"ast", "importlib", "builtins", "pickle", "os"})
+
+
+def test_parsing_imports_compiles_and_opens_nothing():
+    code = (
+        "import fuzz_parser, sys\n"
+        "specs, seen = list(fuzz_parser.specs(2_000)), set()\n"
+        "sys.addaudithook(lambda event, _: seen.add(event))\n"
+        "for spec in specs: fuzz_parser.outcome(spec)\n"
+        "found = sorted(seen)\n"
+        "compile('0', '', 'eval')\n"
+        "print(found, 'compile' in seen)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[] True\n"
 
 
 def test_takes_functions_and_bound_metrics_and_parameters_win():
@@ -141,3 +191,25 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
 def test_refuses_what_is_no_metric(metric):
     with pytest.raises(TypeError, match="metric must be a name like"):
         get_metric(metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg10", "Did you mean 'ndcg@10'"),
+        ("hit_rate_5", "Did you mean 'hit_rate@5'"),
+        ("average_precision", "Did you mean 'map'"),
+        ("p@5", "Did you mean 'precision'"),
+        ("ndgc@10", "Did you mean 'ndcg'"),
+    ],
+)
+def test_unknown_names_lead_to_known_ones(name, expected):
+    with pytest.raises(ValueError, match=expected):
+        get_metric(name)
+
+
+@pytest.mark.parametrize("name", ["ndcg@0", "NDCG@10", "map@2.0", "map@5,10"])
+def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
+    with pytest.raises(ValueError, match="with k >= 1; got") as caught:
+        get_metric(name)
+    assert "Did you mean" not in str(caught.value)

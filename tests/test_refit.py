@@ -81,6 +81,16 @@ def test_equal_candidates_and_constant_distances():
         ),
         (lambda: within_noise("map", prefer="size")(results([1, 2])), ValueError, "got 'map' and a search by score"),
         (lambda: within_noise(prefer="sise")(results([1, 2])), ValueError, "got 'sise'. Did you mean 'size'"),
+        (
+            lambda: within_noise(prefer="size")(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),
+            ValueError,
+            "prefer must name a parameter of all candidates; got 'size'.*pass a function",
+        ),
+        (
+            lambda: within_noise(prefer="depth")(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}])),
+            TypeError,
+            "prefer must name a parameter of numbers; got None of 'depth'. Pass a function",
+        ),
     ],
 )
 def test_bad_input(call, error, message):

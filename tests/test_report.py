@@ -54,6 +54,7 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
+    assert str(report).splitlines()[3].endswith("none for fewer than two queries with a value.")
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
 
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 
 from skrank_metrics import (
     QueryKFold,
+    _engine,
     evaluate,
     get_metric,
     get_metric_names,
@@ -51,8 +52,8 @@ def problem(rows):
 @pytest.fixture
 def count_rankings(monkeypatch):
     calls = []
-    original = sklearn.__name__ and __import__("skrank_metrics._engine", fromlist=["rank"]).rank
-    monkeypatch.setattr("skrank_metrics._engine.rank", lambda *args: calls.append(args[1].tolist()) or original(*args))
+    original = _engine.ranked_blocks
+    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args))
     return calls
 
 
@@ -125,14 +126,14 @@ def test_names():
 def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     X, y, qid = problem
     expected = evaluate(y, X[:, 0], qid=qid, metrics=NAMES).mean
-    n_blocks = len(count_rankings)
+    assert count_rankings == [(None, "average")]
     count_rankings.clear()
     Given.calls = 0
     result = cross_validate(
         Given(), X, with_qid(y, qid), scoring=ranking_scorers(*NAMES), cv=[(np.arange(3), np.arange(len(y)))]
     )
     assert Given.calls == 1
-    assert len(count_rankings) == n_blocks
+    assert count_rankings == [(None, "average")]
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
 
 
@@ -283,3 +284,8 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
     assert distance > 0
     for scorer in (get_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
         assert scorer(Given(), X, with_qid(y, qid)) == -distance
+
+
+def test_names_in_a_list_are_to_be_unpacked():
+    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
+        ranking_scorers(["ndcg@10", "map"])

@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
+from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from xgboost import XGBRanker
 
 from skrank_metrics import (
+    CVResultsDisplay,
     QueryKFold,
     QueryRanker,
     compare,
@@ -98,6 +101,62 @@ def test_of_a_distance_the_smallest_is_the_best():
     found = search_report(search, X, Y, qid=QID)
     assert found.changed == pytest.approx(0, abs=1e-12)
     assert found.candidates[0]["params"] == search.best_params_
+    assert found.metric == "neg_kendall_tau_distance"
+    best, *others = found.candidates
+    for candidate in others:
+        ahead = best["mean"][found.metric] - candidate["mean"][found.metric]
+        assert candidate["pair"].difference == pytest.approx(ahead, rel=1e-9), "three folds of as many queries"
+        assert ahead >= 0
+        assert candidate["pair"].wins >= candidate["pair"].losses
+    assert CVResultsDisplay.from_estimator(search, ax=Figure().subplots()).metric == found.metric
+
+
+@pytest.mark.filterwarnings("ignore:\\s*[0-9] fits failed", "ignore:One or more of the test scores are non-finite")
+def test_failed_candidates_are_last_and_not_fitted_again():
+    search = ridge_search()
+    search.set_params(param_grid={"estimator__alpha": [-1.0, 1e12, 1.0]}).fit(X, with_qid(Y, QID))
+    found = search_report(search, X, Y, qid=QID, random_state=0)
+    assert [candidate["params"]["estimator__alpha"] for candidate in found.candidates][-1] == -1.0
+    assert len(found.evaluation.reports) == 2
+    assert str(found).splitlines()[4].endswith("failed")
+    assert found.candidates[2]["pair"] is None
+    assert found.changed == pytest.approx(0, abs=1e-12)
+    search.set_params(param_grid={"estimator__alpha": [-1.0, 1.0]}).fit(X, with_qid(Y, QID))
+    with pytest.raises(ValueError, match="search must have two candidates with a score in every fold; got 1"):
+        search_report(search, X, Y, qid=QID)
+
+
+def test_candidates_that_are_estimators_have_short_names():
+    grid = {"estimator": [XGBRanker(n_estimators=2, n_jobs=1), Ridge()]}
+    search = ridge_search().set_params(param_grid=grid).fit(X, with_qid(Y, QID))
+    lines = str(search_report(search, X, Y, qid=QID)).splitlines()
+    assert len(lines) == 5
+    assert lines[2].startswith("estimator=Ridge() ")
+    assert lines[3].startswith("estimator=XGBRanker(base_score=None, ")
+    assert max(map(len, lines[:4])) < 200
+
+
+class NeverFitted(Ridge):
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+def test_bad_input_is_noticed_before_anything_is_fitted():
+    scoring = ranking_scorers("ndcg@10", "recall(average=micro)@3")
+    search = ridge_search(scoring=scoring).fit(X, with_qid(Y, QID)).set_params(estimator=QueryRanker(NeverFitted()))
+    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
+        search_report(search, X, Y, qid=QID, metric="recall(average=micro)@3")
+    with pytest.raises(TypeError, match="random_state must be an int >= 0"):
+        search_report(search, X, Y, qid=QID, random_state="seed")
+    with pytest.raises(AssertionError, match="fitted"):
+        search_report(search, X, Y, qid=QID)
+
+
+def test_folds_that_are_used_up():
+    splits = QueryKFold(3).split(X, Y, QID)
+    search = ridge_search(cv=splits).fit(X, with_qid(Y, QID))
+    with pytest.raises(ValueError, match=r"search must have a cv that gives its folds again.*cv=list\(...\)"):
+        search_report(search, X, Y, qid=QID)
 
 
 def test_randomized_search_and_random_folds():
@@ -124,6 +183,11 @@ def test_halving_shows_each_candidate_on_its_last_rung():
     assert rounds == sorted(rounds, reverse=True)
     assert found.candidates[0]["params"] == search.best_params_
     assert found.changed == pytest.approx(0, abs=1e-12)
+
+
+def test_no_search():
+    with pytest.raises(TypeError, match="search must be a search such as GridSearchCV; got QueryRanker"):
+        search_report(QueryRanker(Ridge()).fit(X, Y, qid=QID), X, Y, qid=QID)
 
 
 def test_unfitted_search():

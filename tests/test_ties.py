@@ -54,3 +54,9 @@ def test_long_groups_neither_overflow_nor_take_all_ranks():
     got = hazards(stops[None], TieGroups(np.array([0]), np.array([20_000]), (1, 20_000)), 20_000)[0]
     assert got[0] == pytest.approx((100 * 0.75 + 19_900 * 0.5) / 20_000, rel=1e-13)
     assert np.isfinite(got).all()
+
+
+def test_stop_probabilities_so_small_that_reading_never_ends():
+    groups = TieGroups.from_tied(np.array([[False, True, True]]))
+    value = hazards(np.array([[2e-307, 1e-307, 0.0]]), groups, 3)
+    np.testing.assert_allclose(value, np.full((1, 3), (2e-307 + 1e-307) / 3), rtol=1e-12)

@@ -1,0 +1,217 @@
+"""The metrics of one long list to thirty digits, by mpmath. Nothing here imports the package.
+
+Small groups of tied documents are enumerated order by order as the list is walked from the top: what an order adds to a
+metric depends on what is above the group, never on its order. For one large group there are formulas.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+from dataclasses import dataclass, field
+
+from mpmath import binomial, log, mp, mpf, sqrt
+
+mp.dps = 30
+N_GRADES = 5
+
+
+@dataclass
+class Above:
+    """What the documents down to a rank add up to, that rank included."""
+
+    rank: int = 0
+    hits: int = 0
+    gains: mpf = field(default_factory=mpf)
+    reads: mpf = field(default_factory=lambda: mpf(1))
+    labels: tuple[int, ...] = (0,) * N_GRADES
+
+    def then(self, label, gain, stop, p):
+        labels = (*self.labels[:label], self.labels[label] + 1, *self.labels[label + 1 :])
+        reads = self.reads * (1 - stop) * p
+        return Above(self.rank + 1, self.hits + (label > 0), self.gains + gain, reads, labels)
+
+
+def walk(groups, term, k=None, gain=lambda label: label, stop=lambda label: 0, p=1.0):
+    """Sum over ranks up to k of ``term(label, above, now)``, its mean over the orders of each group of labels."""
+    gains = [mpf(gain(label)) for label in range(N_GRADES)]
+    stops, p = [mpf(stop(label)) for label in range(N_GRADES)], mpf(p)
+    above, total = Above(), mpf(0)
+    for group in groups:
+        orders = collections.Counter(itertools.permutations(group))
+        added = mpf(0)
+        for order, times in orders.items():
+            now = above
+            for label in order:
+                last, now = now, now.then(label, gains[label], stops[label], p)
+                if k is None or now.rank <= k:
+                    added += times * term(label, last, now)
+        total += added / orders.total()
+        above = now
+        if k is not None and above.rank >= k:
+            break
+    return total
+
+
+@functools.cache
+def log2(rank):
+    return log(rank, 2)
+
+
+def exp2(label):
+    return 2**label - 1
+
+
+def relevant(label):
+    return int(label > 0)
+
+
+class LongList:
+    """Labels 0 to 4 in groups of tied documents, the best-ranked group first."""
+
+    def __init__(self, groups):
+        self.groups = groups
+        self.labels = sorted((label for group in groups for label in group), reverse=True)
+        self.n = len(self.labels)
+        self.n_relevant = sum(map(relevant, self.labels))
+        self.ideal = [(label,) for label in self.labels]
+
+    def cg(self, k):
+        return walk(self.groups, lambda label, last, now: label, k)
+
+    def dcg(self, k, gain=exp2, groups=None):
+        return walk(groups or self.groups, lambda label, last, now: gain(label) / log2(now.rank + 1), k)
+
+    def ndcg(self, k, gain=exp2):
+        return self.dcg(k, gain) / self.dcg(k, gain, self.ideal)
+
+    def hits(self, k):
+        return walk(self.groups, lambda label, last, now: relevant(label), k)
+
+    def precision(self, k):
+        return self.hits(k) / (k or self.n)
+
+    def recall(self, k):
+        return self.hits(k) / self.n_relevant
+
+    def f1(self, k):
+        return 2 * self.hits(k) / ((k or self.n) + self.n_relevant)
+
+    def r_precision(self, k):
+        return self.hits(self.n_relevant) / self.n_relevant
+
+    def hit_rate(self, k):
+        return walk(self.groups, lambda label, last, now: last.reads * relevant(label), k, stop=relevant)
+
+    def mrr(self, k):
+        return walk(self.groups, lambda label, last, now: last.reads * relevant(label) / now.rank, k, stop=relevant)
+
+    def map(self, k):
+        total = walk(self.groups, lambda label, last, now: relevant(label) * mpf(now.hits) / now.rank, k)
+        return total / min(k or self.n, self.n_relevant)
+
+    def q_measure(self, k):
+        ideal = list(itertools.accumulate(self.labels))
+        total = walk(
+            self.groups,
+            lambda label, last, now: relevant(label) * (now.hits + now.gains) / (now.rank + ideal[now.rank - 1]),
+            k,
+        )
+        return total / min(k or self.n, self.n_relevant)
+
+    def bpref(self, k):
+        bound, cap = min(self.n_relevant, self.n - self.n_relevant), self.n_relevant
+        return (
+            walk(
+                self.groups,
+                lambda label, last, now: relevant(label) * (1 - mpf(min(last.rank - last.hits, cap)) / bound),
+            )
+            / self.n_relevant
+        )
+
+    def err(self, k, max_grade=20, groups=None):
+        def stop(label):
+            return mpf(exp2(label)) / 2**max_grade
+
+        stops = [stop(label) for label in range(N_GRADES)]
+        return walk(groups or self.groups, lambda label, last, now: last.reads * stops[label] / now.rank, k, stop=stop)
+
+    def nerr(self, k):
+        return self.err(k) / self.err(k, groups=self.ideal)
+
+    def pfound(self, k, max_grade=20, p=0.9999):
+        def stop(label):
+            return mpf(exp2(label)) / 2**max_grade
+
+        stops = [stop(label) for label in range(N_GRADES)]
+        return walk(self.groups, lambda label, last, now: last.reads * stops[label], k, stop=stop, p=p)
+
+    def rbp(self, k, p=0.9999):
+        return (1 - mpf(p)) * walk(self.groups, lambda label, last, now: last.reads * relevant(label), k, p=p)
+
+    def inversions(self, binary=False):
+        if binary:
+            return walk(self.groups, lambda label, last, now: relevant(label) * (last.rank - last.hits))
+        return walk(self.groups, lambda label, last, now: sum(last.labels[:label]))
+
+    def pairs(self, labels):
+        return (self.n**2 - sum(labels.count(label) ** 2 for label in set(labels))) // 2
+
+    def neg_kendall_tau_distance(self, k):
+        return -self.inversions()
+
+    def kendall_tau(self, k):
+        pairs = mpf(self.pairs(self.labels))
+        return (pairs - 2 * self.inversions()) / sqrt(pairs * (self.n * (self.n - 1) // 2))
+
+    def pairwise_accuracy(self, k):
+        return 1 - self.inversions() / self.pairs(self.labels)
+
+    def auc(self, k):
+        return 1 - self.inversions(binary=True) / (self.n_relevant * (self.n - self.n_relevant))
+
+    def spearman(self, k):
+        mean = {g: self.labels.index(g) + mpf(self.labels.count(g) + 1) / 2 for g in set(self.labels)}
+        middle = mpf(self.n + 1) / 2
+        total = walk(self.groups, lambda label, last, now: (mean[label] - middle) * (now.rank - middle))
+        squares = sum(self.labels.count(g) * (mean[g] - middle) ** 2 for g in mean)
+        return total / sqrt(squares * mpf(self.n) * (self.n**2 - 1) / 12)
+
+
+def constant_mrr(n, r):
+    """Expected reciprocal rank of the first of r relevant documents among n in random order."""
+    total, probability = mpf(0), mpf(r) / n
+    for rank in range(1, n - r + 2):
+        total += probability / rank
+        probability *= mpf(n - rank - r + 1) / (n - rank)
+    return total
+
+
+def constant_map(n, r, k):
+    """Expected average precision at k, divided by min(k, r), of r relevant documents among n in random order."""
+    share = mpf(r) / n
+    return sum(share * (1 + mpf(i - 1) * (r - 1) / (n - 1)) / i for i in range(1, k + 1)) / min(k, r)
+
+
+def constant_map_over_hits(n, r, k):
+    """The same, divided by the hits among the first k; given their number, each of k ranks is as likely to hold one."""
+    first = sum(1 / mpf(i) for i in range(1, k + 1))
+    later = sum(mpf(i - 1) / i for i in range(1, k + 1))
+    probability, mass, total = mpf(1), mpf(0), mpf(0)
+    for x in range(max(0, k - n + r), min(r, k) + 1):
+        total += probability * (first + mpf(x - 1) / max(k - 1, 1) * later) / k * (x > 0)
+        mass += probability
+        probability *= mpf(r - x) * (k - x) / ((x + 1) * mpf(n - r - k + x + 1)) if x < min(r, k) else 1
+    return total / mass
+
+
+def constant_err(counts, k, max_grade=20):
+    """ERR at k of a random order of ``counts[g]`` documents of each grade g, by elementary symmetric polynomials."""
+    products = [mpf(1)] + [mpf(0)] * k
+    for grade, count in enumerate(counts):
+        passes = 1 - mpf(exp2(grade)) / 2**max_grade
+        powers = [binomial(count, j) * passes**j for j in range(k + 1)]
+        products = [sum(products[i] * powers[j - i] for i in range(j + 1)) for j in range(k + 1)]
+    still = [product / binomial(sum(counts), j) for j, product in enumerate(products)]
+    return sum((still[j] - still[j + 1]) / (j + 1) for j in range(k))

@@ -40,7 +40,7 @@ SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
 # Files that are collected together, the quickest first, as the first failure ends a run.
 TESTS_OF_SPLITTERS = ["splitters"]
 TESTS_OF_METRICS = [
-    "gains ids ties ranked golden retrieved evaluation worked_examples",
+    "gains grouping ids ties ranked golden retrieved evaluation worked_examples",
     "validation public",
     "enumeration",
     "contract",

@@ -114,7 +114,7 @@ class MetricAtKDisplay:
         self.band_ = ax.fill_between(self.k, self.lower, self.upper, **band)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries and 95 % interval")
-        add_legend(ax)
+        add_legend(ax, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         return self
 
     @classmethod

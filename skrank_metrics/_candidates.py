@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skrank_metrics._grouping import places_within
 from skrank_metrics._queries import QueryLists
 from skrank_metrics._validation import FloatArray, IntArray
 
@@ -44,7 +45,7 @@ def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> Candidat
             return Candidates(queries, chosen_keys.reshape(-1, depth), columns)
     row, column = np.divmod(chosen, width)
     counts = np.bincount(row, minlength=n_queries)
-    place = np.arange(len(chosen)) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = places_within(counts)
     columns = np.zeros((n_queries, max(1, counts.max())), dtype=np.intp)
     columns[row, place] = column
     top = np.full(columns.shape, -np.inf)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._grouping import Grouping, group_rows
+from skrank_metrics._grouping import Grouping, NumberedRows, number_rows
 from skrank_metrics._ids import check_ids
 
 Queries = dict[Any, int]
@@ -19,7 +19,7 @@ Queries = dict[Any, int]
 _known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
 
 
-def queries_of(grouping: Grouping) -> Queries:
+def queries_of(grouping: Grouping | NumberedRows) -> Queries:
     """Queries with their numbers of documents."""
     return dict(zip(grouping.ids.tolist(), grouping.sizes.tolist(), strict=True))
 
@@ -39,7 +39,7 @@ def warn_of_fitted(predictions: Any, ids: Any) -> None:
     reference, fitted = _known.get(id(predictions), (None, {}))
     if reference is None or reference() is not predictions:
         return
-    scored = queries_of(group_rows(check_ids(ids, len(np.asarray(predictions)))))
+    scored = queries_of(number_rows(check_ids(ids, len(np.asarray(predictions)))))
     both = len(scored.keys() & fitted.keys())
     if both and scored != fitted:
         warnings.warn(

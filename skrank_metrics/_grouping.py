@@ -107,5 +107,9 @@ def _hash_codes(values: NDArray[Any]) -> IntArray:
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     """``[start, start + 1, ..., start + size - 1]`` of every pair, one after the other."""
-    shifts = starts - (np.cumsum(sizes) - sizes)
-    return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
+    return np.repeat(starts, sizes) + places_within(sizes)
+
+
+def places_within(sizes: IntArray) -> IntArray:
+    """``[0, 1, ..., size - 1]`` of every size, one after the other."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._grouping import concatenate_ranges
+from skrank_metrics._grouping import concatenate_ranges, places_within
 from skrank_metrics._validation import FloatArray, IntArray
 
 T = TypeVar("T", np.float64, np.intp)
@@ -119,11 +119,10 @@ def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, siz
     column[by_count] = np.arange(n)
     columns = column.take(owner)
     steps = np.zeros((int(counts.max()), n))
-    place = np.arange(len(can_stop)) - np.repeat(np.cumsum(counts) - counts, counts)
-    steps.ravel()[place * n + columns.take(can_stop)] = values.take(can_stop)
+    steps.ravel()[places_within(counts) * n + columns.take(can_stop)] = values.take(can_stop)
     left = _stops_left(steps, counts[by_count], (sizes - counts)[by_count], width)
 
-    place = np.arange(len(cells)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = places_within(sizes)
     if width < sizes.max():
         within = place < width
         cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]

@@ -141,7 +141,7 @@ class RankingReport(Printed, Framed):
         means : dict of str to ndarray of shape (n_parts,)
             Mean of each part by name of the metric.
         """
-        parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(max(codes) + 1)]
+        parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
     def worst(self, n: int = 10, metric: str | None = None) -> dict[Any, float]:

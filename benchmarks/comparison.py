@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skrank_metrics._intervals import mean_interval
-from skrank_metrics._paired_tests import TESTS, p_value, sign_flip_p
+from skrank_metrics.reports.statistics import TESTS, mean_interval, p_value, sign_flip_p
 
 N_QUERIES, N_RESAMPLES, ROUNDS = 20_000, 9_999, 3
 N_DATA_SETS = 4_000

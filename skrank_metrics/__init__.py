@@ -1,70 +1,59 @@
 """Ranking metrics, scorers and query-aware splitters for scikit-learn's model selection."""
 
-from skrank_metrics import (
-    audit,
-    boosters,
-    comparison,
-    conventions,
-    cross_evaluation,
-    displays,
-    evaluation,
-    explanation,
-    holdout,
-    ordered,
-    ranker,
-    refit,
-    report,
-    scorers,
-    search,
-    splitters,
-)
-from skrank_metrics._ids import with_qid
-from skrank_metrics._parse import get_metric
-from skrank_metrics._registry import get_metric_names
-from skrank_metrics.audit import *
-from skrank_metrics.boosters import *
-from skrank_metrics.comparison import *
-from skrank_metrics.conventions import *
-from skrank_metrics.cross_evaluation import *
-from skrank_metrics.displays import *
-from skrank_metrics.evaluation import *
-from skrank_metrics.explanation import *
-from skrank_metrics.holdout import *
-from skrank_metrics.metrics import cascade, cumulative_gain, cutoff, pairwise, precision
-from skrank_metrics.metrics.cascade import *
-from skrank_metrics.metrics.cumulative_gain import *
-from skrank_metrics.metrics.cutoff import *
-from skrank_metrics.metrics.pairwise import *
-from skrank_metrics.metrics.precision import *
-from skrank_metrics.ordered import *
-from skrank_metrics.ranker import *
-from skrank_metrics.refit import *
-from skrank_metrics.report import *
-from skrank_metrics.scorers import *
-from skrank_metrics.search import *
-from skrank_metrics.splitters import *
+import os
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = ["get_metric", "get_metric_names", "with_qid"]
-__all__ += audit.__all__
-__all__ += boosters.__all__
-__all__ += cascade.__all__
-__all__ += comparison.__all__
-__all__ += conventions.__all__
-__all__ += cross_evaluation.__all__
-__all__ += cumulative_gain.__all__
-__all__ += cutoff.__all__
-__all__ += displays.__all__
-__all__ += evaluation.__all__
-__all__ += explanation.__all__
-__all__ += holdout.__all__
-__all__ += ordered.__all__
-__all__ += pairwise.__all__
-__all__ += precision.__all__
-__all__ += ranker.__all__
-__all__ += refit.__all__
-__all__ += report.__all__
-__all__ += scorers.__all__
-__all__ += search.__all__
-__all__ += splitters.__all__
+# Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
+# listed: their registry knows them.
+_MODULES = {
+    "displays.comparison": "ComparisonDisplay",
+    "displays.cv_results": "CVResultsDisplay",
+    "displays.metric_at_k": "MetricAtKDisplay",
+    "displays.query_scores": "QueryScoreDisplay",
+    "metrics.conventions": "CONVENTIONS Convention",
+    "metrics.names": "get_metric get_metric_names",
+    "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
+    "model_selection.scorers": "get_ranking_scorer get_ranking_scorer_names make_ranking_scorer ranking_scorers",
+    "model_selection.search_report": "SearchReport search_report",
+    "model_selection.with_qid": "with_qid",
+    "model_selection.within_noise": "within_noise",
+    "rankers.booster_metrics": "builtin_metric lightgbm_metric xgboost_metric",
+    "rankers.query_ranker": "QueryRanker",
+    "reports.compare": "Comparison compare",
+    "reports.evaluate": "evaluate",
+    "reports.explain_difference": "Difference explain_difference",
+    "reports.ranking_report": "RankingReport",
+    "splitters.audit": "SplitReport audit_splits",
+    "splitters.predefined_split": "PredefinedQuerySplit",
+    "splitters.query_kfold": "QueryKFold RepeatedQueryKFold",
+    "splitters.shuffle_split": "QueryShuffleSplit query_train_test_split",
+    "splitters.time_series_split": "QueryTimeSeriesSplit",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("skrank_metrics.datasets")
+    if name in _MODULE_OF:
+        value = getattr(import_module(f"skrank_metrics.{_MODULE_OF[name]}"), name)
+    elif name == "__all__":
+        value = sorted([*_MODULE_OF, *import_module("skrank_metrics.metrics").__all__])
+    elif not name.startswith("_") and name in __getattr__("__all__"):
+        value = getattr(import_module("skrank_metrics.metrics"), name)
+    else:
+        raise AttributeError(f"module 'skrank_metrics' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "datasets", *__getattr__("__all__")})
+
+
+if os.environ.get("EAGER_IMPORT"):
+    for _name in __getattr__("__all__"):
+        __getattr__(_name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from skrank_metrics._table import conventions_table, metrics_page, metrics_table
+from skrank_metrics._output.result import Table
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -14,19 +14,27 @@ def main(arguments: list[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="tune and compare ranking models on data that ships with scikit-learn")
     demo.add_argument("--picture", type=Path, default=Path("ranking.png"), help="where to draw (default: %(default)s)")
-    metrics = commands.add_parser("metrics", help="print the table of metrics as Markdown")
-    metrics.add_argument("--page", action="store_true", help="print a section for each metric instead")
-    metrics.add_argument("--conventions", action="store_true", help="print what each peer counts differently instead")
+    commands.add_parser("metrics", help="list the metrics")
     chosen = parser.parse_args(arguments)
     if chosen.command == "metrics":
-        part = metrics_page if chosen.page else conventions_table if chosen.conventions else metrics_table
-        print(part())
+        print(_metrics().as_text())
         return
     if not chosen.picture.parent.is_dir():
         demo.error(f"--picture must lie in a folder that exists; got {chosen.picture}")
     from skrank_metrics import _demo
 
     _demo.run(chosen.picture)
+
+
+def _metrics() -> Table:
+    """Names of the metrics, as they stand in strings, with their functions."""
+    from skrank_metrics.metrics._registry import REGISTRY
+
+    rows = [
+        (function.metric.name + "@k" * function.metric.has_cutoff, function.__name__, function.metric.bounds)
+        for _, function in sorted(REGISTRY.items())
+    ]
+    return Table(("name", "function", "range"), rows, n_names=3)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,16 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Bunch
 
-from skrank_metrics.comparison import Comparison, compare
-from skrank_metrics.cross_evaluation import cross_evaluate
 from skrank_metrics.datasets import load_digits_retrieval
-from skrank_metrics.displays import ComparisonDisplay, MetricAtKDisplay
-from skrank_metrics.evaluation import evaluate
-from skrank_metrics.ranker import QueryRanker
-from skrank_metrics.report import RankingReport
-from skrank_metrics.scorers import ranking_scorers
-from skrank_metrics.splitters import QueryKFold
+from skrank_metrics.displays.comparison import ComparisonDisplay
+from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
+from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
+from skrank_metrics.model_selection.scorers import ranking_scorers
+from skrank_metrics.rankers.query_ranker import QueryRanker
+from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.splitters.query_kfold import QueryKFold
 
 METRICS = ("ndcg@10", "map", "mrr")
 CUTOFFS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 15, 20)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch, check_random_state
 
-from skrank_metrics._validation import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray
 
 __all__ = ["load_digits_retrieval", "make_ranking"]
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import settings
+from support import reference
 
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 

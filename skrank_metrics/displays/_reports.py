@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from skrank_metrics._fitted_queries import warn_of_fitted
-from skrank_metrics._ids import resolve_ids
-from skrank_metrics._response import predict_scores
-from skrank_metrics._validation import check_choice
-from skrank_metrics.evaluation import evaluate
-from skrank_metrics.report import RankingReport
+from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._input.query_ids import resolve_ids
+from skrank_metrics.model_selection._leaks import warn_of_fitted
+from skrank_metrics.model_selection.scorers import predict_scores
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
 
 
 def report_of_estimator(estimator: Any, X: Any, y: Any, *, qid: Any, metrics: Any) -> RankingReport:

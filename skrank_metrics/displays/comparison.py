@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._validation import FloatArray
-from skrank_metrics.comparison import Comparison, compare
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays._drawing import COLOURS, add_legend, axes, with_direction
 from skrank_metrics.displays._reports import name_of, report_of_estimator
-from skrank_metrics.evaluation import evaluate
-from skrank_metrics.report import RankingReport
-
-__all__ = ["ComparisonDisplay"]
+from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
 
 # Names of models can be longer than an axis.
 LABEL_WIDTH = 48

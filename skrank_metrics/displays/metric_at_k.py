@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._metric import BoundMetric
-from skrank_metrics._parse import get_metric
-from skrank_metrics._validation import FloatArray, IntArray, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
 from skrank_metrics.displays._drawing import COLOURS, MARKERS, add_legend, axes, next_curve
 from skrank_metrics.displays._reports import name_of, report_of_estimator
-from skrank_metrics.evaluation import evaluate
-from skrank_metrics.report import RankingReport
-
-__all__ = ["MetricAtKDisplay"]
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
 
 
 class MetricAtKDisplay:

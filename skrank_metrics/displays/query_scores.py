@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._validation import FloatArray
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays._drawing import COLOURS, LINE_STYLES, add_legend, axes, next_curve, with_direction
 from skrank_metrics.displays._reports import name_of, only_metric, report_of_estimator
-from skrank_metrics.evaluation import evaluate
-from skrank_metrics.report import RankingReport
-
-__all__ = ["QueryScoreDisplay"]
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
 
 
 class QueryScoreDisplay:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from skrank_metrics._gains import linear_gain
-from skrank_metrics._metric import Reference
-from skrank_metrics._options import Discount, Gain
-from skrank_metrics._ranked import RankedLists
-from skrank_metrics._registry import metric
-from skrank_metrics._validation import FloatArray
-
-__all__ = ["cg_score", "dcg_score", "ndcg_score"]
+from skrank_metrics._engine.gains import linear_gain
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.metrics._options import Discount, Gain
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
 
 _JARVELIN = Reference(
     "Järvelin & Kekäläinen 2002",

@@ -6,14 +6,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from skrank_metrics._gains import RelevanceGain, linear_gain
-from skrank_metrics._metric import Reference
-from skrank_metrics._options import Option, RelevanceThreshold
-from skrank_metrics._ranked import RankedLists
-from skrank_metrics._registry import metric
-from skrank_metrics._validation import FloatArray, check_choice
-
-__all__ = ["auc_score", "kendall_tau_distance", "kendall_tau_score", "pairwise_accuracy_score", "spearman_score"]
+from skrank_metrics._engine.gains import RelevanceGain, linear_gain
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics.metrics._options import Option, RelevanceThreshold
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
 
 _KENDALL = Reference(
     "Kendall 1938",
@@ -49,6 +47,7 @@ _Normalize = Annotated[
     Any,
     Option(
         lambda value: check_choice(value, "normalize", (True, False)),
+        "bool",
         "bool",
         "Whether to divide by the number of pairs of documents with different labels.",
     ),

@@ -1,0 +1,213 @@
+"""Write what follows from the registry of metrics: tables of the documentation and stubs for editors and type checkers.
+
+python docs/generate.py           # write
+python docs/generate.py --check   # only tell what is out of date
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import skrank_metrics
+from skrank_metrics.metrics._record import TRANSFORMS, MetricFunction
+from skrank_metrics.metrics._registry import REGISTRY
+from skrank_metrics.metrics.conventions import CONVENTIONS
+
+ROOT = Path(__file__).parents[1]
+
+
+def metrics_table() -> str:
+    """All metrics as a Markdown table."""
+    columns = ["name", "function", "value per query", "range", "labels", "undefined for a query with"]
+    columns += ["own parameters", "source"]
+    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return "\n".join(head + [_row(function) for _, function in sorted(REGISTRY.items())])
+
+
+def _row(function: MetricFunction) -> str:
+    record = function.metric
+    name = record.name + ("@k" if record.has_cutoff else "")
+    value = record.summary.partition(": ")[2].rstrip(".")
+    labels = "graded" if record.graded else "relevant or not"
+    empty = record.undefined or "(never)"
+    own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
+    cells = [
+        f"`{name}`",
+        f"`{function.__name__}`",
+        value,
+        record.bounds,
+        labels,
+        empty,
+        own,
+        f"[{record.reference.short}]({record.reference.url})",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def metrics_page() -> str:
+    """Give each metric a section of Markdown: formula, range, ties, empty queries, peers, paper and an example."""
+    return "\n\n".join(_section(function) for _, function in sorted(REGISTRY.items()))
+
+
+def _section(function: MetricFunction) -> str:
+    record = function.metric
+    kernel_doc = inspect.cleandoc(record.kernel.__doc__ or "")
+    front, _, example = kernel_doc.partition("Examples\n--------\n")
+    text, _, code = example.partition(">>> ")
+    parameters = ", ".join(f"{name}={default!r}" for name, default in record.defaults.items())
+    peers = [
+        f"{name} (`{convention.names[record.name]}`)"
+        for name, convention in CONVENTIONS.items()
+        if record.name in convention.names
+    ]
+    lines = [
+        f"- **In strings:** `{record.name}{'@k' if record.has_cutoff else ''}`"
+        + (f", with {parameters}" if parameters else "")
+        + ("" if record.greater_is_better else ", the negative of the function"),
+        f"- **Range:** {record.bounds}. **Labels:** {'graded' if record.graded else 'relevant or not'}.",
+        f"- **Undefined for** a query with {record.undefined}." if record.undefined else "- **Always defined.**",
+        f"- **Ties, averaged:** {TRANSFORMS[record.transform]}.",
+        f"- **Computed by:** {', '.join(peers) or 'none of the peers compared'}.",
+        f"- **Source:** {record.reference.text} <{record.reference.url}>",
+    ]
+    code = code.replace("\n\n>>> ", "\n>>> ").rstrip()
+    return (
+        f"### `{function.__name__}`\n\n{front.strip()}\n\n    {record.formula}\n\n"
+        + "\n".join(lines)
+        + f"\n\n{text.strip()}\n\n```python\n>>> {code}\n\n```"
+    )
+
+
+def conventions_table() -> str:
+    """What each peer counts differently, as Markdown tables."""
+    parts = []
+    for name, convention in CONVENTIONS.items():
+        lines = [f"**{name}** ({convention.peer})", "", "| here | there | defaults |", "|---|---|---|"]
+        for metric, peer in convention.names.items():
+            defaults = {**convention.shared, **convention.own.get(metric, {})}
+            spelled = (
+                ", ".join(f"{parameter}={value!r}" for parameter, value in defaults.items()) or "those of this package"
+            )
+            lines.append(f"| `{metric}` | {peer} | {spelled} |")
+        lines += ["", *(f"- Not imitated: {remark}" for remark in convention.not_imitated)]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+STUB_HEAD = '''"""Signatures of the metric functions. Written by docs/generate.py; do not edit."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
+_Gain: TypeAlias = Literal["linear", "exp2"] | Callable[[NDArray[np.float64]], ArrayLike] | Sequence[float]
+_Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[NDArray[np.float64]], ArrayLike]
+'''
+SHARED_TYPES = {
+    "y_true": "ArrayLike",
+    "y_score": "ArrayLike",
+    "qid": "Any",
+    "k": "int | None",
+    "ties": "_Ties",
+    "replace_undefined_by": "float",
+    "sample_weight": "ArrayLike | None",
+    "retrieved": "ArrayLike | None",
+}
+
+
+def metrics_stub() -> str:
+    """Signatures of all metric functions, with an overload for each kind of result."""
+    functions = sorted(REGISTRY.values(), key=lambda function: function.__name__)
+    overloads = [
+        f"@overload\ndef {function.__name__}(\n{_parameters(function, average)}) -> {returned}: ..."
+        for function in functions
+        for average, returned in _RESULTS[bool(function.metric.pooled)]
+    ]
+    return f"{STUB_HEAD}\n{_list_of(function.__name__ for function in functions)}\n" + "\n".join(overloads) + "\n"
+
+
+_ONE_PER_QUERY = ("None", "NDArray[np.float64]")
+_RESULTS = {
+    True: (('Literal["macro", "micro"] = "macro"', "float"), _ONE_PER_QUERY),
+    False: (('Literal["macro"] = "macro"', "float"), _ONE_PER_QUERY),
+}
+
+
+def _parameters(function: MetricFunction, average: str) -> str:
+    record, lines = function.metric, []
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = record.options[name].annotation if name in record.options else SHARED_TYPES.get(name)
+        if name == "average":
+            lines.append(f"average: {average}")
+        elif parameter.default is parameter.empty:
+            lines.append(f"{name}: {kind}")
+        else:
+            default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
+            lines.append(f"{name}: {kind} = {default}")
+    return "".join(f"    {line},\n" for line in [*lines[:2], "*", *lines[2:]])
+
+
+def front_door_stub() -> str:
+    """All public names with the modules that they come from."""
+    functions = sorted(function.__name__ for function in REGISTRY.values())
+    modules = {**{module: names.split() for module, names in skrank_metrics._MODULES.items()}, "metrics": functions}
+    lines = [
+        '"""The public names. Written by docs/generate.py; do not edit."""\n',
+        "from skrank_metrics import datasets as datasets",
+    ]
+    for module, names in sorted(modules.items()):
+        line = f"from skrank_metrics.{module} import {', '.join(names)}"
+        wrapped = "".join(f"    {name},\n" for name in names)
+        lines.append(line if len(line) <= 120 else f"from skrank_metrics.{module} import (\n{wrapped})")
+    return "\n".join([*lines, "", "__version__: str", "", _list_of(skrank_metrics.__all__)])
+
+
+def _list_of(names: Iterable[str]) -> str:
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
+
+
+TABLES = [
+    ("README.md", "metrics", metrics_table),
+    ("docs/metrics.md", "metrics", metrics_page),
+    ("docs/metrics.md", "conventions", conventions_table),
+]
+STUBS = {"skrank_metrics/__init__.pyi": front_door_stub, "skrank_metrics/metrics/__init__.pyi": metrics_stub}
+
+
+def generated() -> dict[Path, str]:
+    """The files as they should be."""
+    files = {ROOT / name: make() for name, make in STUBS.items()}
+    for name, part, make in TABLES:
+        text = files.get(ROOT / name) or (ROOT / name).read_text(encoding="utf-8")
+        before, begin, rest = text.partition(f"<!-- {part} -->\n")
+        _, end, after = rest.partition(f"\n<!-- /{part} -->")
+        files[ROOT / name] = before + begin + make() + end + after
+    return files
+
+
+def main() -> int:
+    """Write the files that are out of date, or name them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file is out of date")
+    check = parser.parse_args().check
+    stale = {
+        path: text
+        for path, text in generated().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    for path, text in stale.items():
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        print(f"{path.relative_to(ROOT)} {'is out of date' if check else 'written'}")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

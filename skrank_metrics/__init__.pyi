@@ -1,0 +1,115 @@
+"""The public names. Written by docs/generate.py; do not edit."""
+
+from skrank_metrics import datasets as datasets
+from skrank_metrics.displays.comparison import ComparisonDisplay
+from skrank_metrics.displays.cv_results import CVResultsDisplay
+from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
+from skrank_metrics.displays.query_scores import QueryScoreDisplay
+from skrank_metrics.metrics import (
+    auc_score,
+    bpref_score,
+    cg_score,
+    dcg_score,
+    err_score,
+    f1_at_k_score,
+    hit_rate_score,
+    kendall_tau_distance,
+    kendall_tau_score,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    nerr_score,
+    pairwise_accuracy_score,
+    pfound_score,
+    precision_at_k_score,
+    q_measure_score,
+    r_precision_score,
+    rbp_score,
+    recall_at_k_score,
+    spearman_score,
+)
+from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
+from skrank_metrics.metrics.names import get_metric, get_metric_names
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.scorers import (
+    get_ranking_scorer,
+    get_ranking_scorer_names,
+    make_ranking_scorer,
+    ranking_scorers,
+)
+from skrank_metrics.model_selection.search_report import SearchReport, search_report
+from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.model_selection.within_noise import within_noise
+from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
+from skrank_metrics.rankers.query_ranker import QueryRanker
+from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.splitters.audit import SplitReport, audit_splits
+from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
+from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
+from skrank_metrics.splitters.shuffle_split import QueryShuffleSplit, query_train_test_split
+from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
+
+__version__: str
+
+__all__ = [
+    "CONVENTIONS",
+    "CVResultsDisplay",
+    "Comparison",
+    "ComparisonDisplay",
+    "Convention",
+    "CrossEvaluation",
+    "Difference",
+    "MetricAtKDisplay",
+    "PredefinedQuerySplit",
+    "QueryKFold",
+    "QueryRanker",
+    "QueryScoreDisplay",
+    "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
+    "RankingReport",
+    "RepeatedQueryKFold",
+    "SearchReport",
+    "SplitReport",
+    "auc_score",
+    "audit_splits",
+    "bpref_score",
+    "builtin_metric",
+    "cg_score",
+    "compare",
+    "cross_evaluate",
+    "dcg_score",
+    "err_score",
+    "evaluate",
+    "explain_difference",
+    "f1_at_k_score",
+    "get_metric",
+    "get_metric_names",
+    "get_ranking_scorer",
+    "get_ranking_scorer_names",
+    "hit_rate_score",
+    "kendall_tau_distance",
+    "kendall_tau_score",
+    "lightgbm_metric",
+    "make_ranking_scorer",
+    "map_score",
+    "mrr_score",
+    "ndcg_score",
+    "nerr_score",
+    "pairwise_accuracy_score",
+    "pfound_score",
+    "precision_at_k_score",
+    "q_measure_score",
+    "query_train_test_split",
+    "r_precision_score",
+    "ranking_scorers",
+    "rbp_score",
+    "recall_at_k_score",
+    "search_report",
+    "spearman_score",
+    "with_qid",
+    "within_noise",
+    "xgboost_metric",
+]

@@ -1,0 +1,54 @@
+"""Pairs of documents, without looking at them one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.ties import TieGroups, ties_with_previous
+from skrank_metrics._input.arrays import FloatArray, IntArray
+
+
+def count_inversions(codes: IntArray) -> FloatArray:
+    """Number of pairs in each row of which the former is smaller than the latter.
+
+    Bit by bit from the highest: of a pair that agrees in all higher bits, the bit decides. Rows are kept sorted by the
+    bits dealt with, stably, so that the pairs which a bit decides stand in one piece. That takes as many passes over
+    the data as there are bits, where a table of all pairs would take the square of the length.
+    """
+    n_rows, width = codes.shape
+    values, row = codes.ravel(), np.repeat(np.arange(n_rows), width)
+    counts = np.zeros(n_rows)
+    for bit in reversed(range(int(codes.max()).bit_length())):
+        piece = row * ((int(codes.max()) >> bit + 1) + 1) + (values >> bit + 1)
+        new = np.concatenate(([True], piece[1:] != piece[:-1]))
+        starts = np.flatnonzero(new)
+        one = (values >> bit & 1).astype(np.intp)
+        zeros_before = np.arange(len(values)) - (np.cumsum(one) - one)  # in all pieces so far
+        sizes = np.diff(starts, append=len(values))
+        zeros_before -= np.repeat(zeros_before[starts], sizes)
+        counts += np.bincount(row, weights=one * zeros_before, minlength=n_rows)
+        zeros = np.add.reduceat(1 - one, starts)
+        place = np.arange(len(values)) - np.repeat(starts, sizes)
+        place = np.where(one == 1, np.repeat(zeros, sizes) + place - zeros_before, zeros_before)
+        sorted_values = np.empty_like(values)
+        sorted_values[np.repeat(starts, sizes) + place] = values
+        values = sorted_values
+    return counts
+
+
+def average_ranks(values: FloatArray, padding: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Rank of each value in its row, the largest first, the mean rank where values are equal; and pairs of equals.
+
+    Padding has rank 0 and is in no pair.
+    """
+    keys = np.where(padding, np.inf, -values)
+    order = np.argsort(keys, axis=1)
+    keys = np.take_along_axis(keys, order, axis=1)
+    groups = TieGroups.from_tied(ties_with_previous(keys))
+    first = groups.starts % keys.shape[1] + 1
+    mean = groups.spread(first + (groups.sizes - 1) / 2)
+    ranks = np.empty_like(mean)
+    np.put_along_axis(ranks, order, mean, axis=1)
+    pairs = groups.spread((groups.sizes - 1) / 2).sum(axis=1)
+    return np.where(padding, 0.0, ranks), pairs

@@ -1,0 +1,182 @@
+"""Gains of labels and discounts of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray, check_choice, to_float64
+
+GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
+DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+def linear_gain(labels: FloatArray) -> FloatArray:
+    """Give the label itself."""
+    return labels
+
+
+def exp2_gain(labels: FloatArray) -> FloatArray:
+    """Give 2^label - 1."""
+    with np.errstate(over="ignore"):
+        return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
+
+
+def _exp2_minus_1(labels: FloatArray) -> FloatArray:
+    gains: FloatArray = np.exp2(labels) - 1
+    fractions = (labels > 0) & (labels < 1)
+    if fractions.any():  # the difference of two numbers near 1 has lost its digits, and below 1e-16 all of them
+        gains[fractions] = np.expm1(labels[fractions] * np.log(2))
+    return gains
+
+
+@dataclass(frozen=True)
+class TabulatedGain:
+    """The gain of each grade 0, 1, 2, ... from a table."""
+
+    table: tuple[float, ...]
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Look the labels up."""
+        known = labels.max() < len(self.table)
+        grades = labels.astype(np.intp) if known else np.zeros(0, dtype=np.intp)
+        if not known or not np.array_equal(grades, labels):
+            raise ValueError(
+                f"gain must have an entry for each label; got a sequence for the grades 0 to {len(self.table) - 1} "
+                f"and labels up to {labels.max():g}, which have to be whole numbers."
+            )
+        return np.asarray(self.table)[grades]
+
+
+@dataclass(frozen=True)
+class CallableGain:
+    """A gain function of the user's own."""
+
+    function: Callable[[FloatArray], Any]
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Call the function on a copy, as it may work in place."""
+        gains = _call(self.function, labels, "gain")
+        return _check_gains(gains, labels, f"{self.function!r}")
+
+
+def _check_gains(gains: FloatArray, labels: FloatArray, name: str) -> FloatArray:
+    if gains.min() >= 0 and gains.max() < np.inf:
+        return gains
+    place = np.flatnonzero(~((gains >= 0) & (gains < np.inf)))[0]
+    raise ValueError(
+        f"gain must be finite and >= 0; gain={name} gives {gains.flat[place]} for the label {labels.flat[place]:g}. "
+        "Map the labels to grades of a few steps, or pass the gain of each grade as a sequence."
+    )
+
+
+@dataclass(frozen=True)
+class RelevanceGain:
+    """1 for a relevant document, 0 for others."""
+
+    relevance_threshold: float | None
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Compare with the threshold."""
+        threshold = self.relevance_threshold
+        return (labels > 0 if threshold is None else labels >= threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Probability:
+    """The probability that a document satisfies its reader, by its label."""
+
+    gain: str
+    max_grade: float
+    relevance_threshold: float | None
+
+    def __call__(self, labels: FloatArray) -> FloatArray:
+        """Turn labels into probabilities."""
+        if self.gain != "binary" and self.relevance_threshold is not None:
+            raise ValueError(
+                f"relevance_threshold must be None for gain={self.gain!r}, which tells grades apart; got "
+                f"{self.relevance_threshold:g}. Use gain='binary'."
+            )
+        if self.gain == "binary":
+            return RelevanceGain(self.relevance_threshold)(labels)
+        largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
+        if largest > limit:
+            way_out = "Use gain='exp2'" if self.gain == "linear" else f"Set max_grade={largest:g}"
+            raise ValueError(
+                f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got {largest:g}. "
+                f"{way_out}, or scale the labels."
+            )
+        return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
+
+
+def check_sum(gains: FloatArray, n_documents: int) -> None:
+    """Refuse gains whose sum over a list could overflow."""
+    if gains.max() > np.finfo(np.float64).max / max(n_documents, 1):
+        raise ValueError(
+            f"gain must stay finite when summed over {n_documents} documents; got {gains.max():g} for the largest. "
+            "Scale the labels."
+        )
+
+
+def check_gain(gain: Any) -> GainFunction:
+    """Resolve the ``gain`` argument of the DCG family."""
+    if callable(gain):
+        return CallableGain(gain)
+    if isinstance(gain, str) or not isinstance(gain, Sequence | np.ndarray):
+        return _GAINS[check_choice(gain, "gain", _GAINS)]
+    table = to_float64(gain, "gain")
+    if table.ndim != 1 or not (table >= 0).all() or not (table < np.inf).all():
+        raise ValueError(f"gain must hold one finite gain >= 0 for each grade 0, 1, 2, ...; got {gain!r}.")
+    return TabulatedGain(tuple(table.tolist()))
+
+
+def log2_discount(ranks: FloatArray) -> FloatArray:
+    """Give log2(rank + 1)."""
+    return np.log2(ranks + 1)
+
+
+def reciprocal_discount(ranks: FloatArray) -> FloatArray:
+    """Give the rank itself, so that gains are weighted by the reciprocal rank."""
+    return ranks
+
+
+@dataclass(frozen=True)
+class CallableDiscount:
+    """A discount function of the user's own."""
+
+    function: Callable[[FloatArray], Any]
+
+    def __call__(self, ranks: FloatArray) -> FloatArray:
+        """Call the function; what a gain is divided by has to grow with the rank."""
+        discounts = _call(self.function, ranks, "discount")
+        if not (discounts > 0).all() or not (np.diff(discounts) >= 0).all() or not np.isfinite(discounts).all():
+            raise ValueError(
+                "discount must be finite, > 0 and never fall with the rank, since gains are divided by it; got "
+                f"{discounts[:4].tolist()}... for the ranks 1, 2, 3, 4, ... A weight is the reciprocal of a discount."
+            )
+        return discounts
+
+
+def check_discount(discount: Any) -> DiscountFunction:
+    """Resolve the ``discount`` argument of the DCG family."""
+    if callable(discount):
+        return CallableDiscount(discount)
+    return _DISCOUNTS[check_choice(discount, "discount", _DISCOUNTS)]
+
+
+def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
+    with np.errstate(over="warn"):  # what overflows in the user's function is told by the checks of its values
+        result = np.asarray(function(values.copy()), dtype=np.float64)
+    if result.shape != values.shape:
+        raise ValueError(
+            f"{name} must return one number for each entry of the array that it is called with; got shape "
+            f"{result.shape} for {values.shape}."
+        )
+    return result
+
+
+_GAINS: dict[str, GainFunction] = {"linear": linear_gain, "exp2": exp2_gain}
+_DISCOUNTS: dict[str, DiscountFunction] = {"log2": log2_discount, "reciprocal": reciprocal_discount}

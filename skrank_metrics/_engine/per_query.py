@@ -1,0 +1,104 @@
+"""From query lists to one value a query, and from these to one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
+from skrank_metrics._input.arrays import FloatArray, IntArray
+
+AVERAGES = ("macro", "micro", None)
+
+# What a kernel returns for a block: one value a query, or numerator and denominator of it.
+KernelResult: TypeAlias = FloatArray | tuple[FloatArray, FloatArray | IntArray]
+Kernel: TypeAlias = Callable[..., KernelResult]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A kernel with everything it needs but data."""
+
+    kernel: Kernel
+    options: Mapping[str, Any]
+    k: int | None
+    ties: str
+    needs_relevant: bool  # undefined for a query without relevant documents
+
+
+@dataclass(frozen=True)
+class PerQuery:
+    """Numerators and denominators of each query; 0 / 0 or NaN is an undefined value."""
+
+    numerators: FloatArray
+    denominators: FloatArray
+
+    @property
+    def values(self) -> FloatArray:
+        """One value a query, NaN where undefined."""
+        with np.errstate(invalid="ignore"):
+            return self.numerators / self.denominators
+
+
+@contextmanager
+def _refuse_overflow() -> Iterator[None]:
+    """Infinite sums of finite gains would end as infinite or undefined values."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "y_true must hold labels whose gains can be added up in float64; got sums beyond 1.8e308. Scale the labels."
+        ) from None
+
+
+@_refuse_overflow()
+def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
+    """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
+    results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
+    for ties in TIE_POLICIES:
+        members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
+        if not members:
+            continue
+        cutoffs = [computation.k for computation, _ in members]
+        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+        for queries, ranked in ranked_blocks(lists, depth, ties):
+            for computation, result in members:
+                values = computation.kernel(ranked.cut(computation.k), **computation.options)
+                parts = values if isinstance(values, tuple) else (values, 1.0)
+                result.numerators[queries], result.denominators[queries] = parts
+    for computation, result in zip(computations, results, strict=True):
+        if computation.needs_relevant:
+            none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
+            result.numerators[none] = result.denominators[none] = 0.0
+    return results
+
+
+@_refuse_overflow()
+def aggregate(
+    result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
+) -> float | FloatArray:
+    """Mean over queries, pooled ratio, or the values themselves, with undefined ones replaced (NaN leaves out)."""
+    if average == "micro":
+        pooled = np.ones_like(result.numerators) if weights is None else _at_most_one(weights)
+        hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
+        return hits / total if total else replace_undefined_by
+    values = result.values
+    values[np.isnan(values)] = replace_undefined_by
+    if average is None:
+        return values
+    defined = ~np.isnan(values)
+    if weights is None:
+        return float(values[defined].mean()) if defined.any() else float("nan")
+    kept = weights[defined]
+    return float(np.average(values[defined], weights=_at_most_one(kept))) if kept.any() else float("nan")
+
+
+def _at_most_one(weights: FloatArray) -> FloatArray:
+    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two rounds nothing.
+    return np.ldexp(weights, -np.frexp(weights.max())[1])

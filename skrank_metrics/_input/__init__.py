@@ -1,0 +1,1 @@
+"""Input checked once: arrays, query ids, and rows grouped by them."""

@@ -1,0 +1,137 @@
+"""Rows grouped or numbered by their query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Rows grouped by query, queries in order of first appearance, rows of a query in their given order."""
+
+    ids: NDArray[Any]  # one id a query
+    sizes: IntArray  # documents of each query
+    order: IntArray | None  # the rows with each query in one piece; None where they are so already
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Place of the first document of each query once rows are in ``order``."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The number of the query of each row, rows as they were given."""
+        codes = np.repeat(np.arange(len(self.ids)), self.sizes)
+        if self.order is not None:
+            codes[self.order] = codes.copy()
+        return codes
+
+
+def group_rows(ids: NDArray[Any]) -> Grouping:
+    """Group rows by id; sorted or otherwise contiguous ids cost one comparison a row."""
+    different, codes, run_sizes = _number_runs(ids)
+    if len(different) == len(codes):
+        return Grouping(different, run_sizes, None)
+    codes = np.repeat(codes, run_sizes)
+    return Grouping(different, np.bincount(codes), _stable_order(codes))
+
+
+def _stable_order(codes: IntArray) -> IntArray:
+    """Rows with equal codes in one piece, codes ascending, in their given order within a piece."""
+    # With one entry a row of a sparse matrix, the change to columns is a counting sort: three times as fast as sorting.
+    n = len(codes)
+    index = np.int32 if n < np.iinfo(np.int32).max else np.int64
+    matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
+    return matrix.tocsc().indices.astype(np.intp)
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """Rows with the number of their query, for those who need no grouping: shuffled rows then cost no sort of all."""
+
+    ids: NDArray[Any]  # one id a query, in order of first appearance
+    sizes: IntArray  # documents of each query
+    codes: IntArray  # the number of the query of each row
+
+
+def number_rows(ids: NDArray[Any]) -> NumberedRows:
+    """Number the queries of rows in order of first appearance."""
+    different, codes, run_sizes = _number_runs(ids)
+    codes = np.repeat(codes, run_sizes)
+    return NumberedRows(different, np.bincount(codes), codes)
+
+
+def _number_runs(ids: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray]:
+    """Different ids in order of first appearance, and number and length of each run of equal ids."""
+    # Runs are what has to be numbered, not rows: there are few unless the rows are shuffled.
+    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    codes, first_runs = _number_by_first_appearance(ids[run_starts])
+    return ids[run_starts[first_runs]], codes, np.diff(run_starts, append=len(ids))
+
+
+def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Number of each value in order of first appearance, and the places of these appearances."""
+    codes = _codes(values)
+    first = np.full(codes.max() + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
+    seen = np.flatnonzero(first < len(codes))
+    by_appearance = seen[np.argsort(first[seen])]
+    numbers = np.empty_like(first)
+    numbers[by_appearance] = np.arange(len(seen))
+    return numbers[codes], first[by_appearance]
+
+
+def _codes(values: NDArray[Any]) -> IntArray:
+    """Equal numbers >= 0 for equal values, not many more than there are values."""
+    if values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4 * len(values):  # a table with holes is ten times as fast as sorting
+            wide = np.uint64 if values.dtype.kind == "u" else np.int64  # differences of small integers overflow
+            return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
+    return np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)
+
+
+def _hash_codes(values: NDArray[Any]) -> IntArray:
+    # Sorting strings is ten times slower, and ids of mixed types have no order.
+    codes: dict[Any, int] = {}
+    return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))
+
+
+def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
+    """``[start, start + 1, ..., start + size - 1]`` of every pair, one after the other."""
+    return np.repeat(starts, sizes) + places_within(sizes)
+
+
+def places_within(sizes: IntArray) -> IntArray:
+    """``[0, 1, ..., size - 1]`` of every size, one after the other."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
+    """One weight a query from one weight a document, which must agree within the query."""
+    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    return one_a_query(rows, grouping, "sample_weight", "A ranking is weighted as a whole: give each query one weight.")
+
+
+def one_a_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One value a query from one a document, which must agree within the query."""
+    if grouping.order is not None:
+        rows = rows[grouping.order]
+    values = rows[grouping.starts]
+    differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
+    if differs.any():
+        row = int(np.flatnonzero(differs)[0])
+        query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
+        raise ValueError(
+            f"{name} must be constant within a query; got {values[query]} and {rows[row]} in query "
+            f"{grouping.ids.tolist()[query]!r}. {hint}"
+        )
+    return values

@@ -1,0 +1,1 @@
+"""The one way out: every result as text, HTML and a frame."""

@@ -1,0 +1,159 @@
+"""The record of a metric, and a metric bound to its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._engine.per_query import AVERAGES, Computation, aggregate, per_query
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_k, check_number, nearest
+from skrank_metrics._sklearn_internals import fail_in_search
+from skrank_metrics.metrics._record import (
+    DATA_KEYWORDS,
+    NO_RELEVANT,
+    SHARED_DEFAULTS,
+    Metric,
+    MetricFunction,
+    UnknownParameterError,
+    flat_name,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundMetric:
+    """A metric with its parameters: what a name such as "ndcg(gain=exp2)@10" stands for.
+
+    Called with ``y_true``, ``y_score`` and ``qid`` it gives the value, as the metric function would.
+    """
+
+    function: MetricFunction
+    params: Mapping[str, Any]  # those given, as they were given; checked now, before any data is seen
+    negative: bool = False  # the negative of the function, so that larger is better
+
+    def __post_init__(self) -> None:
+        known = [*DATA_KEYWORDS, *self.metric.parameters]
+        for name in self.params.keys() - self.metric.parameters.keys():
+            if name in DATA_KEYWORDS:
+                raise UnknownParameterError(f"{name} comes with the data, when the metric is called, not before.")
+            raise UnknownParameterError(
+                f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
+                f"{nearest(name, known)}"
+            )
+        self.computation  # noqa: B018  raises what is wrong with the parameters
+        check_choice(self.average, "average", AVERAGES)
+        pooled = self.metric.pooled
+        if self.average == "micro" and not (self.get(pooled) if isinstance(pooled, str) else pooled):
+            raise ValueError(
+                f"average must be 'macro' or None for {self.metric.name}, which is no ratio of documents; got 'micro'."
+            )
+        if np.isinf(check_number(self.replace_undefined_by, "replace_undefined_by", "a number or nan")):
+            raise ValueError(f"replace_undefined_by must be finite or nan; got {self.replace_undefined_by}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Kernels hide behind their public functions, by whose names they pickle.
+        return BoundMetric, (self.function, dict(self.params), self.negative)
+
+    @property
+    def metric(self) -> Metric:
+        """The record of the metric."""
+        return self.function.metric
+
+    @property
+    def average(self) -> str | None:
+        """How values of queries become one."""
+        return self.get("average")
+
+    @property
+    def replace_undefined_by(self) -> float:
+        """Value of a query for which the metric is undefined; NaN leaves it out."""
+        return self.get("replace_undefined_by")
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values are better."""
+        return self.metric.greater_is_better or self.negative
+
+    @property
+    def k(self) -> int | None:
+        """Cutoff rank."""
+        return self.computation.k
+
+    @cached_property
+    def computation(self) -> Computation:
+        """The resolved kernel call."""
+        return Computation(
+            kernel=self.metric.kernel,
+            options={name: option.check(self.get(name)) for name, option in self.metric.options.items()},
+            k=check_k(self.get("k")),
+            ties=check_choice(self.get("ties"), "ties", TIE_POLICIES),
+            needs_relevant=self.metric.undefined == NO_RELEVANT,
+        )
+
+    @property
+    def definition(self) -> tuple[Any, ...]:
+        """All that the value of a query follows from: equal where metrics give the same numbers, however spelled."""
+        return self.computation, str(float(self.replace_undefined_by)), self.negative
+
+    def get(self, name: str) -> Any:
+        """Give the value of a parameter, as it was passed or by default."""
+        return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
+
+    def replace(self, **params: Any) -> BoundMetric:
+        """Bind further parameters, or others."""
+        return BoundMetric(self.function, {**self.params, **params}, self.negative)
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
+        name = self.metric.name if self.greater_is_better else self.metric.name.removeprefix("neg_")
+        return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
+
+    @property
+    def flat_name(self) -> str:
+        """The name in letters, digits and underscores, for loggers that forbid others: "ndcg_at_10"."""
+        return flat_name(str(self))
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *misplaced: Any,
+        qid: Any = None,
+        sample_weight: Any = None,
+        retrieved: Any = None,
+        **params: Any,
+    ) -> float | FloatArray:
+        """Compute the metric; parameters given here win over bound ones."""
+        if misplaced or hasattr(y_true, "predict"):
+            return fail_in_search(self._misuse(y_true, misplaced))
+        bound = self.replace(**params) if params else self
+        try:
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+            (result,) = per_query(lists, [bound.computation])
+        except NaNScoreError:
+            raise
+        except (TypeError, ValueError) as error:
+            return fail_in_search(error)
+        return bound.aggregate(result, lists.weights)
+
+    def _misuse(self, y_true: Any, misplaced: tuple[Any, ...]) -> TypeError:
+        if hasattr(y_true, "predict"):
+            return TypeError(
+                f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
+                f'estimator. Pass scoring=get_ranking_scorer("{self}"), or make_ranking_scorer('
+                f"{self.function.__name__}, ...)."
+            )
+        return TypeError(
+            f"{self.function.__name__}() takes y_true and y_score by position and all else by name; got "
+            f"{len(misplaced)} more positional arguments. Write qid=..., k=..."
+        )
+
+    def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
+        """Make the values of queries one number, as ``average`` says."""
+        value = aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))
+        return 0.0 - value if self.negative else value

@@ -1,0 +1,138 @@
+"""Precision, or what takes its place, at the ranks of the relevant documents: MAP, Q-measure, bpref."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from skrank_metrics._engine.gains import RelevanceGain
+from skrank_metrics._engine.per_query import KernelResult
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_number
+from skrank_metrics.metrics._options import Gain, Option, RelevanceThreshold, choice
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
+
+_BUCKLEY = Reference(
+    "Buckley & Voorhees 2000",
+    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.",
+    "10.1145/345508.345543",
+)
+
+_SAKAI = Reference(
+    "Sakai 2007",
+    "T. Sakai (2007). On the reliability of information retrieval metrics based on graded relevance. Information "
+    "Processing & Management 43(2).",
+    "10.1016/j.ipm.2006.07.020",
+)
+_BPREF = Reference(
+    "Buckley & Voorhees 2004",
+    "C. Buckley, E. M. Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR 2004.",
+    "10.1145/1008992.1009000",
+)
+
+
+def _check_beta(value: Any) -> float:
+    beta = check_number(value, "beta", "a number >= 0")
+    if not 0 <= beta < np.inf:
+        raise ValueError(f"beta must be finite and >= 0; got {value!r}.")
+    return beta
+
+
+_Beta = Annotated[Any, Option(_check_beta, "float", "float", "Weight of gains against hits.")]
+
+_Normalizer = Annotated[
+    Any,
+    choice(
+        "normalizer",
+        "What the sum of precisions is divided by: min(k, R), so that a perfect ranking has 1 at any k; R, as "
+        "trec_eval has it; or the number of relevant documents found in the top k.",
+        "min",
+        "relevant",
+        "hits",
+    ),
+]
+
+
+@metric(
+    "map", formula="sum(rel_i hits@i / i, i <= k) / min(k, R)", transform="products", graded=False, reference=_BUCKLEY
+)
+def map_score(
+    lists: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
+) -> KernelResult:
+    """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents.
+
+    Examples
+    --------
+    Relevant at ranks 2, 4 and 5: (1/2 + 2/4 + 3/5) / 3.
+
+    >>> from skrank_metrics import map_score
+    >>> round(map_score([[0, 1, 0, 1, 1]], [[5, 4, 3, 2, 1]]), 4)
+    0.5333
+    """
+    if normalizer == "hits":
+        return lists.precision_over_hits(relevance_threshold)
+    precisions = lists.hit_products(relevance_threshold) @ (1 / lists.ranks)
+    n_relevant = lists.n_relevant(relevance_threshold)
+    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.n_findable)
+
+
+@metric(
+    "q_measure",
+    formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
+    transform="products",
+    graded=True,
+    reference=_SAKAI,
+)
+def q_measure_score(
+    lists: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
+) -> tuple[FloatArray, FloatArray | IntArray]:
+    """Q-measure: average precision whose precision is blended with gains.
+
+    At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
+    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision.
+
+    Examples
+    --------
+    At rank 2 there are 1 hit, a gain of 2, and an ideal gain of 2: (1 + 2) / (2 + 2).
+
+    >>> from skrank_metrics import q_measure_score
+    >>> q_measure_score([[0, 2]], [[2, 1]])
+    0.75
+    """
+    relevance = RelevanceGain(None)
+    hits, gains = lists.hit_products(None), lists.running_products(relevance, gain)
+    ideal = np.cumsum(lists.ideal_lists().gains(gain), axis=1)[:, : lists.depth]
+    blended = ((hits + beta * gains) / (lists.ranks + beta * ideal)).sum(axis=1)
+    return blended, np.minimum(lists.n_relevant(None), lists.n_findable)
+
+
+@metric(
+    "bpref",
+    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N))) / R",
+    transform="misses",
+    graded=False,
+    has_cutoff=False,
+    reference=_BPREF,
+)
+def bpref_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, FloatArray | IntArray]:
+    """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
+
+    N is the number of documents that are not relevant, and R of them at most count, as in trec_eval. Only judged
+    documents may be passed: leave out the others rather than label them 0.
+
+    Examples
+    --------
+    Relevant at ranks 1 and 3, below 0 and 1 others; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
+
+    >>> from skrank_metrics import bpref_score
+    >>> bpref_score([[1, 0, 1, 0]], [[4, 3, 2, 1]])
+    0.75
+    """
+    n_relevant = lists.n_relevant(relevance_threshold)
+    bound = np.maximum(np.minimum(n_relevant, lists.n_judged - n_relevant), 1)
+    misses = lists.capped_misses(relevance_threshold, n_relevant)
+    return lists.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant

@@ -1,0 +1,137 @@
+"""How each peer counts: one table of the defaults that give its numbers.
+
+Every entry of the table is held against the installed peer by the tests, on random queries with ties, without relevant
+documents and of a single document.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from skrank_metrics._input.arrays import check_choice
+
+_Defaults = Mapping[str, Any]
+
+
+# CatBoost's default border: a document is relevant where its label is above it.
+_ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
+
+
+@dataclass(frozen=True)
+class Convention:
+    """The defaults of a peer.
+
+    Attributes
+    ----------
+    peer : str
+        The library and the versions that were compared.
+    names : Mapping of str to str
+        What the peer calls each metric that it computes, by the name of the metric here.
+    shared : Mapping of str to object
+        Parameters of all metrics.
+    own : Mapping of str to Mapping
+        Further parameters, by the name of the metric.
+    not_imitated : tuple of str
+        What the peer does that is not done here.
+    """
+
+    peer: str
+    names: Mapping[str, str]
+    shared: _Defaults = field(default_factory=dict)
+    own: Mapping[str, _Defaults] = field(default_factory=dict)
+    not_imitated: tuple[str, ...] = ()
+
+
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
+    {
+        "sklearn": Convention(
+            peer="scikit-learn 1.6 to 1.9",
+            names={"ndcg": "ndcg_score", "dcg": "dcg_score"},
+            not_imitated=(
+                "A query of a single document is an error there.",
+                "Unsigned integer scores are sorted by their wrapped negatives there, which is wrong.",
+            ),
+        ),
+        "trec_eval": Convention(
+            peer="trec_eval 10, pytrec_eval-terrier 0.5",
+            names={
+                "ndcg": "ndcg, ndcg_cut_k",
+                "map": "map, map_cut_k",
+                "mrr": "recip_rank",
+                "precision": "P_k",
+                "recall": "recall_k",
+                "hit_rate": "success_k",
+                "r_precision": "Rprec",
+                "bpref": "bpref",
+            },
+            shared={"ties": "stable"},
+            own={"map": {"normalizer": "relevant"}},
+            not_imitated=(
+                "Ties are broken by document id, descending; without ids, put rows in that order.",
+                "Scores of trec_eval 9 and pytrec_eval are float32, so that close scores tie.",
+                "A topic without relevant documents is left out of trec_eval's mean, unless asked for with -c.",
+            ),
+        ),
+        "lightgbm": Convention(
+            peer="LightGBM 4.3 to 4.7",
+            names={"ndcg": "ndcg", "map": "map"},
+            shared={"ties": "stable"},
+            own={
+                "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0},
+                "map": {"normalizer": "min", "replace_undefined_by": 1.0},
+            },
+            not_imitated=("A query without relevant documents adds 1 to the weighted sum, whatever its weight.",),
+        ),
+        "xgboost": Convention(
+            peer="XGBoost 3.0 to 3.2",
+            names={"ndcg": "ndcg@k", "map": "map@k", "precision": "pre@k"},
+            shared={"ties": "stable"},
+            own={
+                # A plain name means @32 there, the default number of pairs of a document.
+                "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0, "k": 32},
+                "map": {"normalizer": "min", "replace_undefined_by": 1.0, "k": 32},
+                "precision": {"divisor": "retrieved", "k": 32},
+            },
+            not_imitated=(
+                "Scores are float32, so that close scores tie.",
+                "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
+            ),
+        ),
+        "catboost": Convention(
+            peer="CatBoost 1.2",
+            names={
+                "ndcg": "NDCG:top=k (type=Base; type=Exp is gain=exp2)",
+                "dcg": "DCG:top=k",
+                "map": "MAP:top=k",
+                "mrr": "MRR:top=k",
+                "precision": "PrecisionAt:top=k",
+                "recall": "RecallAt:top=k",
+                "err": "ERR:top=k",
+                "pfound": "PFound:top=k",
+            },
+            shared={"ties": "worst"},
+            own={
+                "ndcg": {"replace_undefined_by": 1.0},
+                "map": {**_ABOVE_HALF},
+                "mrr": {**_ABOVE_HALF},
+                "precision": {"divisor": "retrieved", **_ABOVE_HALF},
+                "recall": {"replace_undefined_by": 1.0, **_ABOVE_HALF},
+                "err": {"gain": "linear"},
+            },
+            not_imitated=(
+                "A score of NaN is ranked first there, where it is an error here.",
+                "Labels are float32.",
+            ),
+        ),
+    }
+)
+
+
+def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
+    """Parameters that give the peer's number of a metric, where none are set explicitly."""
+    chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
+    return {**chosen.shared, **chosen.own.get(metric, {})}

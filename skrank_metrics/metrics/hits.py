@@ -1,0 +1,130 @@
+"""Hits in the top k against what was shown or what there was: precision, recall, F1, hit rate, R-precision."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from skrank_metrics._engine.gains import RelevanceGain
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.metrics._options import RelevanceThreshold, choice
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
+
+_MANNING = Reference(
+    "Manning et al. 2008",
+    "C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.",
+    "10.1017/CBO9780511809071",
+)
+
+_RIJSBERGEN = Reference(
+    "van Rijsbergen 1974",
+    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).",
+    "10.1108/eb026584",
+)
+
+_Divisor = Annotated[
+    Any,
+    choice(
+        "divisor",
+        "Divide by k even where fewer documents were ranked, or by the number that was, min(k, n).",
+        "k",
+        "retrieved",
+    ),
+]
+
+
+@metric(
+    "precision", formula="hits@k / k", transform="gains", graded=False, undefined=None, pooled=True, reference=_MANNING
+)
+def precision_at_k_score(
+    lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, FloatArray]:
+    """Precision at k: relevant documents among the first k, divided by k.
+
+    With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
+
+    Examples
+    --------
+    Three of the first five documents are relevant:
+
+    >>> from skrank_metrics import precision_at_k_score
+    >>> precision_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
+    0.6
+    """
+    hits = lists.relevance(relevance_threshold).sum(axis=1)
+    divisors = lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
+    # Where no document was retrieved, the precision is 0 and there is nothing to pool.
+    return hits, np.maximum(divisors, np.finfo(np.float64).tiny)
+
+
+@metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
+def recall_at_k_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
+
+    Examples
+    --------
+    Three of the four relevant documents are among the first five:
+
+    >>> from skrank_metrics import recall_at_k_score
+    >>> recall_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
+    0.75
+    """
+    return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
+
+
+@metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
+def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, IntArray]:
+    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+
+    Examples
+    --------
+    Three of the first five documents are relevant, of four in all: 2 * 3 / (5 + 4).
+
+    >>> from skrank_metrics import f1_at_k_score
+    >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
+    0.6667
+    """
+    hits = lists.relevance(relevance_threshold).sum(axis=1)
+    return 2 * hits, lists.cutoff + lists.n_relevant(relevance_threshold)
+
+
+@metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
+def r_precision_score(
+    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall.
+
+    Examples
+    --------
+    Three documents are relevant, and two of them are among the first three:
+
+    >>> from skrank_metrics import r_precision_score
+    >>> round(r_precision_score([[1, 0, 1, 0, 1]], [[5, 4, 3, 2, 1]]), 4)
+    0.6667
+    """
+    n_relevant = lists.n_relevant(relevance_threshold)
+    within = lists.ranks <= n_relevant[:, None]
+    return (lists.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
+
+
+@metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
+def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+    """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
+
+    This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
+    ``average="micro"``.
+
+    Examples
+    --------
+    The first user finds a relevant item among the first two, the second one does not:
+
+    >>> from skrank_metrics import hit_rate_score
+    >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
+    0.5
+    """
+    return 1 - np.prod(1 - lists.stops(RelevanceGain(relevance_threshold)), axis=1)

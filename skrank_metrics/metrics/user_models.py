@@ -1,0 +1,185 @@
+"""Readers who go down the list, stop, and are satisfied or give up: MRR, ERR, nERR, pFound, RBP."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGain
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
+
+_CRASWELL = Reference(
+    "Craswell 2009",
+    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.",
+    "10.1007/978-0-387-39940-9_488",
+)
+_CHAPELLE = Reference(
+    "Chapelle et al. 2009",
+    "O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.",
+    "10.1145/1645953.1646033",
+)
+_MOFFAT = Reference(
+    "Moffat & Zobel 2008",
+    "A. Moffat, J. Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1).",
+    "10.1145/1416950.1416952",
+)
+_CASCADE = Reference(
+    "Craswell et al. 2008",
+    "N. Craswell, O. Zoeter, M. Taylor, B. Ramsey (2008). An experimental comparison of click position-bias models. "
+    "WSDM 2008.",
+    "10.1145/1341531.1341545",
+)
+
+
+def _stopping(lists: RankedLists, probability: GainFunction) -> FloatArray:
+    """Probability to stop at each rank, for who never gives up."""
+    stops = lists.stops(probability)
+    reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
+    return reaches * stops
+
+
+def _err(lists: RankedLists, p: float, probability: GainFunction) -> FloatArray:
+    return _stopping(lists, probability) @ (p ** (lists.ranks - 1) / lists.ranks)
+
+
+@metric(
+    "mrr",
+    formula="sum(1/i rel_i prod(1 - rel_j, j < i), i <= k)",
+    transform="hazards",
+    graded=False,
+    reference=_CRASWELL,
+)
+def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
+
+    Examples
+    --------
+    Relevant at rank 2, at rank 1 and nowhere: (1/2 + 1 + 0) / 3.
+
+    >>> from skrank_metrics import mrr_score
+    >>> mrr_score([[0, 1, 0], [1, 0, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
+    0.5
+    """
+    return _err(lists, 1.0, RelevanceGain(relevance_threshold))
+
+
+@metric(
+    "err",
+    formula="sum(1/i s_i prod(p (1 - s_j), j < i), i <= k) with s = (2^label - 1) / 2^max_grade",
+    transform="hazards",
+    graded=True,
+    undefined=None,
+    reference=_CHAPELLE,
+)
+def err_score(
+    lists: RankedLists,
+    *,
+    p: Persistence = 1.0,
+    gain: Probabilities = "exp2",
+    max_grade: MaxGrade = 4,
+    relevance_threshold: RelevanceThreshold = None,
+) -> FloatArray:
+    """Expected reciprocal rank: 1 / rank at which the reader is satisfied, on average; 0 where that never happens.
+
+    The reader is satisfied by a document with the probability that ``gain`` gives, and else goes on with probability p.
+
+    Examples
+    --------
+    Satisfied at rank 1 with probability 15/16, else at rank 2 with 3/16: 15/16 + 1/2 * 1/16 * 3/16.
+
+    >>> from skrank_metrics import err_score
+    >>> err_score([[4, 2, 0]], [[3, 2, 1]])
+    0.943359375
+    """
+    return _err(lists, p, Probability(gain, max_grade, relevance_threshold))
+
+
+@metric("nerr", formula="ERR@k / ERR@k of the ideal order", transform="hazards", graded=True, reference=_CHAPELLE)
+def nerr_score(
+    lists: RankedLists,
+    *,
+    p: Persistence = 1.0,
+    gain: Probabilities = "exp2",
+    max_grade: MaxGrade = 4,
+    relevance_threshold: RelevanceThreshold = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Normalised expected reciprocal rank: ERR / ERR of the ideal order.
+
+    Examples
+    --------
+    Grade 1 satisfies with probability 1/2 where it is the largest; its document is at rank 2 in place of 1:
+
+    >>> from skrank_metrics import nerr_score
+    >>> nerr_score([[0, 1]], [[2, 1]], max_grade=1)
+    0.5
+    """
+    probability = Probability(gain, max_grade, relevance_threshold)
+    err, ideal = _err(lists, p, probability), _err(lists.ideal_lists(), p, probability)
+    return err.clip(max=ideal), ideal
+
+
+@metric(
+    "pfound",
+    formula="sum(s_i prod(p (1 - s_j), j < i), i <= k) with s = label",
+    transform="hazards",
+    graded=True,
+    undefined=None,
+    reference=_CASCADE,
+)
+def pfound_score(
+    lists: RankedLists,
+    *,
+    p: Persistence = 0.85,
+    gain: Probabilities = "linear",
+    max_grade: MaxGrade = 4,
+    relevance_threshold: RelevanceThreshold = None,
+) -> FloatArray:
+    """Probability of being found: that a reader, who gives up with probability 1 - p at each rank, gets satisfied.
+
+    The cascade of click models, read as a metric: Yandex's pFound.
+
+    Examples
+    --------
+    Satisfied at rank 1 with probability 0.4, or goes on with 0.6 * 0.85 to rank 2, where it is 1: 0.4 + 0.51.
+
+    >>> from skrank_metrics import pfound_score
+    >>> round(pfound_score([[0.4, 1.0]], [[2, 1]]), 4)
+    0.91
+    """
+    return _stopping(lists, Probability(gain, max_grade, relevance_threshold)) @ p ** (lists.ranks - 1)
+
+
+@metric(
+    "rbp",
+    formula="(1 - p) sum(p^(i-1) gain(label_i), i <= k)",
+    transform="gains",
+    graded=True,
+    undefined=None,
+    reference=_MOFFAT,
+)
+def rbp_score(
+    lists: RankedLists,
+    *,
+    p: Persistence = 0.8,
+    gain: Probabilities = "binary",
+    max_grade: MaxGrade = 4,
+    relevance_threshold: RelevanceThreshold = None,
+) -> FloatArray:
+    """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
+
+    The rate at which a reader meets what is relevant who goes on to the next rank with probability p, whatever there
+    is. Lists end, so that even a list of nothing but relevant documents stays below 1.
+
+    Examples
+    --------
+    Relevant at ranks 1 and 3: (1 - 1/2) * (1 + 1/4).
+
+    >>> from skrank_metrics import rbp_score
+    >>> rbp_score([[1, 0, 1]], [[3, 2, 1]], p=0.5)
+    0.625
+    """
+    gains = lists.gains(Probability(gain, max_grade, relevance_threshold))
+    return (1 - p) * (gains @ p ** (lists.ranks - 1))

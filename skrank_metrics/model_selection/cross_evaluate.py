@@ -1,0 +1,221 @@
+"""Per-query reports of models on queries that they were not fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import sklearn
+from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column
+from skrank_metrics._input.grouping import NumberedRows, number_rows
+from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._output.result import Framed, Part, Printed, Table, columns_of, counted, interval_text
+from skrank_metrics.model_selection.scorers import predict_scores
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.statistics import METHOD
+from skrank_metrics.splitters.audit import audit_splits, split_rows
+from skrank_metrics.splitters.query_kfold import QueryKFold
+
+Splits = list[tuple[IntArray, IntArray]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CrossEvaluation(Printed, Framed):
+    """Out-of-fold reports of one or several models on the same folds.
+
+    Prints as a table, in notebooks too; ``to_frame()`` gives a row a model and metric, with the mean over queries, the
+    ends of its interval as "low" and "high", and the mean and standard deviation over folds.
+
+    Attributes
+    ----------
+    reports : dict of str to RankingReport
+        By name of the model, over all queries that were tested, each scored by the model that was not fitted on it;
+        ``mean`` is the mean over queries. What compare takes.
+    folds : dict of str to dict of str to ndarray of shape (n_folds,)
+        Value of each fold by name of the model and of the metric; what scikit-learn averages is their mean, the mean
+        over folds.
+    fold : ndarray of shape (n_queries,)
+        The fold in which each query of the reports was tested.
+    scores : dict of str to ndarray of shape (n_documents,)
+        Out-of-fold scores of the rows by name of the model; NaN for rows that no fold tests.
+    """
+
+    _same_as: ClassVar[str] = "reports"
+
+    reports: dict[str, RankingReport]
+    folds: dict[str, dict[str, FloatArray]]
+    fold: IntArray
+    scores: dict[str, FloatArray]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for model, report in self.reports.items():
+            intervals = report.intervals()
+            for metric, values in self.folds[model].items():
+                low, high = intervals[metric]
+                row = {"model": model, "metric": metric, "mean over queries": report.mean[metric]}
+                row |= {"low": low, "high": high, "mean over folds": values.mean(), "std over folds": values.std()}
+                rows.append(row)
+        return rows
+
+    def _parts(self) -> list[Part]:
+        heads = ("model", "metric", "mean over queries", "95% interval", "mean over folds", "std over folds")
+        rows = [
+            (
+                row["model"],
+                row["metric"],
+                f"{row['mean over queries']:.4f}",
+                interval_text((row["low"], row["high"])),
+                f"{row['mean over folds']:.4f}",
+                f"{row['std over folds']:.4f}",
+            )
+            for row in self._rows()
+        ]
+        return [
+            f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
+            Table(heads, rows, n_names=2),
+            f"Intervals: {METHOD}, for the models as they were fitted, not for other training data.",
+        ]
+
+
+def cross_evaluate(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    cv: Any = None,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    n_jobs: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    verbose: int = 0,
+) -> CrossEvaluation:
+    """Evaluate models on queries that they were not fitted on, query by query.
+
+    scikit-learn's cross_validate gives a number a fold, and a test of five numbers can tell little apart. This keeps
+    the values of all queries, on the same folds for all models, so that compare can pair them.
+
+    Parameters
+    ----------
+    estimators : estimator or dict of str to estimator
+        What to fit, such as QueryRanker(...). They are cloned. A single one is called by the name of its class.
+    X : array-like or sparse matrix of shape (n_documents, n_features)
+        Features.
+    y : array-like of shape (n_documents,)
+        Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
+    qid : array-like of shape (n_documents,), default=None
+        Query ids; None means those in the index of ``y``.
+    cv : splitter, int, iterable of (train, test) or None, default=None
+        As in scikit-learn; None is QueryKFold(5). Every query has to be whole and tested once at the most; queries that
+        are never tested, as the first ones in a split by time, are in no report.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        What to compute, as in evaluate.
+    n_jobs : int, default=None
+        Number of processes in which models are fitted, as in scikit-learn; predictions are made in this one.
+    params : dict, default=None
+        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``, which goes to those that
+        request it: metadata routing is enabled here, whether it is elsewhere or not.
+    verbose : int, default=0
+        Progress, as joblib reports it; 10 reports every fit.
+
+    Returns
+    -------
+    result : CrossEvaluation
+        Prints as a table with both aggregates, the mean over queries and the mean over folds.
+
+    Raises
+    ------
+    TypeError
+        Where the query ids are missing, or an argument is of the wrong type.
+    ValueError
+        Where a fold cuts queries, a query is tested more than once, or the data are not valid.
+
+    Examples
+    --------
+    Two models on four queries of two documents each; one feature tells the relevant one, the other the opposite:
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from skrank_metrics import QueryKFold, QueryRanker, cross_evaluate
+    >>> X, y, qid = [[1.0], [0.0]] * 4, [1, 0] * 4, [0, 0, 1, 1, 2, 2, 3, 3]
+    >>> result = cross_evaluate(QueryRanker(LinearRegression()), X, y, qid=qid, cv=QueryKFold(2), metrics="mrr")
+    >>> result.reports["QueryRanker"].per_query["mrr"]
+    array([1., 1., 1., 1.])
+    >>> result.folds["QueryRanker"]["mrr"]
+    array([1., 1.])
+    """
+    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
+        raise TypeError(f"estimators must be an estimator or a dict of them by name; got {type(estimators).__name__}.")
+    models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    if not models:
+        raise ValueError("estimators must hold at least one estimator; got none.")
+    check_aligned(X=X, y=y, qid=qid)
+    bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
+    ids, source = resolve_ids(y, qid=qid)
+    if ids is None:
+        raise TypeError(missing_ids_message("cross_evaluate", in_search=False))
+    queries = number_rows(check_ids(ids, len(check_label_column(y)), source, "y"))
+    params = dict(params or {})
+    units = ids if params.get("groups") is None else params["groups"]
+    splitter = QueryKFold(5) if cv is None else check_cv(cv)
+    splits = list(split_rows(splitter, X, y, units, ids))
+    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(splitter)).check()
+    fold = _fold_of_query(splits, queries)
+    options = {"n_jobs": n_jobs, "params": {"qid": np.asarray(ids), **params}, "verbose": verbose}
+    scores = {name: _out_of_fold(model, X, y, splits, options) for name, model in models.items()}
+    tested = np.flatnonzero(fold[queries.codes] >= 0)
+    reports = {
+        name: evaluate(np.asarray(y)[tested], of_rows[tested], qid=np.asarray(ids)[tested], metrics=metrics)
+        for name, of_rows in scores.items()
+    }
+    fold = fold[fold >= 0]
+    return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
+
+
+def _fold_of_query(splits: Splits, queries: NumberedRows) -> IntArray:
+    """In which fold each query is tested, -1 for none."""
+    fold = np.full(len(queries.ids), -1)
+    for number, (_, test) in enumerate(splits):
+        tested = np.unique(queries.codes[test])
+        again = tested[fold[tested] >= 0]
+        if len(again):
+            raise ValueError(
+                f"cv must test every query once at the most; got query {queries.ids[again[0]]!s} in fold "
+                f"{fold[again[0]]} and in fold {number}. Use QueryKFold, or call once for each repetition."
+            )
+        fold[tested] = number
+    return fold
+
+
+class _NoScore:
+    """A scorer that computes nothing, and takes the ids that not every estimator does."""
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        request = MetadataRequest(owner="cross_evaluate")
+        for name in ("qid", "groups"):
+            request.score.add_request(param=name, alias=True)
+        return request
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> float:
+        return 0.0
+
+
+def _out_of_fold(model: Any, X: Any, y: Any, splits: Splits, options: Mapping[str, Any]) -> FloatArray:
+    n_rows = len(y)
+    scores = np.full(n_rows, np.nan)
+    with sklearn.config_context(enable_metadata_routing=True):
+        fitted = cross_validate(
+            model, X, y, cv=splits, scoring=_NoScore(), return_estimator=True, error_score="raise", **options
+        )["estimator"]
+    for estimator, (_, test) in zip(fitted, splits, strict=True):
+        scores[test] = predict_scores(estimator, _safe_indexing(X, test))
+    return scores

@@ -1,0 +1,1 @@
+"""Rankers and boosters driven by query ids."""

@@ -1,0 +1,246 @@
+"""The metrics of this package inside LightGBM, XGBoost and CatBoost."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import check_choice
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import get_metric
+
+# What the boosters call the metrics that they compute, each held against the booster by the tests.
+_BUILTIN: Mapping[str, Mapping[str, str]] = {
+    "xgboost": {"ndcg": "ndcg", "map": "map", "precision": "pre"},
+    "catboost": {
+        "ndcg": "NDCG",
+        "dcg": "DCG",
+        "map": "MAP",
+        "mrr": "MRR",
+        "precision": "PrecisionAt",
+        "recall": "RecallAt",
+        "err": "ERR",
+        "pfound": "PFound",
+    },
+}
+_CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
+
+
+@dataclass(frozen=True)
+class LightGBMMetric:
+    """A metric as LightGBM calls it, in the way of its scikit-learn interface and in that of ``lightgbm.train``."""
+
+    metric: BoundMetric
+
+    @property
+    def __name__(self) -> str:
+        return _name(self.metric)
+
+    # LGBMRanker counts the parameters to find out whether to pass weights and sizes of groups.
+    def __call__(self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
+        """Compute the metric: (y_true, y_score, weight, group), or (y_score, dataset) from ``lightgbm.train``."""
+        if hasattr(y_score, "get_label"):
+            dataset, y_score = y_score, y_true
+            y_true, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
+        if group is None:
+            raise ValueError(
+                f"{_name(self.metric)} needs the sizes of queries, and the data hold none. Pass group= and eval_group= "
+                "to LGBMRanker.fit, or group= to lightgbm.Dataset."
+            )
+        qid = np.repeat(np.arange(len(group)), np.asarray(group, dtype=np.intp))
+        value = self.metric(y_true, y_score, qid=qid, sample_weight=weight)
+        return _name(self.metric), float(value), self.metric.greater_is_better
+
+
+@dataclass(frozen=True)
+class XGBoostMetric:
+    """A metric as ``xgboost.train`` calls it."""
+
+    metric: BoundMetric
+
+    @property
+    def __name__(self) -> str:
+        return _name(self.metric)
+
+    def __call__(self, y_score: Any, dmatrix: Any) -> tuple[str, float]:
+        """Compute the metric on predictions for a DMatrix."""
+        if not hasattr(dmatrix, "get_uint_info"):
+            raise TypeError(
+                f"dmatrix must be an xgboost.DMatrix, as xgb.train(custom_metric=) passes; got "
+                f"{type(dmatrix).__name__}. XGBRanker passes no queries: give it eval_metric=builtin_metric(...)."
+            )
+        sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
+        if len(sizes) == 0:
+            raise ValueError(f"{_name(self.metric)} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
+        weights = dmatrix.get_weight()
+        value = self.metric(
+            dmatrix.get_label(),
+            y_score,
+            qid=np.repeat(np.arange(len(sizes)), sizes),
+            sample_weight=np.repeat(weights, sizes) if len(weights) else None,
+        )
+        return _name(self.metric), float(value)
+
+
+def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
+    """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
+
+    It is computed as everywhere in this package, so that the number to stop early by is that of the scorer on the same
+    rows. LightGBM goes on to compute its own metric beside it, unless told ``metric="None"``.
+
+    Parameters
+    ----------
+    metric : str, metric function or bound metric
+        What to compute, as in get_metric.
+    **params
+        Parameters of the metric, and ``convention``, as in get_metric.
+
+    Returns
+    -------
+    eval_metric : callable
+        Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``, returns name, value, and whether
+        larger is better. It pickles.
+
+    Raises
+    ------
+    ValueError
+        Where there is no metric, or no parameter value, of that name; in the call, where there are no queries or
+        weights vary within one.
+    TypeError
+        Where a parameter is unknown or of the wrong type.
+
+    Examples
+    --------
+    Two queries of two documents; the relevant one comes first and second, so that MRR is (1 + 1/2) / 2:
+
+    >>> from skrank_metrics import lightgbm_metric
+    >>> lightgbm_metric("mrr@10")([1, 0, 1, 0], [2.0, 1.0, 1.0, 2.0], None, [2, 2])
+    ('mrr@10', 0.75, True)
+    """
+    return LightGBMMetric(_one_number(metric, params))
+
+
+def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
+    """Make a metric for ``xgboost.train(custom_metric=...)``.
+
+    It is computed as everywhere in this package, on scores that XGBoost holds as float32. To stop early by it, tell
+    XGBoost that larger is better: ``maximize=True``.
+
+    XGBRanker shows a callable one query at a time and averages by documents; it gets its metric by name, see
+    builtin_metric.
+
+    Parameters
+    ----------
+    metric : str, metric function or bound metric
+        What to compute, as in get_metric.
+    **params
+        Parameters of the metric, and ``convention``, as in get_metric.
+
+    Returns
+    -------
+    custom_metric : callable
+        Called as ``(y_score, dmatrix)``, returns name and value. It pickles.
+
+    Raises
+    ------
+    ValueError
+        Where there is no metric, or no parameter value, of that name; in the call, where there are no queries.
+    TypeError
+        Where a parameter is unknown or of the wrong type; in the call, where XGBRanker makes it.
+
+    Examples
+    --------
+    Called by hand, with all that it asks of a DMatrix of two queries of two documents:
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from skrank_metrics import xgboost_metric
+    >>> dmatrix = SimpleNamespace(get_label=lambda: np.array([1, 0, 1, 0]), get_weight=lambda: np.array([]),
+    ...                           get_uint_info=lambda name: np.array([0, 2, 4]))
+    >>> xgboost_metric("mrr@10")(np.array([2.0, 1.0, 1.0, 2.0]), dmatrix)
+    ('mrr@10', 0.75)
+    """
+    return XGBoostMetric(_one_number(metric, params))
+
+
+def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
+    """Name the metric of XGBoost or CatBoost that computes a metric of this package.
+
+    XGBRanker and CatBoostRanker do not show a callable the queries; there, ``eval_metric=`` takes this name. The
+    number is that of ``get_metric(metric, convention=booster)``, to which the scorer of the same number is
+    ``make_ranking_scorer(metric, convention=booster)``.
+
+    Parameters
+    ----------
+    metric : str, metric function or bound metric
+        What to compute, as in get_metric.
+    booster : {"xgboost", "catboost"}
+        Whose name to give.
+    **params
+        Parameters of the metric, as in get_metric.
+
+    Returns
+    -------
+    name : str
+        For ``XGBRanker(eval_metric=name)`` or ``CatBoostRanker(eval_metric=name)``.
+
+    Raises
+    ------
+    ValueError
+        Where the booster computes no such metric, or not with these parameters.
+    TypeError
+        Where a parameter is unknown or of the wrong type.
+
+    Examples
+    --------
+    >>> from skrank_metrics import builtin_metric
+    >>> builtin_metric("ndcg@10", "xgboost")
+    'ndcg@10'
+    >>> builtin_metric("ndcg(gain=exp2)@10", "catboost")
+    'NDCG:top=10;type=Exp'
+    """
+    names = _BUILTIN[check_choice(booster, "booster", _BUILTIN)]
+    bound = get_metric(metric, convention=booster, **params)
+    name = bound.metric.name
+    if name not in names:
+        raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
+    expected = get_metric(name, convention=booster)
+    free = {"k", "gain"} if booster == "catboost" and name in ("ndcg", "dcg") else {"k"}
+    for parameter in bound.metric.parameters.keys() - free:
+        value, only = bound.get(parameter), expected.get(parameter)
+        if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
+            raise _not_computed(booster, name, parameter, value, repr(only))
+    if booster == "xgboost":
+        if bound.k is None:
+            raise ValueError(
+                f"metric must have a cutoff rank, as {name} of xgboost has; got k=None. Give one: {name}@32."
+            )
+        return f"{names[name]}@{bound.k}"
+    options = [] if bound.k is None else [f"top={bound.k}"]
+    if "gain" in free:
+        gain = bound.get("gain")
+        if not isinstance(gain, str):
+            raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
+        options.append(f"type={_CATBOOST_TYPES[gain]}")
+    return f"{names[name]}:{';'.join(options)}".rstrip(":")
+
+
+def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:
+    got = f"{name} with {parameter}={value!r}, where {booster} has {only} only"
+    return ValueError(f"metric must be one that {booster} computes; got {got}.")
+
+
+def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
+    bound = get_metric(metric, **params)
+    if bound.average is None:
+        raise ValueError("average must be 'macro' or 'micro' in a booster, which wants one number; got None.")
+    return bound
+
+
+def _name(metric: BoundMetric) -> str:
+    # XGBoost reads the names back from a line of text, and takes them to end at a space.
+    return str(metric).replace(" ", "")

@@ -1,0 +1,239 @@
+"""Any ranker, regressor or classifier as a ranker that scikit-learn's model selection can drive."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skrank_metrics._input.arrays import FloatArray, check_label_column, to_float64
+from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.model_selection._leaks import queries_of, remember
+from skrank_metrics.model_selection.scorers import RankingScore
+from skrank_metrics.rankers._early_stopping import (
+    best_iteration,
+    check_early_stopping,
+    early_stopping_arguments,
+    hold_back,
+)
+from skrank_metrics.rankers._fit_arguments import SortedRows, fit_arguments, sorted_rows
+
+
+class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Fit an estimator on rows that are grouped by query ids.
+
+    Rankers want their rows sorted by query, and the queries as group sizes (LightGBM), as sorted numbers (XGBoost) or
+    as ids (CatBoost); none of these survives the slicing of cross-validation. This takes rows in any order with query
+    ids of any type, and gives the estimator what its ``fit`` asks for. Regressors and classifiers are fitted on the
+    rows as they are, which is pointwise ranking.
+
+    The query ids are found in ``qid`` or ``groups``, both of which are requested where metadata routing is enabled, or
+    else in the index level "qid" of ``y``, see with_qid.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        LGBMRanker, XGBRanker, CatBoostRanker, or any regressor or classifier of scikit-learn's conventions. It is
+        cloned; its parameters are tuned as ``estimator__<name>``.
+    validation_fraction : float, default=None
+        Share of the queries to hold back from the fit, so as to stop boosting by them; in (0, 1). Together with
+        early_stopping_rounds, for LGBMRanker, XGBRanker and CatBoostRanker. They watch the metric that the estimator
+        names (``metric`` of LightGBM, else ``eval_metric``), and NDCG@10 where it names none: for LightGBM that of
+        ``score``, for the others their own.
+    early_stopping_rounds : int, default=None
+        Stop where so many boosting rounds have not improved the metric; at least 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw of the queries to hold back.
+
+    Attributes
+    ----------
+    estimator_ : estimator object
+        The fitted clone.
+    queries_ : dict
+        The queries of the fit, held back ones included, with their numbers of documents.
+    best_iteration_ : int
+        Number of boosting rounds that predictions are made from, counted from 1 for every booster. Only with early
+        stopping.
+    n_features_in_ : int
+        Number of features, where the fitted estimator tells.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, where the fitted estimator tells.
+
+    See Also
+    --------
+    ranking_scorers : Scorers for the search.
+    QueryKFold : Folds of whole queries.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from skrank_metrics import QueryRanker
+    >>> X, y, qid = [[1], [0], [3], [2]], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    >>> ranker = QueryRanker(LinearRegression()).fit(X, y, qid=qid)
+    >>> ranker.score(X, y, qid=qid)
+    1.0
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        validation_fraction: float | None = None,
+        early_stopping_rounds: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.validation_fraction = validation_fraction
+        self.early_stopping_rounds = early_stopping_rounds
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.positive_only = True
+        if hasattr(self.estimator, "__sklearn_tags__"):  # CatBoost before 1.2.7 has none
+            inner = self.estimator.__sklearn_tags__().input_tags
+            for name in ("sparse", "allow_nan", "categorical", "string"):
+                setattr(tags.input_tags, name, getattr(inner, name))
+        return tags
+
+    def fit(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> QueryRanker:
+        """Fit a clone of the estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            Features; rows in any order.
+        y : array-like of shape (n_documents,)
+            Relevance labels, finite and >= 0. May carry the query ids in an index level named "qid".
+        qid : array-like of shape (n_documents,), default=None
+            Query ids.
+        groups : array-like of shape (n_documents,), default=None
+            Query ids where ``qid`` is not given.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights. XGBoost and CatBoost weigh queries: for them, weights must not vary within a query.
+
+        Returns
+        -------
+        self : QueryRanker
+            This object.
+
+        Raises
+        ------
+        TypeError
+            Where the query ids are missing, or weights or early stopping are asked of an estimator that has none.
+        ValueError
+            Where labels, ids, weights or parameters are not valid, or lengths differ, or there are too few queries to
+            hold some back.
+        """
+        stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
+        if y is None:
+            raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
+        labels = check_label_column(y)
+        check_consistent_length(X, labels)
+        check_aligned(X=X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
+        ids, name = resolve_ids(y, qid=qid, groups=groups)
+        if ids is None:
+            raise TypeError(missing_ids_message("QueryRanker.fit"))
+        grouping = group_rows(check_ids(ids, len(labels), name, "y"))
+        targets = np.asarray(y)
+        targets = targets if targets.dtype.kind in "biuf" else labels
+        self.estimator_ = clone(self.estimator)
+        self._fit_sorted(sorted_rows(self.estimator_, X, targets, grouping, sample_weight), stops_early)
+        self.queries_ = queries_of(grouping)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _fit_sorted(self, rows: SortedRows, stops_early: bool) -> None:
+        self.__dict__.pop("best_iteration_", None)  # of an earlier fit
+        arguments: dict[str, Any] = {}
+        if stops_early:
+            rows, held_back = hold_back(rows, float(cast(float, self.validation_fraction)), self.random_state)
+            arguments = early_stopping_arguments(self.estimator_, held_back, cast(int, self.early_stopping_rounds))
+        self.estimator_.fit(rows.X, rows.y, **fit_arguments(self.estimator_, rows), **arguments)
+        if stops_early:
+            self.best_iteration_ = best_iteration(self.estimator_)
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict scores to rank by.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            Features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents,)
+            What the estimator predicts; of a classifier, the decision function or probability of the higher of two
+            labels, or the expected label from the probabilities of several.
+
+        Raises
+        ------
+        TypeError
+            Where a classifier of more than two labels gives no probabilities.
+        """
+        check_is_fitted(self, "estimator_")
+        scores = _scores_to_rank_by(self.estimator_, X)
+        remember(scores, self.queries_)
+        return scores
+
+    def score(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+        """Compute NDCG@10 of the predicted ranking.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,)
+            Relevance labels. May carry the query ids in an index level named "qid".
+        qid : array-like of shape (n_documents,), default=None
+            Query ids.
+        groups : array-like of shape (n_documents,), default=None
+            Query ids where ``qid`` is not given.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weights, which must not vary within a query.
+
+        Returns
+        -------
+        score : float
+            Mean over queries, in [0, 1].
+
+        Raises
+        ------
+        TypeError
+            Where the query ids are missing.
+        ValueError
+            Where labels, ids or weights are not valid.
+
+        Warns
+        -----
+        UserWarning
+            Where some of the queries are among those of the fit, unless they are all the same queries with as many
+            documents each: then it is the training part that is scored on purpose.
+        """
+        score = RankingScore((get_metric("ndcg@10"),), 0)
+        return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
+
+
+def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
+    if not is_classifier(model):
+        # A new array each time, as what is remembered of it must not be taken for that of another model.
+        return to_float64(model.predict(X), "y_score").copy()
+    if len(model.classes_) == 2 and hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"estimator must have predict_proba to rank by {len(model.classes_)} labels; got "
+            f"{type(model).__name__}. Wrap it in CalibratedClassifierCV, or use a regressor."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64) @ np.asarray(model.classes_, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""What metrics say about rankings: reports, comparisons, explanations."""

@@ -1,0 +1,64 @@
+"""What a report is made of: metrics, their results, and the documents that they were computed of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.grouping import Grouping, concatenate_ranges
+from skrank_metrics.metrics._bound import BoundMetric
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Metrics with their results."""
+
+    metrics: Mapping[str, BoundMetric]
+    results: Mapping[str, PerQuery]
+    lists: QueryLists
+
+    def part(self, queries: IntArray) -> Evaluation:
+        """Give the same of some of the queries."""
+        lists = self.lists
+        rows = concatenate_ranges(lists.grouping.starts[queries], lists.grouping.sizes[queries])
+        return Evaluation(
+            self.metrics,
+            {name: PerQuery(r.numerators[queries], r.denominators[queries]) for name, r in self.results.items()},
+            QueryLists(
+                Grouping(lists.grouping.ids[queries], lists.grouping.sizes[queries], None),
+                lists.labels[rows],
+                lists.scores[rows],
+                None if lists.weights is None else lists.weights[queries],
+                None if lists.retrieved is None else lists.retrieved[rows],
+            ),
+        )
+
+    def mean(self, name: str) -> float:
+        """Value over all queries; metrics that were asked for query by query are averaged."""
+        metric = self.metrics[name]
+        averaged = metric.replace(average=metric.average or "macro")
+        return float(averaged.aggregate(self.results[name], self.lists.weights))
+
+    def per_query(self, name: str) -> FloatArray:
+        """One value a query, undefined ones replaced."""
+        return np.asarray(self.metrics[name].replace(average=None).aggregate(self.results[name], None))
+
+    def with_ties(self, ties: str) -> Evaluation:
+        """Compute the same with another order of ties."""
+        metrics = {name: metric.replace(ties=ties) for name, metric in self.metrics.items()}
+        return evaluate_lists(self.lists, metrics)
+
+    def without_caches(self) -> Evaluation:
+        """Give the same without what was computed on the way, which would stay in memory as long as a report."""
+        return replace(self, lists=replace(self.lists, _counts={}, _ideals={}, _tables={}))
+
+
+def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric]) -> Evaluation:
+    """Compute metrics in one pass."""
+    results = per_query(lists, [metric.computation for metric in metrics.values()])
+    return Evaluation(metrics, dict(zip(metrics, results, strict=True)), lists)

@@ -1,0 +1,111 @@
+"""Several metrics of one ranking, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.grouping import Grouping, one_a_query
+from skrank_metrics._input.query_ids import check_aligned, check_ids
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports._evaluation import evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport, make_report
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: Any = None,
+    retrieved: Any = None,
+    by: Any = None,
+) -> RankingReport:
+    """Compute several metrics of a ranking in one pass over the documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+    y_score : array-like of the shape of y_true
+        Scores to rank by, the largest first. May be infinite, not NaN.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a Series
+        with an index level named "qid", see with_qid.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        What to compute, by name ("ndcg(gain=exp2)@10") or as get_metric gives it.
+    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+        Whose defaults the metrics take where their names set nothing, so as to give the numbers of that library.
+    ties : {"average", "best", "worst", "stable"}, default=None
+        Order of documents with equal scores, for all metrics. None leaves each metric its own, "average" unless its
+        name or the convention says otherwise.
+    replace_undefined_by : float, default=None
+        Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
+        None leaves each metric its own, 0 unless its name or the convention says otherwise.
+    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+        Weights of the queries in the mean, which must not vary within a query.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
+        ranking, and their scores are ignored. None means that all were ranked.
+    by : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+        What to slice the report by, such as the type or the length of a query, which must not vary within a query.
+
+    Returns
+    -------
+    report : RankingReport
+        ``mean`` and ``per_query`` are keyed by the names as given. Prints as a table with intervals.
+
+    Raises
+    ------
+    TypeError
+        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+    ValueError
+        Where labels, scores, ids, weights or slices are not valid, or a metric is unknown.
+
+    Examples
+    --------
+    In query "a" the relevant document is at rank 1, in query "b" at rank 2, where the discount is log2(3):
+
+    >>> from skrank_metrics import evaluate
+    >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics=["mrr", "recall@1"])
+    >>> report.mean
+    {'mrr': 0.75, 'recall@1': 0.5}
+    >>> report.per_query["mrr"]
+    array([1. , 0.5])
+    """
+    shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
+    bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+    check_aligned(y_true=y_true, by=by)
+    slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
+    return make_report(evaluate_lists(lists, bound), slices)
+
+
+def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
+    """Bind one or several metrics, by their names as given."""
+    given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
+    if not given:
+        raise ValueError("metrics must name at least one metric; got none.")
+    return {
+        str(m if isinstance(m, str) else get_metric(m)): get_metric(m, convention=convention, **overrides)
+        for m in given
+    }
+
+
+def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+    what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
+    if np.shape(by) != (n_expected,):
+        raise ValueError(f"by must hold one value a {what}, {n_expected} in all; got shape {np.shape(by)}.")
+    values = check_ids(by, n_expected, "by")
+    if two_dimensional:
+        return values
+    return one_a_query(values, grouping, "by", "A query is in one slice as a whole: give all its documents one value.")

@@ -1,0 +1,183 @@
+"""What in labels and scores changes the reading of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.ranked_lists import sort_each_row
+from skrank_metrics._input.arrays import FloatArray, Mask
+from skrank_metrics._output.result import Part, Printed, Table, counted
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import NO_RELEVANT
+from skrank_metrics.reports._evaluation import Evaluation
+
+# A mean is shown with four decimals; ties that move it by less are no finding.
+SHOWN = 5e-5
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Health(Printed):
+    """Counts of what can mislead, and a sentence for each that changes the reading of the numbers.
+
+    Attributes
+    ----------
+    n_queries, n_documents : int
+        Number of queries, and of their documents.
+    n_tied : int
+        Documents that share their score with another one of their query.
+    n_tied_in_float32 : int
+        Further documents that would, were scores rounded to float32 as many libraries do.
+    n_repeated : int
+        Rows whose query, label and score are those of an earlier row.
+    n_constant : int
+        Queries of several documents with one score for all of them.
+    n_single_document : int
+        Queries of one document.
+    n_all_relevant : int
+        Queries of several documents, all of them relevant (label > 0).
+    n_no_relevant : int
+        Queries without a relevant document.
+    tie_range : dict of str to tuple of float
+        Mean of each metric with all ties at their worst and at their best.
+    findings : tuple of str
+        The sentences.
+    """
+
+    n_queries: int
+    n_documents: int
+    n_tied: int
+    n_tied_in_float32: int
+    n_repeated: int
+    n_constant: int
+    n_single_document: int
+    n_all_relevant: int
+    n_no_relevant: int
+    tie_range: dict[str, tuple[float, float]]
+    findings: tuple[str, ...] = ()
+
+    def _parts(self) -> list[Part]:
+        rows = [
+            ("tied documents", self.n_tied, self.n_documents),
+            ("tied in float32 only", self.n_tied_in_float32, self.n_documents),
+            ("repeated rows", self.n_repeated, self.n_documents),
+            ("constant queries", self.n_constant, self.n_queries),
+            ("single-document queries", self.n_single_document, self.n_queries),
+            ("all-relevant queries", self.n_all_relevant, self.n_queries),
+            ("no-relevant queries", self.n_no_relevant, self.n_queries),
+        ]
+        shares = [(name, str(number), f"{number / total:.1%}") for name, number, total in rows]
+        ranges = [(name, f"{worst:.4f}", f"{best:.4f}") for name, (worst, best) in self.tie_range.items()]
+        return [
+            f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
+            Table(("", "number", "share"), shares),
+            Table(("ties", "at worst", "at best"), ranges),
+            *(self.findings or ["Nothing found that changes the reading of the numbers."]),
+        ]
+
+
+def examine(evaluation: Evaluation) -> Health:
+    """Look for all that can mislead."""
+    lists, metrics = evaluation.lists, evaluation.metrics
+    n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
+    # Of a distance, the best order of ties gives the smallest value; without ties all orders give the same.
+    extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
+    health = Health(
+        n_queries=lists.n_queries,
+        n_documents=len(lists.labels),
+        n_tied=ties["tied"],
+        n_tied_in_float32=ties["tied_in_float32"],
+        n_repeated=ties["repeated"],
+        n_constant=ties["constant"],
+        n_single_document=int((sizes == 1).sum()),
+        n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
+        n_no_relevant=int((n_relevant == 0).sum()),
+        tie_range={name: (extremes[0].mean(name), extremes[1].mean(name)) for name in metrics},
+    )
+    means = {name: evaluation.mean(name) for name in metrics}
+    return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
+
+
+def _count_ties(lists: QueryLists) -> dict[str, int]:
+    counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
+    # NaN, which equals nothing, is behind the last document, and stands for those that are not ranked.
+    scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+    for queries in lists.blocks():
+        order, ranked = sort_each_row(lists.windows(scores, queries, np.nan))
+        equal = ranked[:, 1:] == ranked[:, :-1]
+        with np.errstate(over="ignore"):
+            rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
+        n_tied, n_ranked = _members(equal), lists.n_retrieved[queries]
+        counts["tied"] += n_tied
+        counts["tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
+        counts["constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
+        some = np.flatnonzero(equal.any(axis=1))
+        if len(some):
+            labels = lists.windows(lists.labels, queries, 0.0)[some]
+            counts["repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
+    return counts
+
+
+def _members(tied_with_previous: Mask) -> int:
+    """Entries of rows in groups of two or more."""
+    either = np.pad(tied_with_previous, ((0, 0), (0, 1)))
+    either[:, 1:] |= tied_with_previous
+    return int(either.sum())
+
+
+def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
+    """Entries whose label is that of an earlier one of their tie group."""
+    groups = np.zeros(labels.shape, dtype=np.intp)
+    np.cumsum(~tied_with_previous, axis=1, out=groups[:, 1:])
+    distinct, codes = np.unique(labels, return_inverse=True)
+    pairs = np.sort(groups * len(distinct) + codes.reshape(labels.shape), axis=1)
+    return int((pairs[:, 1:] == pairs[:, :-1]).sum())
+
+
+def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[str]:
+    # A metric that is undefined for all queries has no range.
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_range.items()}
+    widest = max(spread, key=lambda name: spread[name])
+    if health.n_tied and spread[widest] >= SHOWN:
+        worst, best = health.tie_range[widest]
+        yield (
+            f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another one of "
+            f"their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with ties at worst, {best:.4f} "
+            "at best."
+        )
+    if health.n_constant:
+        yield f"Constant scores: {counted(health.n_constant, 'query')} in no order at all, one score for all documents."
+    if health.n_tied_in_float32:
+        yield (
+            f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
+            "round scores so give other numbers."
+        )
+    if health.n_repeated and health.n_repeated >= health.n_tied / 2:
+        yield (
+            f"Repeated rows: {counted(health.n_repeated, 'row')} with the query, label and score of an earlier one; a "
+            "document that is listed twice counts twice."
+        )
+
+
+def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
+    if health.n_single_document:
+        yield (
+            f"Single documents: {counted(health.n_single_document, 'query')} of one document, where no order can be "
+            "wrong."
+        )
+    if health.n_all_relevant:
+        yield (
+            f"All relevant: {counted(health.n_all_relevant, 'query')} of relevant documents only, where metrics that "
+            "do not tell grades apart cannot be wrong."
+        )
+    ways: dict[str, list[str]] = {}
+    for name, metric in metrics.items():
+        if metric.metric.undefined == NO_RELEVANT and metric.average != "micro":
+            value = metric.replace_undefined_by
+            ways.setdefault("left out of" if np.isnan(value) else f"counted {value:g} by", []).append(name)
+    if health.n_no_relevant and ways:
+        spelled = " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
+        yield f"No relevant document: {counted(health.n_no_relevant, 'query')}, {spelled}."

@@ -1,0 +1,1 @@
+"""Cross-validation that keeps the documents of a query together."""

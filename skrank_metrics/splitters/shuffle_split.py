@@ -1,0 +1,187 @@
+"""Whole queries drawn at random, to be held back for testing."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
+
+from skrank_metrics._input.arrays import Mask, check_int
+from skrank_metrics._input.grouping import NumberedRows
+from skrank_metrics._input.query_ids import check_aligned, missing_ids_message, resolve_ids
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, query_grouping
+
+
+class QueryShuffleSplit(QuerySplitter):
+    """Draw whole queries to train and to test on, anew for each split.
+
+    Every query has the same chance to be tested on; test parts of different splits overlap. What is drawn depends on
+    the seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+        Number of draws, at least 1.
+    test_size : float or int, default=None
+        Queries to test on: a share of all in (0, 1), rounded up, or a number. None means what train_size leaves, or
+        0.1 where that is None too.
+    train_size : float or int, default=None
+        Queries to train on: a share of all in (0, 1), rounded down, or a number. None means what test_size leaves.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is of the wrong type or, in ``split``, the query ids are missing.
+    ValueError
+        Where an argument is out of range or, in ``split``, there are too few queries for the two sides, one of them
+        would be empty, or a query of ``qid`` is in two ``groups``.
+
+    Examples
+    --------
+    A quarter of four queries is one, here the one of two documents:
+
+    >>> from skrank_metrics import QueryShuffleSplit
+    >>> splitter = QueryShuffleSplit(1, test_size=0.25, random_state=0)
+    >>> for train, test in splitter.split([[0]] * 5, qid=["a", "b", "c", "c", "d"]):
+    ...     print(train, test)
+    [0 1 4] [2 3]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 10,
+        *,
+        test_size: float | None = None,
+        train_size: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        check_int(n_splits, "n_splits", 1)
+        _check_size(test_size, "test_size")
+        _check_size(train_size, "train_size")
+        self.n_splits: int = int(n_splits)
+        self.test_size: float | None = test_size
+        self.train_size: float | None = train_size
+        self.random_state: Any = random_state
+
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+        random = check_random_state(self.random_state)
+        for _ in range(self.n_splits):
+            yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
+
+
+def query_train_test_split(
+    *arrays: Any,
+    qid: Any = None,
+    test_size: float | None = None,
+    train_size: float | None = None,
+    random_state: Any = None,
+) -> list[Any]:
+    """Split arrays into a training and a test part of whole queries, drawn at random.
+
+    The counterpart of scikit-learn's train_test_split. Rows keep their order.
+
+    Parameters
+    ----------
+    *arrays : sequence of indexables of length n_documents
+        Lists, arrays, sparse matrices, DataFrames or Series, one row a document. Pass the query ids among them to
+        have them split too.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document. May be left out where one of the arrays has an index level named "qid", see with_qid.
+    test_size : float or int, default=None
+        Queries to test on: a share of all in (0, 1), rounded up, or a number. None means what train_size leaves, or
+        0.25 where that is None too.
+    train_size : float or int, default=None
+        Queries to train on: a share of all in (0, 1), rounded down, or a number. None means what test_size leaves.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    parts : list of length 2 * len(arrays)
+        The training and the test part of each array, in the types that were given.
+
+    Raises
+    ------
+    TypeError
+        Where no arrays are given, the query ids are missing, or an argument is of the wrong type.
+    ValueError
+        Where lengths differ, a size is out of range, or one of the two parts would be empty.
+
+    Examples
+    --------
+    Half of two queries is one:
+
+    >>> from skrank_metrics import query_train_test_split
+    >>> X, y, qid = [[1], [2], [3]], [0, 1, 2], ["a", "b", "a"]
+    >>> X_train, X_test, qid_train, qid_test = query_train_test_split(X, qid, qid=qid, test_size=1, random_state=0)
+    >>> qid_train, qid_test
+    (['a', 'a'], ['b'])
+    """
+    if not arrays:
+        raise TypeError("query_train_test_split needs at least one array to split; got none.")
+    _check_size(test_size, "test_size")
+    _check_size(train_size, "train_size")
+    check_consistent_length(*arrays)
+    carrier = next((array for array in arrays if resolve_ids(array)[0] is not None), None)
+    ids = qid if qid is not None else resolve_ids(carrier)[0]
+    if ids is None:
+        raise TypeError(missing_ids_message("query_train_test_split", in_search=False))
+    check_aligned(**{f"array {place}": array for place, array in enumerate(arrays)}, qid=qid)
+    parts = indexable(*arrays)
+    grouping = query_grouping(parts[0], None, None, ids)
+    sides = _draw(grouping, test_size, train_size, 0.25, check_random_state(random_state))
+    train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
+    return [_safe_indexing(part, rows) for part in parts for rows in (train, test)]
+
+
+def _draw(grouping: NumberedRows, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
+    n_queries = len(grouping.ids)
+    n_train, n_test = _numbers_of_queries(n_queries, test_size, train_size, default)
+    drawn = random.permutation(canonical_order(grouping.ids))
+    train, test = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+    test[drawn[:n_test]] = True
+    train[drawn[n_test : n_test + n_train]] = True
+    return train, test
+
+
+def _numbers_of_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
+    """Numbers of queries to train and to test on, both at least 1."""
+    if test_size is None and train_size is None:
+        test_size = default
+    n_test = _number(test_size, n_queries, math.ceil)
+    n_train = _number(train_size, n_queries, math.floor)
+    n_test = n_queries - n_train if n_test is None and n_train is not None else n_test
+    n_train = n_queries - n_test if n_train is None and n_test is not None else n_train
+    assert n_train is not None
+    assert n_test is not None
+    if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
+        raise ValueError(
+            "test_size and train_size must leave at least one query on each side and add up to no more than there are; "
+            f"got test_size={test_size} and train_size={train_size}, that is {n_test} to test and {n_train} to train "
+            f"on, with {n_queries} queries. Choose other sizes or bring more queries."
+        )
+    return n_train, n_test
+
+
+def _number(size: Any, n_queries: int, rounded: Any) -> int | None:
+    if size is None or isinstance(size, numbers.Integral):
+        return size  # type: ignore[return-value]
+    # 0.1 * 30 is more than 3: what float64 adds must not cost or win a query.
+    return int(rounded(round(size * n_queries, 9)))
+
+
+def _check_size(size: Any, name: str) -> None:
+    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of them) or None"
+    if size is None:
+        return
+    if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
+        raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
+    valid = int(size) >= 1 if isinstance(size, numbers.Integral) else 0 < float(size) < 1
+    if not valid:
+        raise ValueError(f"{expected}; got {size!r}.")

@@ -1,0 +1,81 @@
+"""Splits of whole queries that the data themselves prescribe: by time, or in parts that others have made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import Mask, check_int
+from skrank_metrics._input.grouping import NumberedRows
+from skrank_metrics.splitters._base import QuerySplitter
+
+
+class QueryTimeSeriesSplit(QuerySplitter):
+    """Train on the queries of the past, test on those that came next.
+
+    The counterpart of scikit-learn's TimeSeriesSplit. Rows have to be in the order of time, as queries count in the
+    order in which their first rows appear; rows of one query need not be together. The query ids are found as in
+    QueryKFold.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of splits, at least 2.
+    gap : int, default=0
+        Number of queries to leave out between those trained on and those tested on.
+    max_train_size : int, default=None
+        Number of queries to train on at most, the latest ones; None means all that came before.
+    test_size : int, default=None
+        Number of queries to test on in each split; None means the number of queries // (n_splits + 1).
+
+    Raises
+    ------
+    TypeError
+        Where an argument is of the wrong type or, in ``split``, the query ids are missing.
+    ValueError
+        Where an argument is out of range or, in ``split``, there are too few queries, or a query of ``qid`` is in two
+        ``groups``.
+
+    Examples
+    --------
+    Four queries "a" to "d", the first with two rows:
+
+    >>> from skrank_metrics import QueryTimeSeriesSplit
+    >>> splitter = QueryTimeSeriesSplit(2, test_size=1)
+    >>> for train, test in splitter.split([[0]] * 5, qid=["a", "a", "b", "c", "d"]):
+    ...     print(train, test)
+    [0 1 2] [3]
+    [0 1 2 3] [4]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, gap: int = 0, max_train_size: int | None = None, test_size: int | None = None
+    ) -> None:
+        check_int(n_splits, "n_splits", 2)
+        check_int(gap, "gap", 0)
+        check_int(max_train_size, "max_train_size", 1, or_none=True)
+        check_int(test_size, "test_size", 1, or_none=True)
+        self.n_splits: int = int(n_splits)
+        self.gap: int = gap
+        self.max_train_size: int | None = max_train_size
+        self.test_size: int | None = test_size
+
+    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+        n_queries = len(grouping.ids)
+        size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
+        if size < 1 or n_queries - self.n_splits * size - self.gap < 1:
+            # Without a test_size, test parts grow with the number of queries, and have to outgrow the gap.
+            least = (self.gap + 1) * (self.n_splits + 1)
+            enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
+            raise ValueError(
+                f"n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
+                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, for which {enough} queries are "
+                f"enough, and {n_queries} queries. Lower one of them or bring more queries."
+            )
+        numbers = np.arange(n_queries)
+        for first in range(n_queries - self.n_splits * size, n_queries, size):
+            end = first - self.gap
+            start = 0 if self.max_train_size is None else max(0, end - self.max_train_size)
+            yield (start <= numbers) & (numbers < end), (first <= numbers) & (numbers < first + size)

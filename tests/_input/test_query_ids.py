@@ -1,0 +1,88 @@
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skrank_metrics import ndcg_score, with_qid
+from skrank_metrics._input.query_ids import resolve_ids
+
+
+def test_first_source_given_comes_first_and_the_index_of_y_last():
+    y = pd.Series([1, 0], index=pd.Index([5, 6], name="qid"))
+    assert resolve_ids(y, qid="a", groups="b") == ("a", "qid")
+    assert resolve_ids(y, groups=None, qid="a") == ("a", "qid")
+    assert resolve_ids(y, qid=None, groups="b") == ("b", "groups")
+    assert list(resolve_ids(y, qid=None)[0]) == [5, 6]
+    two_levels = pd.Series([1, 0], index=pd.MultiIndex.from_arrays([[5, 6], [0, 1]], names=["qid", "document"]))
+    assert list(resolve_ids(two_levels, qid=None)[0]) == [5, 6]
+
+
+@pytest.mark.parametrize("y", [[1, 0], np.array([1, 0]), pd.Series([1, 0]), pl.Series([1, 0])])
+def test_no_ids_are_no_ids(y):
+    assert resolve_ids(y, qid=None, groups=None) == (None, "")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [1, None, 2],
+        ["a", None, "b"],
+        [1.0, float("nan"), 2.0],
+        ["a", float("nan"), "b"],
+        pd.array([1, None, 2], dtype="Int64"),
+        pd.array(["a", None, "b"], dtype="string"),
+        pd.to_datetime(["2001", None, "2002"]),
+        pd.Categorical(["a", None, "b"]),
+        pa.array([1, None, 2]),
+    ],
+)
+def test_a_missing_id_is_named(ids):
+    with pytest.raises(ValueError, match=r"qid must not hold missing ids; got .* at row 1\."):
+        ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        ([1, 2], ValueError, r"qid must have the same length as y_true; got 2 and 3\."),
+        ([[1], [1], [2]], ValueError, "qid must be 1-D.* got 2 dimensions"),
+        (7, ValueError, "qid must be 1-D.* got 0 dimensions"),
+        (np.array([1j, 1j, 2]), TypeError, "qid must hold integers, strings or other ids; got dtype complex"),
+        (np.array([{}, {}, {}], dtype=object), TypeError, "qid must hold hashable ids"),
+    ],
+)
+def test_bad_ids_are_named(ids, error, message):
+    with pytest.raises(error, match=message):
+        ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
+
+
+def test_with_qid_carries_ids_and_name():
+    y = with_qid(pd.Series([2, 0, 1], name="grade"), ["b", "a", "b"])
+    assert y.name == "grade"
+    assert y.index.name == "qid"
+    assert y.tolist() == [2, 0, 1]
+    assert y.index.tolist() == ["b", "a", "b"]
+
+
+@pytest.mark.parametrize("n", [3, 300])
+def test_with_qid_refuses_series_in_different_orders(n):
+    y, qid = pd.Series(np.ones(n), index=range(n)), pd.Series(np.arange(n) // 2, index=range(n)[::-1])
+    with pytest.raises(ValueError, match="qid must have the same index as y"):
+        with_qid(y, qid)
+    assert with_qid(y, qid.to_numpy()).index.tolist() == (np.arange(n) // 2).tolist()
+
+
+def test_with_qid_refuses_bad_input():
+    with pytest.raises(ValueError, match="y must be 1-D"):
+        with_qid([[1, 0]], [1, 1])
+    with pytest.raises(ValueError, match="qid must have the same length as y; got 1 and 2"):
+        with_qid([1, 0], [1])
+
+
+def test_with_qid_without_pandas_names_the_other_way(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="metadata routing"):
+        with_qid([1, 0], [1, 1])

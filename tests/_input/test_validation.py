@@ -1,0 +1,273 @@
+"""What bad input gets: an error that names the argument, what was expected and what came."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from skrank_metrics import evaluate, get_metric, get_metric_names, ndcg_score, with_qid
+from skrank_metrics.metrics._registry import REGISTRY
+
+CALLS = [get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()] + [evaluate]
+every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
+
+WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].metric.has_cutoff]
+
+Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
+
+BAD_LABELS = [
+    ([1, float("nan"), 2, 0], ValueError, "y_true must be finite and >= 0; got nan at row 1"),
+    ([1, 0, float("inf"), 0], ValueError, "y_true must be finite and >= 0; got inf at row 2"),
+    ([1, 0, 2, -1], ValueError, "y_true must be finite and >= 0; got -1.0 at row 3"),
+    (["1", "0", "2", "0"], TypeError, "y_true must hold real numbers; got an array of dtype <U1"),
+    (np.array([1, 0, "x", 0], dtype=object), TypeError, "y_true must hold real numbers; got 'x' .* at row 2"),
+    (pd.array([1, None, 2, 0], dtype="Int64"), (ValueError, TypeError), "y_true must .* got (nan|<NA>) .*at row 1"),
+    (np.array([1j, 0, 2, 0]), TypeError, "y_true must hold real numbers; got an array of dtype complex128"),
+    (pd.to_datetime(["2001"] * 4), TypeError, "y_true must hold real numbers; got an array of dtype datetime64"),
+    ([[1, 0], [2]], ValueError, "y_true must be a rectangular array"),
+    (np.zeros((2, 2, 1)), ValueError, "y_true must be 1-D .* got 3 dimensions"),
+    ([], ValueError, r"y_true must hold at least one document; got shape \(0,\)"),
+    (3, TypeError, "y_true must be an array .* got int"),
+    ({"a": 1}, TypeError, "y_true must be an array .* got dict"),
+    (None, TypeError, "y_true must be an array .* got NoneType"),
+    (sparse.csr_array([[1, 0], [2, 0]]), TypeError, "y_true must be an array .* got csr_array"),
+    (np.ma.array([1, 0, 2, 0], mask=[0, 1, 0, 0]), ValueError, "y_true must not be masked; got 1 masked"),
+    ([1, 0, 2], ValueError, r"y_score must have the same shape as y_true; got \(4,\) and \(3,\)"),
+]
+
+BAD_SCORES = [
+    ([0.4, float("nan"), 0.2, 0.1], ValueError, "y_score must be without NaN; got nan at row 1"),
+    (["a", "b", "c", "d"], TypeError, "y_score must hold real numbers"),
+    ([2**53, 2**53 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
+    ([2**70, 2**70 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
+    (np.zeros((4, 3)), ValueError, "same shape as y_true.* One score a document is needed, not one a class"),
+]
+
+BAD_WEIGHTS = [
+    ([1, 2, 3, 3], ValueError, "sample_weight must be constant within a query; got 1.0 and 2.0 in query .*'a'"),
+    ([1, 1, 3], ValueError, "sample_weight must hold one weight a document, 4 in all"),
+    ([1, 1, -1, -1], ValueError, "sample_weight must be finite and >= 0; got -1.0 at row 2"),
+    ([1, 1, float("nan"), 1], ValueError, "sample_weight must be finite and >= 0; got nan at row 2"),
+    ([0, 0, 0, 0], ValueError, "sample_weight must not be zero everywhere"),
+]
+
+
+@every_call
+@pytest.mark.parametrize(("y_true", "error", "message"), BAD_LABELS)
+def test_bad_labels(call, y_true, error, message):
+    with pytest.raises(error, match=message):
+        call(y_true, S, qid=Q)
+
+
+@every_call
+@pytest.mark.parametrize(("y_score", "error", "message"), BAD_SCORES)
+def test_bad_scores(call, y_score, error, message):
+    with pytest.raises(error, match=message):
+        call(Y, y_score, qid=Q)
+
+
+@every_call
+@pytest.mark.parametrize(("sample_weight", "error", "message"), BAD_WEIGHTS)
+def test_bad_weights(call, sample_weight, error, message):
+    with pytest.raises(error, match=message):
+        call(Y, S, qid=Q, sample_weight=sample_weight)
+
+
+@every_call
+def test_missing_ids_are_never_one_big_query(call):
+    with pytest.raises(TypeError, match=r"\(qid\), and got none.*Pass qid=.*with_qid\(y, qid\)"):
+        call(Y, S)
+    assert call(with_qid(Y, Q), S) is not None
+
+
+@every_call
+def test_two_dimensions_come_without_ids(call):
+    with pytest.raises(ValueError, match="qid must be left out where y_true is 2-D"):
+        call([Y], [S], qid=Q)
+    with pytest.raises(ValueError, match="sample_weight must hold one weight a query, 1 in all"):
+        call([Y], [S], sample_weight=[1, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"y_true must be finite.* got nan at row 1, column 0"):
+        call([[1, 0], [np.nan, 0]], [[1, 0], [1, 0]])
+
+
+@pytest.mark.parametrize("name", WITH_CUTOFF)
+@pytest.mark.parametrize("k", [2.5, True, np.True_, "3", float("nan"), [1], 3.0])
+def test_k_of_another_type(name, k):
+    with pytest.raises(TypeError, match="k must be an int >= 1 or None; got"):
+        get_metric(name, k=k)
+
+
+@pytest.mark.parametrize("name", WITH_CUTOFF)
+@pytest.mark.parametrize("k", [0, -1, np.int64(-3)])
+def test_k_below_one(name, k):
+    with pytest.raises(ValueError, match="k must be an int >= 1 or None; got"):
+        get_metric(name, k=k)
+
+
+@pytest.mark.parametrize("name", WITH_CUTOFF)
+@pytest.mark.parametrize("k", [2, np.int8(2), np.uint64(2)])
+def test_k_of_any_integer_type(name, k):
+    labels = [1, 0, 1, 0]
+    assert get_metric(name, k=k)(labels, S, qid=Q) == get_metric(name, k=2)(labels, S, qid=Q)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"ties": "averge"}, ValueError, "ties must be one of .* got 'averge'. Did you mean 'average'"),
+        ({"average": "weighted"}, ValueError, "average must be one of .*got 'weighted'"),
+        ({"replace_undefined_by": "0"}, TypeError, "replace_undefined_by must be a number or nan; got '0'"),
+        ({"replace_undefined_by": float("inf")}, ValueError, "replace_undefined_by must be finite or nan"),
+        ({"gain": "exp"}, ValueError, r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'"),
+        ({"gain": 3}, ValueError, "gain must be one of"),
+        ({"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
+        ({"gain": [[0, 1]]}, ValueError, "gain must hold one finite gain >= 0"),
+        ({"discount": "log"}, ValueError, "discount must be one of .* Did you mean 'log2'"),
+        (
+            {"cutoff": 3},
+            TypeError,
+            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, k",
+        ),
+        ({"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
+    ],
+)
+def test_bad_parameters_are_refused_before_there_are_data(params, error, message):
+    with pytest.raises(error, match=message):
+        get_metric("ndcg", **params)
+    with pytest.raises(error, match=message):
+        ndcg_score(None, None, **params)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, float("nan"), float("inf")])
+def test_relevance_threshold_out_of_range(threshold):
+    with pytest.raises(ValueError, match="relevance_threshold must be a number > 0 or None"):
+        get_metric("map", relevance_threshold=threshold)
+
+
+def test_third_positional_argument():
+    with pytest.raises(TypeError, match=r"all else by name; got 1 more positional arguments. Write qid="):
+        ndcg_score(Y, S, Q)
+
+
+@pytest.mark.parametrize("scores", [[np.inf, 0.3, -np.inf, 0.1], [1e308, 0, -1e308, 0], [1 + 1e-12, 1, 1e-300, 0]])
+def test_extreme_scores_are_scores(scores):
+    ranks = np.argsort(np.argsort(scores))
+    assert ndcg_score(Y, scores, qid=Q) == ndcg_score(Y, ranks, qid=Q)
+
+
+def test_any_memory_layout(rows):
+    y_true, y_score, qid = rows
+    expected = ndcg_score(y_true, y_score, qid=qid, k=3)
+    strided = np.repeat(y_true, 2)[::2], np.repeat(y_score, 2)[::2], np.repeat(qid, 2)[::2]
+    assert ndcg_score(*strided[:2], qid=strided[2], k=3) == expected
+    swapped = y_score.astype(">f8")
+    assert ndcg_score(y_true, swapped, qid=qid, k=3) == expected
+    fortran = np.asfortranarray([[3, 1, 2], [0, 1, 0]])
+    assert ndcg_score(fortran, fortran) == 1
+
+
+def test_data_frames_of_pandas(rows):
+    frame = pd.DataFrame(dict(zip(("grade", "score", "query"), rows, strict=True)))
+    expected = ndcg_score(*rows[:2], qid=rows[2])
+    frame = frame.sample(frac=1, random_state=0)
+    nullable = frame.convert_dtypes()
+    for f in (frame, nullable, frame.convert_dtypes(dtype_backend="pyarrow")):
+        assert ndcg_score(f["grade"], f["score"], qid=f["query"]) == pytest.approx(expected, abs=1e-12)
+
+
+@every_call
+def test_columns_in_different_orders_are_not_guessed_at(call):
+    y, scores, qid = (pd.Series(values) for values in (Y, S, Q))
+    expected = call(y, scores, qid=qid)
+    assert str(call(y.iloc[::-1], scores.iloc[::-1], qid=qid.iloc[::-1])) == str(call(Y[::-1], S[::-1], qid=Q[::-1]))
+    for columns in ((y, scores[::-1], qid), (y, scores, qid[::-1])):
+        with pytest.raises(ValueError, match="same labels in different orders, while rows are taken by position"):
+            call(*columns[:2], qid=columns[2])
+    # Labels that differ are an index that means nothing, such as that of a held-out part beside new predictions.
+    assert str(call(y.set_axis([7, 9, 8, 5]), scores, qid=qid)) == str(expected)
+
+
+@every_call
+def test_a_frame_of_one_column_is_no_list_of_queries(call):
+    with pytest.raises(ValueError, match="y_true must not be a DataFrame of one column"):
+        call(pd.DataFrame({"y": Y}), S, qid=Q)
+    with pytest.raises(ValueError, match=r"Pass y_true 1-D, as .ravel"):
+        call(np.array(Y)[:, None], S, qid=Q)
+
+
+@every_call
+def test_masked_ids_are_not_ids(call):
+    with pytest.raises(ValueError, match="qid must not be masked; got 1 masked"):
+        call(Y, S, qid=np.ma.array([1, 1, 2, 2], mask=[0, 1, 0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("spec", "params", "error", "message"),
+    [
+        ("rbp", {"p": 0}, ValueError, r"p must be in \(0, 1\]; got 0"),
+        ("rbp", {"p": 1.5}, ValueError, r"p must be in \(0, 1\]; got 1.5"),
+        ("err", {"p": float("nan")}, ValueError, r"p must be in \(0, 1\]; got nan"),
+        ("pfound", {"p": "0.8"}, TypeError, r"p must be a number in \(0, 1\]; got '0.8'"),
+        ("err", {"max_grade": 0}, ValueError, "max_grade must be > 0 and at most 1000; got 0"),
+        ("err", {"gain": "exp"}, ValueError, r"gain must be one of .* got 'exp'. Did you mean 'exp2'"),
+        ("q_measure", {"beta": -1}, ValueError, "beta must be finite and >= 0; got -1"),
+        ("q_measure", {"beta": "1"}, TypeError, "beta must be a number >= 0; got '1'"),
+        ("neg_kendall_tau_distance", {"normalize": "yes"}, ValueError, "normalize must be one of .* got 'yes'"),
+        ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
+        ("ndcg", {"average": "micro"}, ValueError, "average must be 'macro' or None for ndcg.* got 'micro'"),
+    ],
+)
+def test_bad_parameters_of_other_metrics(spec, params, error, message):
+    with pytest.raises(error, match=message):
+        get_metric(spec, **params)
+
+
+@pytest.mark.parametrize("name", ["err", "nerr", "pfound", "rbp"])
+def test_labels_that_are_no_probability(name):
+    with pytest.raises(ValueError, match=r"y_true must be at most 4 for gain='exp2' .* got 5. Set max_grade=5"):
+        get_metric(name, gain="exp2")([[5, 0]], [[2, 1]])
+    with pytest.raises(ValueError, match=r"y_true must be at most 1 for gain='linear' .* got 2. Use gain='exp2'"):
+        get_metric(name, gain="linear")([[2, 0]], [[2, 1]])
+    assert get_metric(name, gain="exp2", max_grade=5)([[5, 0]], [[2, 1]]) > 0
+
+
+@every_call
+def test_masks_of_retrieved_documents(call):
+    labels = [1, 0, 1, 0]
+    with pytest.raises(TypeError, match="retrieved must be a mask of True and False; got an array of dtype int64"):
+        call(labels, S, qid=Q, retrieved=[1, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"retrieved must have the same shape as y_true; got \(3,\) and \(4,\)"):
+        call(labels, S, qid=Q, retrieved=[True, False, True])
+    with pytest.raises(ValueError, match="y_score must be without NaN; got nan at row 2"):
+        call(labels, [np.nan, 1, np.nan, 0], qid=Q, retrieved=[False, True, True, True])
+
+
+@pytest.mark.parametrize(
+    ("spec", "labels", "message"),
+    [
+        ("err@1", [1, 9], "y_true must be at most 4 for gain='exp2'"),
+        ("pfound@1", [1, 2], "y_true must be at most 1 for gain='linear'"),
+        ("dcg(gain=exp2)@1", [1, 2000], "gain='exp2' gives inf for the label 2000"),
+        ("cg", [1e308, 1e308], "gain must stay finite when summed over 2 documents"),
+        ("ndcg(gain=exp2)", [1023, 1023], "gain must stay finite when summed over 2 documents"),
+        ("nerr(relevance_threshold=2)", [1, 2], "relevance_threshold must be None for gain='exp2'"),
+    ],
+)
+def test_labels_are_checked_wherever_they_are_ranked(spec, labels, message):
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)([labels], [[2, 1]])
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)([labels], [[2, 1]], retrieved=[[True, False]])
+
+
+def test_data_are_not_bound_beforehand():
+    with pytest.raises(TypeError, match="retrieved comes with the data"):
+        get_metric("ndcg", retrieved=[True])
+
+
+@pytest.mark.parametrize("labels", [[1e300, 1e20, 0], [1e19, 5.5, 1]])
+def test_labels_beyond_any_integer(labels):
+    for name in ("kendall_tau", "spearman", "pairwise_accuracy", "ndcg", "map"):
+        assert get_metric(name)([labels], [[3, 2, 1]]) == pytest.approx(1)
+    with pytest.raises(ValueError, match="gain must have an entry for each label"):
+        get_metric("ndcg", gain=[0, 1])([labels], [[3, 2, 1]])

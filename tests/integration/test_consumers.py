@@ -1,0 +1,47 @@
+"""Consumers of scikit-learn x models x ways for the ids: the right number, or a listed reason."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.consumer_limits import LIMITS, limit, table
+from support.consumers import CONSUMERS, WAYS, models, problem
+
+MODELS = models()
+CELLS = [(consumer, name, way) for consumer in CONSUMERS for name in MODELS for way in WAYS]
+
+
+def named(cell):
+    return f"{cell[0]}-{cell[1]}-{cell[2].name}"
+
+
+def run(consumer, name, way):
+    X, y, qid = problem()
+    with way.context():
+        return CONSUMERS[consumer][0](MODELS[name], X, way.labels(y, qid), way.keywords(qid))
+
+
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if not limit(cell[0], cell[1], cell[2].name)], ids=named)
+def test_gives_the_number_that_a_loop_by_hand_gives(cell):
+    consumer, name, way = cell
+    expected = CONSUMERS[consumer][1](MODELS[name], *problem())
+    np.testing.assert_allclose(run(consumer, name, way), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name)], ids=named)
+def test_what_cannot_work_is_an_error_and_no_number(cell):
+    with pytest.raises((TypeError, ValueError), match=r"qid|groups|resource"):
+        run(*cell)
+
+
+def test_every_limit_is_met():
+    met = [limit(consumer, name, way.name) for consumer, name, way in CELLS]
+    assert all(any(found is one for found in met) for one in LIMITS)
+
+
+def test_the_documentation_holds_the_table():
+    page = (Path(__file__).parents[2] / "docs" / "consumers.md").read_text(encoding="utf-8")
+    found = re.search(r"<!-- consumers -->\n(.*?)\n<!-- /consumers -->", page, re.DOTALL)
+    assert found is not None
+    assert found[1] == table(), "python -m support.consumer_limits, in tests/, prints the table that belongs there"

@@ -1,0 +1,307 @@
+"""What holds for every metric in the registry."""
+
+import itertools
+import pickle
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skrank_metrics
+from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
+from skrank_metrics.metrics._record import TRANSFORMS
+from skrank_metrics.metrics._registry import REGISTRY
+
+TIES = ("average", "best", "worst", "stable")
+
+names = pytest.mark.parametrize("name", get_metric_names())
+documents = st.tuples(st.integers(0, 4), st.integers(-3, 3), st.integers(0, 5))
+tables = st.lists(documents, min_size=1, max_size=25).map(lambda rows: np.array(rows, dtype=float).T)
+cutoffs = st.sampled_from([None, 1, 2, 5, 10])
+policies = st.sampled_from(TIES)
+
+
+# By default, pFound takes probabilities for labels, and precision and F1 count ranks that no document is at.
+GRADED = {"pfound": {"gain": "exp2"}}
+ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
+
+
+def bound(name, k=None, **params):
+    """The metric for grades 0 to 4, as a name gives it: larger is better."""
+    cutoff = {"k": k} if REGISTRY[name].metric.has_cutoff else {}
+    return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
+
+
+def per_query(name, k, ties):
+    return bound(name, k, ties=ties, average=None, replace_undefined_by=-9.0)
+
+
+def by_id(metric, y_true, y_score, qid):
+    first_appearance = list(dict.fromkeys(qid))
+    return dict(zip(first_appearance, metric(y_true, y_score, qid=qid), strict=True))
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_lies_within_its_bounds(name, table, k, ties):
+    values = per_query(name, k, ties)(*table[:2], qid=table[2])
+    record, sign = REGISTRY[name].metric, 1 if REGISTRY[name].metric.greater_is_better else -1
+    assert ((sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)).all()
+
+
+@names
+@given(table=tables, k=cutoffs, ties=st.sampled_from(["average", "best", "worst"]), seed=st.integers(0, 99))
+def test_ignores_the_order_of_rows(name, table, k, ties, seed):
+    metric, shuffled = per_query(name, k, ties), np.random.default_rng(seed).permutation(table.shape[1])
+    expected = by_id(metric, *table)
+    assert by_id(metric, *table[:, shuffled]) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_ignores_what_ids_are_called(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    expected = metric(y_true, y_score, qid=qid)
+    for other in (qid.astype(int), qid.astype(int) + 2**60, [f"q{i:.0f}" for i in qid], qid.astype("datetime64[D]")):
+        np.testing.assert_array_equal(metric(y_true, y_score, qid=other), expected)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_depends_on_the_order_of_scores_only(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    expected = metric(y_true, y_score, qid=qid)
+    np.testing.assert_array_equal(metric(y_true, np.exp(y_score) - 5, qid=qid), expected)
+    infinite = np.where(y_score == y_score.max(), np.inf, np.where(y_score == y_score.min(), -np.inf, y_score))
+    if y_score.max() > y_score.min():
+        np.testing.assert_array_equal(metric(y_true, infinite, qid=qid), expected)
+
+
+@names
+@given(table=tables, k=cutoffs)
+def test_the_expectation_lies_between_worst_and_best(name, table, k):
+    worst, average, best = (per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best"))
+    assert (worst <= average + 1e-12).all()
+    assert (average <= best + 1e-12).all()
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_no_order_is_better_than_that_by_label(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    assert (metric(y_true, y_true, qid=qid) >= metric(y_true, y_score, qid=qid) - 1e-12).all()
+
+
+@names
+@given(table=tables, ties=policies)
+def test_a_cutoff_behind_the_list_is_none(name, table, ties):
+    if name == "f1" or not REGISTRY[name].metric.has_cutoff:
+        return
+    options = ENDS_WITH_THE_LIST.get(name, {})
+    whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
+    np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
+    y_true, y_score, qid = table
+    metric = bound(name, k, ties=ties)
+    values = metric(y_true, y_score, qid=qid, average=None)
+    assert metric(y_true, y_score, qid=qid) == pytest.approx(values.mean(), abs=1e-12)
+    weights = 1.0 + np.array([list(dict.fromkeys(qid)).index(i) for i in qid])
+    expected = np.average(values, weights=1.0 + np.arange(len(values)))
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies)
+def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
+    metric = bound(name, k, ties=ties)
+    two = metric(np.stack([table[0]] * 2), np.stack([table[1], -table[1]]), average=None)
+    one = metric(np.tile(table[0], 2), np.concatenate([table[1], -table[1]]), qid=np.repeat([7, 3], table.shape[1]))
+    assert two.mean() == pytest.approx(one, abs=1e-12)
+
+
+@names
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"])
+def test_takes_every_numeric_type(name, dtype, rows):
+    y_true, y_score, qid = rows
+    metric = bound(name, average=None)
+    expected = metric(y_true, y_score * 2, qid=qid)
+    np.testing.assert_array_equal(metric(y_true.astype(dtype), (y_score * 2).astype(dtype), qid=qid), expected)
+
+
+@names
+def test_leaves_its_inputs_alone(name, rows):
+    copies = [array.copy() for array in rows]
+    for array in rows:
+        array.flags.writeable = False
+    for ties in TIES:
+        bound(name, 3, ties=ties)(rows[0], rows[1], qid=rows[2])
+    for array, copy in zip(rows, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+@names
+def test_a_query_without_relevant_documents(name, rows):
+    y_true, y_score, qid = rows
+    metric = bound(name, average=None)
+    empty = list(dict.fromkeys(qid)).index("c")
+    expected = np.nan if REGISTRY[name].metric.undefined else 0.0
+    assert metric(y_true, y_score, qid=qid)[empty] == 0
+    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], expected)
+    replaced = metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty]
+    assert replaced == (0.25 if REGISTRY[name].metric.undefined else 0.0)
+
+
+@names
+def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
+    y_true, y_score, qid, weights = [1, 0, 0], [2, 1, 0], ["a", "a", "b"], [1, 1, 3]
+    metric = bound(name, 1)
+    first, second = metric(y_true, y_score, qid=qid, average=None)
+    assert second == 0
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
+    if REGISTRY[name].metric.undefined:
+        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == first > 0
+        assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
+
+
+@names
+def test_a_single_document_is_a_query(name):
+    value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
+    if REGISTRY[name].__module__.endswith("pairwise"):
+        assert value == 0 if REGISTRY[name].metric.undefined is None else np.isnan(value)
+    else:
+        assert 0 < value <= 1
+
+
+@names
+def test_micro_average_only_where_documents_can_be_pooled(name, rows):
+    record = REGISTRY[name].metric
+    options = {record.pooled: True} if isinstance(record.pooled, str) else {}
+    if not record.pooled or options:
+        with pytest.raises(ValueError, match="average must be"):
+            bound(name, average="micro")
+    if not record.pooled:
+        return
+    y_true, y_score, qid = rows
+    metric = bound(name, 2 if record.has_cutoff else None, average="micro", **options)
+    # Over queries of one length and one number of relevant documents, pooling is the mean.
+    alike = [[1, 0, 0], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]]
+    assert metric(*alike) == metric(*alike, average="macro") != 0
+    # A query of weight 0 is as good as absent.
+    weights = np.where(qid == "f", 0.0, 1.0)
+    kept = qid != "f"
+    expected = metric(y_true[kept], y_score[kept], qid=qid[kept])
+    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+def test_pickles(name, rows):
+    metric = pickle.loads(pickle.dumps(bound(name, ties="worst")))
+    assert metric(rows[0], rows[1], qid=rows[2]) == bound(name, ties="worst")(rows[0], rows[1], qid=rows[2])
+    assert pickle.loads(pickle.dumps(REGISTRY[name])) is REGISTRY[name]
+
+
+@names
+def test_is_a_public_function_a_name_and_a_scorer(name):
+    function = REGISTRY[name]
+    assert getattr(skrank_metrics, function.__name__) is function
+    assert function.__name__ in skrank_metrics.__all__
+    assert function.__module__.startswith("skrank_metrics.metrics.")
+    assert str(get_metric(name)) == name
+    assert str(get_metric(function)) == name.removeprefix("neg_")
+    assert f"make_scorer({name}," in repr(get_ranking_scorer(name))
+
+
+@names
+def test_its_record_says_where_it_comes_from(name):
+    record = REGISTRY[name].metric
+    assert record.reference.doi.startswith("10.")
+    assert record.reference.url in REGISTRY[name].__doc__
+    assert record.summary.count(": ") == 1
+    assert record.transform in TRANSFORMS
+
+
+@names
+@given(table=tables, k=cutoffs, ties=policies, seed=st.integers(0, 99))
+def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, seed):
+    y_true, y_score, qid = table
+    metric = per_query(name, k, ties)
+    everything = np.ones(len(qid), dtype=bool)
+    expected = metric(y_true, y_score, qid=qid)
+    np.testing.assert_array_equal(metric(y_true, y_score, qid=qid, retrieved=everything), expected)
+    # More documents that are not relevant and that nobody returned change nothing, whatever their scores.
+    if name == "bpref":  # which divides by their number
+        return
+    more = np.random.default_rng(seed).choice(qid, 3)
+    value = metric(
+        np.concatenate([np.zeros(3), y_true]),
+        np.concatenate([[np.nan, 9.0, -9.0], y_score]),
+        qid=np.concatenate([more, qid]),
+        retrieved=np.concatenate([np.zeros(3, dtype=bool), everything]),
+    )
+    order = {query: place for place, query in enumerate(dict.fromkeys([*more, *qid]))}
+    np.testing.assert_allclose(value[[order[query] for query in dict.fromkeys(qid)]], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [n for n in get_metric_names() if n != "r_precision"])  # which looks deeper then
+def test_relevant_documents_that_were_not_retrieved_never_help(name):
+    y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
+    missed = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(
+        y_true, y_score, qid=qid, retrieved=[True, True, True, False]
+    )
+    without = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
+    assert missed <= without
+
+
+@names
+@pytest.mark.parametrize("retrieved", [[False, False, False], [False, False, True]])
+def test_a_query_for_which_nothing_or_one_document_was_retrieved(name, retrieved):
+    value = bound(name, replace_undefined_by=-1.0)([1, 0, 1], [3, 2, 1], qid=[1, 1, 1], retrieved=retrieved)
+    assert np.isfinite(value)
+
+
+@names
+def test_a_long_list_of_tied_documents_takes_no_square_of_its_length(name):
+    n = 20_000
+    labels = np.random.default_rng(0).integers(0, 4, n)
+    metric = bound(name, 10)
+    tracemalloc.start()
+    value = metric(labels, np.zeros(n), qid=np.zeros(n))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * labels.nbytes
+    worst, best = metric(labels, np.zeros(n), qid=np.zeros(n), ties="worst"), metric(labels, labels, qid=np.zeros(n))
+    assert worst <= value <= best
+
+
+@pytest.mark.parametrize("max_grade", [4, 20, 50])
+def test_small_probabilities_lose_no_digits_under_ties(max_grade):
+    labels = [1, 0, 2, 0, 0, 1, 0]
+    value = get_metric("nerr", max_grade=max_grade)([labels], [[0] * 7])
+    exact = [[Fraction(2**label - 1, 2**max_grade) for label in order] for order in set(itertools.permutations(labels))]
+    best = max(expected_reciprocal_rank(order) for order in exact)
+    mean = sum(map(expected_reciprocal_rank, exact)) / len(exact)
+    assert value == pytest.approx(float(mean / best), rel=1e-12)
+
+
+def expected_reciprocal_rank(stops):
+    total, reads = Fraction(0), Fraction(1)
+    for rank, stop in enumerate(stops, start=1):
+        total += reads * stop / rank
+        reads *= 1 - stop
+    return total
+
+
+def test_correlations_of_long_constant_lists_are_undefined():
+    for n in (333_333, 600_007, 777_777):
+        value = get_metric("spearman", replace_undefined_by=np.nan)(np.ones((1, n)), np.arange(float(n))[None])
+        assert np.isnan(value)

@@ -1,0 +1,77 @@
+"""Every metric against the enumeration of all orders of tied documents.
+
+Queries of up to six documents and four grades, drawn at random; test_exhaustive.py has all smaller ones.
+SKRANK_ENUMERATED_QUERIES=20000 takes forty times as many queries, and a few minutes.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from support import reference
+
+from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics.metrics._registry import REGISTRY
+
+TIES = ("average", "best", "worst", "stable")
+CUTOFFS = (None, 1, 2, 3, 5, 9)
+OPTIONS = {
+    "f1": [{}, {"relevance_threshold": 2}],
+    "r_precision": [{}, {"relevance_threshold": 2}],
+    "rbp": [{}, {"p": 0.5, "gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
+    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9}],
+    "nerr": [{}, {"p": 0.7, "max_grade": 3}],
+    "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, {"gain": "binary"}],
+    "neg_kendall_tau_distance": [{}, {"normalize": True}],
+    "kendall_tau": [{}],
+    "pairwise_accuracy": [{}],
+    "auc": [{}, {"relevance_threshold": 2}],
+    "spearman": [{}],
+    "bpref": [{}, {"relevance_threshold": 2}],
+    "q_measure": [{}, {"beta": 0.3, "gain": "exp2"}],
+    "cg": [{}],
+    "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
+    "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
+    "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
+    "recall": [{}, {"relevance_threshold": 2}],
+    "hit_rate": [{}, {"relevance_threshold": 2}],
+    "mrr": [{}, {"relevance_threshold": 3}],
+    "map": [
+        {},
+        {"normalizer": "relevant"},
+        {"normalizer": "hits"},
+        {"normalizer": "hits", "relevance_threshold": 2},
+    ],
+}
+
+
+def random_queries(n_queries, seed):
+    """Queries of 1 to 6 documents with labels 0 to 3 and many ties; a few all tied, a few without relevant ones."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_queries):
+        n_documents = int(rng.integers(1, 7))
+        labels = rng.integers(0, rng.integers(1, 5), n_documents)
+        scores = rng.integers(0, rng.integers(1, 5), n_documents) / 2 - 1
+        yield labels.tolist(), scores.tolist()
+
+
+QUERIES = list(random_queries(int(os.environ.get("SKRANK_ENUMERATED_QUERIES", "500")), seed=0))
+ROWS = [np.concatenate(column) for column in zip(*QUERIES, strict=True)]
+QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
+
+
+def test_every_metric_is_enumerated():
+    assert set(OPTIONS) == set(get_metric_names())
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
+    function = REGISTRY[name]
+    cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
+    for options in OPTIONS[name]:
+        for cutoff in cutoffs:
+            metric = get_metric(function, ties=ties, **cutoff, average=None, replace_undefined_by=np.nan, **options)
+            plain = name.removeprefix("neg_")
+            expected = [reference.expected(plain, *query, ties=ties, **cutoff, **options) for query in QUERIES]
+            np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")

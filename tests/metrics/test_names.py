@@ -1,0 +1,216 @@
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import fuzz_parser
+
+from skrank_metrics import get_metric, get_metric_names, map_score, ndcg_score
+from skrank_metrics.metrics import _bound, names
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "params"),
+    [
+        ("ndcg", "ndcg", {}),
+        ("ndcg@10", "ndcg", {"k": 10}),
+        ("ndcg_at_10", "ndcg", {"k": 10}),
+        ("hit_rate_at_3", "hit_rate", {"k": 3}),
+        ("ndcg(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
+        ("ndcg(gain=exp2,discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
+        ("ndcg(gain=exp2, discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
+        ("map(relevance_threshold=2)@5", "map", {"relevance_threshold": 2, "k": 5}),
+        ("map(relevance_threshold=2.5)", "map", {"relevance_threshold": 2.5}),
+        (
+            "precision(average=micro, divisor=retrieved)@5",
+            "precision",
+            {"average": "micro", "divisor": "retrieved", "k": 5},
+        ),
+        ("mrr(replace_undefined_by=-1e-3)", "mrr", {"replace_undefined_by": -1e-3}),
+        ("map(relevance_threshold=None)", "map", {"relevance_threshold": None}),
+    ],
+)
+def test_reads(spec, name, params):
+    bound = get_metric(spec)
+    assert bound.metric.name == name
+    assert bound.params == params
+
+
+def test_not_a_number_leaves_undefined_queries_out():
+    metric = get_metric("mrr(replace_undefined_by=nan)")
+    assert metric([0, 1], [1, 2], qid=[1, 2]) == 1
+
+
+@pytest.mark.parametrize("spec", ["ndcg@10", "map", "ndcg(gain=exp2, ties=worst)@5", "map(relevance_threshold=2)"])
+def test_writes_what_it_reads(spec):
+    assert str(get_metric(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "flat"),
+    [("ndcg@10", "ndcg_at_10"), ("map", "map"), ("ndcg(gain=exp2, ties=worst)@5", "ndcg_gain_exp2_ties_worst_at_5")],
+)
+def test_flat_names_for_loggers(spec, flat):
+    assert get_metric(spec).flat_name == flat
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "",
+        " ndcg",
+        "ndcg ",
+        "NDCG",
+        "nDCG@10",
+        "ndcg@",
+        "ndcg@0",
+        "ndcg@-1",
+        "ndcg@1_0",
+        "ndcg@010",
+        "ndcg@ 10",
+        "ndcg@10 ",
+        "ndcg@10\n",
+        "ndcg@1.5",
+        "ndcg@\N{ARABIC-INDIC DIGIT ONE}\N{ARABIC-INDIC DIGIT ZERO}",
+        "ndcg@10@10",
+        "ndcg()",
+        "ndcg(gain)",
+        "ndcg(gain=)",
+        "ndcg(gain==exp2)",
+        "ndcg(gain=exp2,)",
+        "ndcg(gain=exp2",
+        "ndcg(gain=exp2)(gain=exp2)",
+        "ndcg(gain=exp2, gain=exp2)",
+        "ndcg@10(gain=exp2)",
+        "ndcg(k=10)",
+        "ndcg(k=10)@10",
+        "ndcg(foo=1)",
+        "ndcg(ties=wurst)",
+        "map(relevance_threshold=high)",
+        "__import__('os')",
+        "ndcg(gain=__class__)",
+    ],
+)
+def test_refuses(spec):
+    with pytest.raises(ValueError, match=r"."):
+        get_metric(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("ndgc@10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
+        ("ndgc_at_10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
+        ("ndcg(gian=exp2)", "unexpected parameter 'gian'.* Did you mean 'gain'"),
+        ("ndcg(gain=exp)", "gain must be one of .* got 'exp'. Did you mean 'exp2'"),
+        ("ndcg" * 17, "at most 64 characters long; got 68"),
+    ],
+)
+def test_says_what_is_wrong(spec, message):
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)
+
+
+@given(
+    st.one_of(
+        st.text(max_size=70), st.from_regex(r"[a-z_]{1,9}(\([a-z0-9=, ._]{0,30}\))?(@[0-9]{1,4})?", fullmatch=True)
+    )
+)
+def test_gives_a_metric_or_a_value_error(spec):
+    try:
+        metric = get_metric(spec)
+    except ValueError:
+        return
+    assert metric.metric.name in get_metric_names()
+
+
+def test_fuzzed_names_give_a_metric_or_a_value_error():
+    outcomes = [fuzz_parser.outcome(spec) for spec in fuzz_parser.specs(5_000)]
+    assert {outcomes.count(what) > 200 for what in ("a metric", "refused", "refused with a hint")} == {True}
+
+
+def calls_made_by(spec):
+    calls = []
+
+    def count(frame, event, argument):  # others, such as callbacks of the garbage collector, may come between
+        if frame.f_globals.get("__name__", "").startswith("skrank_metrics"):
+            calls.append(event)
+
+    sys.setprofile(count)
+    try:
+        outcome = fuzz_parser.outcome(spec)
+    finally:
+        sys.setprofile(None)
+    assert calls
+    return outcome, len(calls)
+
+
+@pytest.mark.parametrize("piece", ["(", "a=b,", "a", "@", "ndcg(", "1"])
+def test_long_strings_are_refused_whatever_their_length(piece):
+    assert len({calls_made_by("ndcg(" + piece * length) for length in (1_000, 10_000, 100_000)}) == 1
+    with pytest.raises(ValueError, match="at most 64 characters"):
+        get_metric(piece * 10_000)
+
+
+def test_text_is_never_run_or_looked_up():
+    for module in (_bound, names):
+        tree = ast.parse(inspect.getsource(module))
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert called.isdisjoint({"eval", "exec", "compile", "getattr", "__import__", "globals", "vars", "open"})
+        imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        assert imported.isdisjoint({"ast", "importlib", "builtins", "pickle", "os"})
+
+
+def test_parsing_imports_compiles_and_opens_nothing():
+    code = (
+        "import sys\nfrom support import fuzz_parser\n"
+        "specs, seen = list(fuzz_parser.specs(2_000)), set()\n"
+        "sys.addaudithook(lambda event, _: seen.add(event))\n"
+        "for spec in specs: fuzz_parser.outcome(spec)\n"
+        "found = sorted(seen)\n"
+        "compile('0', '', 'eval')\n"
+        "print(found, 'compile' in seen)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[] True\n"
+
+
+def test_takes_functions_and_bound_metrics_and_parameters_win():
+    assert get_metric(map_score, k=5).params == {"k": 5}
+    assert get_metric(get_metric("ndcg@10"), k=5).k == 5
+    assert get_metric("ndcg(ties=worst)@10", ties="best").computation.ties == "best"
+    assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score([0, 1], [2, 1], qid=[1, 1], k=2)
+
+
+@pytest.mark.parametrize("metric", [None, 3, print, object(), ["ndcg"]])
+def test_refuses_what_is_no_metric(metric):
+    with pytest.raises(TypeError, match="metric must be a name like"):
+        get_metric(metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ndcg10", "Did you mean 'ndcg@10'"),
+        ("hit_rate_5", "Did you mean 'hit_rate@5'"),
+        ("average_precision", "Did you mean 'map'"),
+        ("p@5", "Did you mean 'precision'"),
+        ("ndgc@10", "Did you mean 'ndcg'"),
+    ],
+)
+def test_unknown_names_lead_to_known_ones(name, expected):
+    with pytest.raises(ValueError, match=expected):
+        get_metric(name)
+
+
+@pytest.mark.parametrize("name", ["ndcg@0", "NDCG@10", "map@2.0", "map@5,10"])
+def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
+    with pytest.raises(ValueError, match="with k >= 1; got") as caught:
+        get_metric(name)
+    assert "Did you mean" not in str(caught.value)

@@ -1,0 +1,90 @@
+"""Adding a metric takes one file, and all else follows."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skrank_metrics.metrics._registry import REGISTRY, metric
+from skrank_metrics.metrics.cumulative_gain import _JARVELIN
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+TOY = '''
+"""A metric in a file of its own."""
+
+import numpy as np
+
+from skrank_metrics.metrics._options import RelevanceThreshold
+from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._registry import metric
+
+TOY = Reference("Toy 2026", "T. Toy (2026). Toys as metrics.", "10.1000/182")
+
+
+@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, reference=TOY)
+def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
+    """Toy: the share of the relevant documents that are in the first half of the ranks that count.
+
+    Examples
+    --------
+    One of two:
+
+    >>> 1 / 2
+    0.5
+    """
+    last = np.minimum(lists.cutoff, lists.n_documents)
+    first_half = lists.ranks <= (last[:, None] + 1) // 2
+    return (lists.relevance(relevance_threshold) * first_half).sum(axis=1), lists.n_relevant(relevance_threshold)
+'''
+
+CHECK = """
+import pickle
+import toy
+from skrank_metrics import evaluate, get_metric, get_metric_names, get_ranking_scorer, get_ranking_scorer_names
+from generate import metrics_page, metrics_stub, metrics_table
+
+assert "toy" in get_metric_names() and "toy" in get_ranking_scorer_names()
+assert toy.toy_score([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == 1 / 2
+assert get_metric("toy(relevance_threshold=2)@2")([[1, 2, 0]], [[3, 2, 1]]) == 0
+assert evaluate([[1, 0, 0, 1]], [[4, 3, 2, 1]], metrics="toy").mean == {"toy": 1 / 2}
+assert repr(get_ranking_scorer("toy@5")).startswith("make_scorer(toy@5,")
+assert "| `toy@k` | `toy_score` | the share of the relevant documents" in metrics_table()
+assert "https://doi.org/10.1000/182" in metrics_table() and "toy_score" in metrics_page()
+assert "def toy_score(" in metrics_stub()
+assert "relevance_threshold : float or None, default=None" in toy.toy_score.__doc__
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "toy.py").write_text(TOY, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments, path):
+    environment = {"PYTHONPATH": os.pathsep.join([str(path), str(DOCS)])}
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
+    run("-c", CHECK, path=toy)
+
+
+def test_a_metric_in_one_file_gets_the_contract_tests(toy):
+    contract = str(Path(__file__).parent / "test_contract.py")
+    printed = run(
+        "-m", "pytest", "-q", "-p", "toy", "-p", "no:cacheprovider", contract, "-k", "toy and not public", path=toy
+    )
+    collected = int(printed.rpartition(" passed")[0].split()[-1])
+    assert collected > 20
+
+
+def test_a_name_is_taken_once():
+    with pytest.raises(ValueError, match="name must be new; 'ndcg' is the metric ndcg_score"):
+        metric("ndcg", formula="", transform="gains", graded=True, reference=_JARVELIN)(lambda lists: lists)
+    assert REGISTRY["ndcg"].__name__ == "ndcg_score"

@@ -1,0 +1,291 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+
+from skrank_metrics import (
+    QueryKFold,
+    evaluate,
+    get_metric,
+    get_metric_names,
+    get_ranking_scorer,
+    get_ranking_scorer_names,
+    kendall_tau_distance,
+    make_ranking_scorer,
+    map_score,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
+from skrank_metrics._engine import per_query as _engine
+
+NAMES = ("ndcg@10", "map", "mrr", "precision@3")
+
+
+class Given(BaseEstimator):
+    """Predicts the first feature, and counts how often it is asked."""
+
+    calls = 0
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        Given.calls += 1
+        return np.asarray(X)[:, 0]
+
+
+@pytest.fixture
+def problem(rows):
+    labels, scores, qid = rows
+    return np.column_stack([scores, np.arange(len(scores))]), labels, qid
+
+
+@pytest.fixture
+def count_rankings(monkeypatch):
+    calls = []
+    original = _engine.ranked_blocks
+    monkeypatch.setattr(_engine, "ranked_blocks", lambda *args: calls.append(args[1:]) or original(*args))
+    return calls
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equals_the_metric_with_ids_in_the_index(name, problem):
+    X, y, qid = problem
+    expected = evaluate(y, X[:, 0], qid=qid, metrics=[name]).mean[name]
+    assert get_ranking_scorer(name)(Given(), X, with_qid(y, qid)) == expected
+
+
+@pytest.mark.parametrize("keyword", ["qid", "groups"])
+def test_equals_the_metric_with_routing(keyword, problem):
+    X, y, qid = problem
+    scorer = get_ranking_scorer("ndcg@10")
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = scorer(Given(), X, y, **{keyword: qid})
+    assert value == ndcg_score(y, X[:, 0], qid=qid, k=10)
+
+
+def test_qid_comes_before_groups(problem):
+    X, y, qid = problem
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = get_ranking_scorer("map")(Given(), X, y, qid=qid, groups=np.zeros(len(y)))
+    assert value == map_score(y, X[:, 0], qid=qid)
+
+
+def test_is_a_genuine_scorer_with_requests():
+    scorer = get_ranking_scorer("ndcg@10")
+    assert type(scorer) is type(make_scorer(ndcg_score))
+    requests = sklearn.utils.metadata_routing.get_routing_for_object(scorer).score.requests
+    assert requests == {"qid": True, "groups": True, "sample_weight": None}
+    assert repr(scorer).startswith("make_scorer(ndcg@10, response_method=('decision_function',")
+
+
+def test_made_with_routing_on_works_with_routing_off(problem):
+    X, y, qid = problem
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_ranking_scorer("map")
+    assert scorer(Given(), X, with_qid(y, qid)) == map_score(y, X[:, 0], qid=qid)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda scorer: pickle.loads(pickle.dumps(scorer))])
+def test_copies_and_pickles_with_its_requests(duplicate, problem):
+    X, y, qid = problem
+    scorer = duplicate(make_ranking_scorer("ndcg@10", gain="exp2"))
+    with sklearn.config_context(enable_metadata_routing=True):
+        value = scorer(Given(), X, y, groups=qid)
+    assert value == ndcg_score(y, X[:, 0], qid=qid, k=10, gain="exp2")
+
+
+def test_parameters_of_the_metric():
+    assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith("make_scorer(ndcg(gain=exp2)@5,")
+    assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
+    with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a scorer"):
+        make_ranking_scorer("ndcg", average=None)
+    with pytest.raises(ValueError, match="Did you mean 'exp2'"):
+        make_ranking_scorer("ndcg", gain="exp3")
+
+
+def test_names():
+    assert get_ranking_scorer_names() == get_metric_names()
+    scorers = ranking_scorers("ndcg@10", map_score)
+    assert list(scorers) == ["ndcg@10", "map"]
+    with pytest.raises(ValueError, match="names must name at least one metric"):
+        ranking_scorers()
+    with pytest.raises(ValueError, match="names must differ; got map, map"):
+        ranking_scorers("map", map_score)
+
+
+def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
+    X, y, qid = problem
+    expected = evaluate(y, X[:, 0], qid=qid, metrics=NAMES).mean
+    assert count_rankings == [(None, "average")]
+    count_rankings.clear()
+    Given.calls = 0
+    result = cross_validate(
+        Given(), X, with_qid(y, qid), scoring=ranking_scorers(*NAMES), cv=[(np.arange(3), np.arange(len(y)))]
+    )
+    assert Given.calls == 1
+    assert count_rankings == [(None, "average")]
+    assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
+
+
+def test_scorers_of_a_dict_notice_other_data(problem):
+    X, y, qid = problem
+    scorers, changing = ranking_scorers("ndcg@10", "map"), X.copy()
+    first = scorers["ndcg@10"](Given(), changing, with_qid(y, qid))
+    assert first == ndcg_score(y, X[:, 0], qid=qid, k=10)
+    changing[:, 0] *= -1  # in place: the same array, other numbers
+    assert scorers["map"](Given(), changing, with_qid(y, qid)) == map_score(y, -X[:, 0], qid=qid)
+    assert scorers["ndcg@10"](Given(), X, with_qid(y[::-1], qid)) == ndcg_score(y[::-1], X[:, 0], qid=qid, k=10)
+    renamed = np.where(qid == "a", "b", qid)
+    assert scorers["map"](Given(), X, with_qid(y[::-1], renamed)) == map_score(y[::-1], X[:, 0], qid=renamed)
+
+
+def test_a_metric_that_refuses_the_labels_fails_alone():
+    X, y = [[1], [0]], with_qid([0.5, 0], [1, 1])
+    scorers = {**ranking_scorers("map", "ndcg")}
+    table = make_ranking_scorer("ndcg", gain=[0, 1])
+    together = ranking_scorers("map", table._score_func.metric)
+    assert together["map"](Given(), X, y) == scorers["map"](Given(), X, y) == 1
+    with pytest.raises(ValueError, match="whole numbers"):
+        together["ndcg(gain=[0, 1])"](Given(), X, y)
+
+
+def test_weights_are_decided_on_explicitly(problem):
+    X, y, qid = problem
+    weights = np.where(qid == "d", 5.0, 1.0)
+    scorer = get_ranking_scorer("map")
+    with sklearn.config_context(enable_metadata_routing=True):
+        split = {"X": X, "y": y, "cv": QueryKFold(2), "params": {"groups": qid, "sample_weight": weights}}
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+            cross_validate(Given(), scoring=scorer, **split)
+        scorer.set_score_request(qid=True, groups=True, sample_weight=True)
+        values = cross_validate(Given(), scoring=scorer, **split)["test_score"]
+    for value, (_, test) in zip(values, QueryKFold(2).split(X, groups=qid), strict=True):
+        assert value == map_score(y[test], X[test, 0], qid=qid[test], sample_weight=weights[test])
+
+
+def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
+    X, y, qid = problem
+    binary = (y > 0).astype(int)
+    model = LogisticRegression().fit(X, binary)
+    value = get_ranking_scorer("map")(model, X, with_qid(binary, qid))
+    assert value == map_score(binary, model.decision_function(X), qid=qid)
+    assert value != map_score(binary, model.predict(X), qid=qid)
+    by_label = make_ranking_scorer("map", response_method="predict")(model, X, with_qid(binary, qid))
+    assert by_label == map_score(binary, model.predict(X), qid=qid)
+
+
+def test_a_score_a_class_is_no_ranking(problem):
+    X, y, qid = problem
+    with pytest.raises(
+        ValueError, match=r"one score a document; the model gave 4, one a class. Wrap it in QueryRanker"
+    ):
+        get_ranking_scorer("map")(LogisticRegression(max_iter=1000).fit(X, y), X, with_qid(y, qid))
+
+
+TWO_WAYS = r"qid.*Pass qid=.*with_qid\(y, qid\)"
+
+
+def test_missing_ids_are_an_error(problem):
+    X, y, _ = problem
+    with pytest.raises(TypeError, match=TWO_WAYS):
+        get_ranking_scorer("ndcg@10")(Given(), X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("scoring", [get_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"])
+@pytest.mark.parametrize("routing", [False, True])
+def test_missing_ids_end_a_search_whatever_its_error_score(problem, scoring, routing, n_jobs):
+    X, y, _ = problem
+    search = GridSearchCV(
+        LinearRegression(), {"positive": [True, False]}, scoring=scoring, refit=False, cv=KFold(2), n_jobs=n_jobs
+    )
+    assert np.isnan(search.error_score)
+    with sklearn.config_context(enable_metadata_routing=routing), pytest.raises(TypeError, match=TWO_WAYS):
+        search.fit(X, y)
+
+
+def test_ids_given_to_the_splitter_only_end_a_search_too(problem):
+    X, y, qid = problem
+    search = GridSearchCV(DummyRegressor(), {"quantile": [0.5]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(2))
+    with pytest.raises(TypeError, match=TWO_WAYS):
+        search.fit(X, y, groups=qid)  # routing is off
+
+
+@pytest.mark.parametrize("scoring", [ndcg_score, {"a": map_score, "b": ndcg_score}], ids=["one", "dict"])
+def test_a_metric_function_as_scoring_names_get_ranking_scorer(problem, scoring):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match="get_ranking_scorer"):
+        cross_validate(LinearRegression(), X, with_qid(y, qid), scoring=scoring)
+    with pytest.raises(TypeError, match="get_ranking_scorer"):
+        ndcg_score(LinearRegression(), X, y)
+
+
+def test_a_candidate_that_fails_is_left_to_error_score(problem):
+    class NotANumber(Given):
+        def predict(self, X):
+            return np.full(len(X), np.nan)
+
+    X, y, qid = problem
+    with pytest.warns(UserWarning, match="y_score must be without NaN"):
+        values = cross_val_score(NotANumber(), X, with_qid(y, qid), scoring=get_ranking_scorer("map"), cv=QueryKFold(2))
+    assert np.isnan(values).all()
+
+
+def test_a_search_is_cloned_with_its_scorers(problem):
+    X, y, qid = problem
+    search = GridSearchCV(
+        LinearRegression(), {"positive": [True, False]}, scoring=ranking_scorers(*NAMES), refit="map", cv=QueryKFold(2)
+    )
+    first = clone(search).fit(X, with_qid(y, qid)).cv_results_
+    second = clone(search).set_params(n_jobs=2).fit(X, with_qid(y, qid)).cv_results_
+    for name in NAMES:
+        np.testing.assert_array_equal(first[f"mean_test_{name}"], second[f"mean_test_{name}"])
+
+
+def fails(problem, match, scoring, y=None, error=ValueError):
+    """A search whose set-up is wrong ends with the error, though error_score is NaN."""
+    X, grades, qid = problem
+    search = GridSearchCV(LinearRegression(), {"positive": [True, False]}, scoring=scoring, cv=KFold(2))
+    with pytest.raises(error, match=match):
+        search.fit(X, with_qid(grades, qid) if y is None else y)
+
+
+def test_a_metric_in_make_scorer_or_a_lambda_without_ids_ends_a_search(problem):
+    fails(problem, TWO_WAYS, make_scorer(ndcg_score, k=10), problem[1], TypeError)
+    fails(problem, TWO_WAYS, lambda model, X, y: ndcg_score(y, model.predict(X)), problem[1], TypeError)
+    scorers = ranking_scorers("map", "mrr")
+    fails(problem, TWO_WAYS, lambda *args: (scorers["map"](*args) + scorers["mrr"](*args)) / 2, problem[1], TypeError)
+    fails(problem, "get_ranking_scorer", get_metric("ndcg@10"), error=TypeError)
+
+
+def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
+    X, y, qid = problem
+    fails(problem, "y_true must be finite and >= 0; got -1.0", get_ranking_scorer("map"), with_qid(y - 1.0, qid))
+    ids = pd.Series(y, index=pd.Index([None, *qid[1:]], name="qid"))
+    fails(problem, "qid must not hold missing ids; got (None|nan)", get_ranking_scorer("map"), ids)
+    search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [1]}, scoring=get_ranking_scorer("map"), cv=KFold(2))
+    with pytest.raises(ValueError, match="Wrap it in QueryRanker"):
+        search.fit(X, with_qid(y, qid))
+
+
+def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
+    X, y, qid = problem
+    distance = kendall_tau_distance(y, X[:, 0], qid=qid)
+    assert distance > 0
+    for scorer in (get_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
+        assert scorer(Given(), X, with_qid(y, qid)) == -distance
+
+
+def test_names_in_a_list_are_to_be_unpacked():
+    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
+        ranking_scorers(["ndcg@10", "map"])

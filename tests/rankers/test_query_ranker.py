@@ -1,0 +1,437 @@
+import pickle
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from catboost import CatBoostRanker, Pool
+from lightgbm import LGBMRanker
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBRanker
+
+from skrank_metrics import QueryKFold, QueryRanker, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics.model_selection import _leaks as _fitted_queries
+
+RANKERS = [
+    LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
+    XGBRanker(n_estimators=10, n_jobs=1, random_state=0),
+    CatBoostRanker(iterations=10, verbose=False, allow_writing_files=False, thread_count=1, random_seed=0),
+]
+MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
+GRIDS = [
+    {"num_leaves": [3, 7]},
+    {"max_depth": [2, 3]},
+    {"depth": [2, 3]},
+    {"alpha": [1, 1000]},
+    {"C": [1e-3, 9]},
+    {"max_depth": [2, 3]},
+]
+of_name = {"ids": lambda model: type(model).__name__}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """30 queries in order, with labels that the first feature tells something of."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(30), rng.integers(3, 20, 30))
+    X = rng.normal(size=(len(qid), 4))
+    return X, np.clip(np.round(X[:, 0] + rng.normal(scale=0.7, size=len(qid))), 0, 3).astype(int), qid
+
+
+@pytest.fixture(scope="module")
+def shuffled(problem):
+    """The same rows in random order, with strings for ids."""
+    X, y, qid = problem
+    order = np.random.default_rng(1).permutation(len(qid))
+    return X[order], y[order], np.char.mod("q%02d", qid)[order]
+
+
+def pa_table(X):
+    return pa.table(dict(zip("abcd", X.T, strict=True)))
+
+
+def by_hand(model, X, y, qid, weights=None):
+    """Fit a ranker on rows sorted by query, with what its own interface asks for."""
+    sizes = np.unique(qid, return_counts=True)[1]
+    first = np.cumsum(sizes) - sizes
+    model = clone(model)
+    if isinstance(model, LGBMRanker):
+        return model.fit(X, y, group=sizes, sample_weight=weights)
+    if isinstance(model, XGBRanker):
+        return model.fit(X, y, qid=qid, sample_weight=None if weights is None else weights[first])
+    return model.fit(X, y, group_id=qid, group_weight=weights)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
+    expected = by_hand(model, X, y, qid, weights).predict(X)
+    ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+    assert len(np.unique(expected)) > 10
+    if weighted:
+        assert (expected != by_hand(model, X, y, qid).predict(X)).any()
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
+    X, y, qid = shuffled
+    first_appearance = {name: number for number, name in enumerate(dict.fromkeys(qid))}
+    codes = np.array([first_appearance[name] for name in qid])
+    order = np.argsort(codes, kind="stable")
+    expected = by_hand(model, X[order], y[order], codes[order]).predict(X)
+    for ids in ({"qid": qid}, {"groups": qid.astype(object)}):
+        np.testing.assert_array_equal(QueryRanker(model).fit(X, y, **ids).predict(X), expected)
+    np.testing.assert_array_equal(QueryRanker(model).fit(X, with_qid(y, qid)).predict(X), expected)
+
+
+class Wrapped(XGBRanker):
+    """Hands on whatever its fit is given."""
+
+    def fit(self, X, y, **kwargs):
+        return super().fit(X, y, **kwargs)
+
+
+def test_a_ranker_that_hands_on_keywords_gets_the_queries(problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5)
+    expected = QueryRanker(XGBRanker(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights).predict(X)
+    ranker = QueryRanker(Wrapped(n_estimators=5)).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_array_equal(ranker.predict(X), expected)
+
+
+def test_a_pipeline_that_ends_in_a_ranker_belongs_outside(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"Put QueryRanker\(ranker\) at the end of the Pipeline"):
+        QueryRanker(make_pipeline(StandardScaler(), RANKERS[0])).fit(X, y, qid=qid)
+    model = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y, qid=qid)
+    assert model.score(X, y, qid=qid) > 0.5
+
+
+@pytest.mark.parametrize(
+    "container",
+    [pa_table, pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcd")), sparse.coo_array, np.ndarray.tolist],
+)
+def test_rows_in_any_container(container, shuffled):
+    X, y, qid = shuffled
+    expected = QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(
+        QueryRanker(KNeighborsRegressor()).fit(container(X), y, qid=qid).predict(container(X)), expected
+    )
+
+
+@pytest.mark.parametrize("model", MODELS, **of_name)
+def test_scores_are_ndcg_at_10(model, shuffled):
+    X, y, qid = shuffled
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    expected = ndcg_score(y, ranker.predict(X), qid=qid, k=10)
+    assert ranker.score(X, y, qid=qid) == ranker.score(X, y, groups=qid) == expected
+    assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
+
+
+@pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
+def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
+    X, y, qid = shuffled
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), QueryRanker(model)),
+        {f"queryranker__estimator__{name}": values for name, values in grid.items()},
+        scoring=ranking_scorers("ndcg@10", "map"),
+        refit="ndcg@10",
+        cv=QueryKFold(3),
+        error_score="raise",
+    )
+    off = search.fit(X, with_qid(y, qid)).cv_results_
+    assert search.score(X, with_qid(y, qid)) > 0.5
+    with sklearn.config_context(enable_metadata_routing=True):
+        on = clone(search).set_params(n_jobs=2).fit(X, y, groups=qid).cv_results_
+    for metric in ("ndcg@10", "map"):
+        np.testing.assert_array_equal(on[f"mean_test_{metric}"], off[f"mean_test_{metric}"])
+        assert len(set(off[f"mean_test_{metric}"])) == 2
+
+
+@pytest.mark.parametrize("model", MODELS, **of_name)
+def test_clones_pickles_and_lists_parameters(model, problem):
+    X, y, qid = problem
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    assert not hasattr(clone(ranker), "estimator_")
+    assert ranker.estimator is model
+    assert "estimator" in ranker.get_params()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+
+
+def test_a_regressor_predicts_as_it_does_alone(shuffled):
+    X, y, qid = shuffled
+    weights = np.random.default_rng(2).random(len(y))  # a regressor knows no queries, so that weights may vary within
+    expected = LinearRegression().fit(X, y, sample_weight=weights).predict(X)
+    ranker = QueryRanker(LinearRegression()).fit(X, y, qid=qid, sample_weight=weights)
+    np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-12)
+
+
+def test_a_classifier_ranks_by_expected_label(problem):
+    X, y, qid = problem
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    expected = model.predict_proba(X) @ [0, 1, 2, 3]
+    np.testing.assert_allclose(
+        QueryRanker(LogisticRegression(max_iter=1000)).fit(X, y, qid=qid).predict(X), expected, rtol=1e-12
+    )
+
+
+def test_a_classifier_of_two_labels_ranks_by_the_higher(problem):
+    X, y, qid = problem
+    binary = np.where(y > 0, 3, 0)
+    svc = LinearSVC(random_state=0).fit(X, binary)
+    ranker = QueryRanker(LinearSVC(random_state=0)).fit(X, binary, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), svc.decision_function(X))
+    tree = QueryRanker(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, binary, qid=qid)
+    np.testing.assert_allclose(tree.predict(X), 3 * tree.estimator_.predict_proba(X)[:, 1])
+
+
+def test_a_classifier_without_probabilities_cannot_rank_several_labels(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match="estimator must have predict_proba to rank by 4 labels; got LinearSVC"):
+        QueryRanker(LinearSVC()).fit(X, y, qid=qid).predict(X)
+
+
+def test_frames_reach_the_estimator_as_frames(shuffled):
+    X, y, qid = shuffled
+    frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(len(X))[::-1])
+    scale = ColumnTransformer([("scale", StandardScaler(), ["a", "b"])], remainder="passthrough")
+    model = make_pipeline(scale.set_output(transform="pandas"), QueryRanker(Ridge()))
+    values = cross_val_score(model, frame, with_qid(y, qid), cv=QueryKFold(3), error_score="raise")
+    assert (values > 0.5).all()
+    ranker = QueryRanker(Ridge()).fit(frame, y, qid=qid)
+    assert ranker.feature_names_in_.tolist() == list("abcd")
+    assert ranker.n_features_in_ == 4
+
+
+def test_frames_of_nullable_labels(shuffled):
+    X, y, qid = shuffled
+    nullable = pd.Series(y, dtype="Int64"), pd.Series(qid, dtype="string")
+    expected = QueryRanker(RANKERS[0]).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(QueryRanker(RANKERS[0]).fit(X, nullable[0], qid=nullable[1]).predict(X), expected)
+
+
+def test_missing_ids(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
+        QueryRanker(Ridge()).fit(X, y)
+    with pytest.raises(TypeError, match=r"Pass qid=.*with_qid\(y, qid\)"):
+        QueryRanker(Ridge()).fit(X, y, qid=qid).score(X, y)
+    with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass qid=.*with_qid\(y, qid\)"):
+        cross_val_score(QueryRanker(Ridge()), X, y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
+        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label a document"),
+        ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
+        ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
+        (
+            {"sample_weight": lambda _: np.arange(1.0, 1000)},
+            ValueError,
+            "sample_weight must hold one weight a document",
+        ),
+    ],
+)
+def test_bad_input(changes, error, message, problem):
+    X, y, qid = problem
+    arguments = {"y": y, "qid": qid, "sample_weight": None}
+    arguments |= {name: change(arguments[name]) for name, change in changes.items()}
+    with pytest.raises(error, match=message):
+        QueryRanker(Ridge()).fit(X, **arguments)
+
+
+def test_weights_must_be_those_of_queries(problem):
+    X, y, qid = problem
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        QueryRanker(RANKERS[1]).fit(X, y, qid=qid, sample_weight=np.arange(1.0, len(y) + 1))
+
+
+def test_weights_for_an_estimator_that_takes_none(problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=r"sample_weight must be None, as KNeighborsRegressor.fit takes no weights"):
+        QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid, sample_weight=np.ones(len(y)))
+
+
+def test_not_fitted(problem):
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="QueryRanker"):
+        QueryRanker(Ridge()).predict(problem[0])
+
+
+BEST = "best_iteration_"
+
+
+def stopping(model, **params):
+    """Stops within 200 rounds, on a quarter of the queries."""
+    rounds = {"iterations": 200} if isinstance(model, CatBoostRanker) else {"n_estimators": 200}
+    params = {"validation_fraction": 0.25, "early_stopping_rounds": 5, "random_state": 0} | params
+    return QueryRanker(clone(model).set_params(**rounds), **params)
+
+
+def stopped_by_hand(model, X, y, qid, weights):
+    """What a user would write with the interface of each booster; rows are sorted by query."""
+    held = np.isin(qid, np.random.RandomState(0).permutation(30)[:8])
+    (X, Xv), (y, yv), (q, qv) = ((part[~held], part[held]) for part in (X, y, qid))
+    (w, wv), sizes = (weights[~held], weights[held]), lambda ids: np.unique(ids, return_counts=True)
+    model = stopping(model).estimator
+    if isinstance(model, LGBMRanker):
+        data = lightgbm.Dataset(X, y, group=sizes(q)[1], weight=w)
+        valid = lightgbm.Dataset(Xv, yv, group=sizes(qv)[1], weight=wv, reference=data)
+        params = {"objective": "lambdarank", "metric": "None", "min_child_samples": 2, "verbose": -1, "num_threads": 1}
+        stop, metric = lightgbm.early_stopping(5, verbose=False), lightgbm_metric("ndcg@10")
+        found = lightgbm.train(
+            params | {"random_state": 0}, data, 200, valid_sets=[valid], feval=metric, callbacks=[stop]
+        )
+        return found, found.best_iteration
+    if isinstance(model, XGBRanker):
+        first, first_v = (np.unique(ids, return_index=True)[1] for ids in (q, qv))
+        model.set_params(early_stopping_rounds=5, eval_metric="ndcg@10")
+        weighted = {"sample_weight": w[first], "sample_weight_eval_set": [wv[first_v]]}
+        model.fit(X, y, qid=q, eval_set=[(Xv, yv)], eval_qid=[qv], verbose=False, **weighted)
+        return model, model.best_iteration + 1
+    model.set_params(eval_metric="NDCG:top=10;type=Base")
+    valid = Pool(Xv, yv, group_id=qv, group_weight=wv)
+    model.fit(X, y, group_id=q, group_weight=w, eval_set=valid, early_stopping_rounds=5)
+    return model, model.best_iteration_ + 1
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5)
+    expected, rounds = stopped_by_hand(model, X, y, qid, weights)
+    ranker = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
+    assert ranker.best_iteration_ == rounds < 195
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    unweighted = stopping(model).fit(X, y, qid=qid)
+    assert (unweighted.predict(X) != ranker.predict(X)).any()
+    assert not hasattr(ranker.set_params(validation_fraction=None, early_stopping_rounds=None).fit(X, y, qid=qid), BEST)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_in_a_search_and_with_shuffled_rows(model, shuffled):
+    X, y, qid = shuffled
+    pipe = make_pipeline(StandardScaler(), stopping(model))
+    grid = {"queryranker__early_stopping_rounds": [1, 10]}
+    search = GridSearchCV(pipe, grid, scoring=ranking_scorers("ndcg@10"), refit="ndcg@10", cv=QueryKFold(3))
+    search.fit(X, with_qid(y, qid))
+    assert 1 <= search.best_estimator_[-1].best_iteration_ <= 200
+    assert np.isfinite(search.cv_results_["mean_test_ndcg@10"]).all()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = stopping(model).fit(frame, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(frame), stopping(model).fit(X, y, qid=qid).predict(X))
+    assert len(ranker.queries_) == 30
+
+
+@pytest.mark.parametrize(
+    ("model", "metric", "name"),
+    [
+        (RANKERS[0], {"metric": "map"}, "map@3"),
+        (RANKERS[1], {"eval_metric": "map@3"}, "map@3"),
+        (RANKERS[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3"),
+    ],
+    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
+)
+def test_the_metric_that_the_booster_names_is_watched(model, metric, name, problem):
+    X, y, qid = problem
+    fitted = stopping(model).set_params(**{f"estimator__{key}": value for key, value in metric.items()})
+    booster = fitted.fit(X, (y > 1).astype(int), qid=qid).estimator_
+    results = {"LGBMRanker": "evals_result_", "XGBRanker": "evals_result", "CatBoostRanker": "get_evals_result"}
+    found = getattr(booster, results[type(booster).__name__])
+    found = found() if callable(found) else found
+    assert name in {key for part in found.values() for key in part}
+
+
+def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
+    X, y, qid = problem
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(y > 1, "good", "bad"))
+    ranker = stopping(clone(RANKERS[2]).set_params(cat_features=("word",))).fit(frame, y, qid=qid)
+    assert ranker.best_iteration_ >= 1
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"early_stopping_rounds": None},
+            ValueError,
+            "must be given together, or neither; got validation_fraction=0.25",
+        ),
+        ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
+        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 1.0"),
+        ({"validation_fraction": 0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 0"),
+        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number between 0 and 1; got '0.1'"),
+        ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
+        ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
+        ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
+        ({"validation_fraction": 0.01}, ValueError, "got 0 of 30 queries for validation.*Fit on more queries"),
+        ({"validation_fraction": 0.99}, ValueError, "got 30 of 30 queries for validation"),
+    ],
+)
+def test_early_stopping_that_cannot_be(params, error, message, problem):
+    X, y, qid = problem
+    with pytest.raises(error, match=message):
+        stopping(RANKERS[0]).set_params(**params).fit(X, y, qid=qid)
+
+
+def scored_by(model, X, y, qid, scorer):
+    return model.score(X, y, qid=qid) if scorer is None else scorer(model, X, with_qid(y, qid))
+
+
+@pytest.mark.parametrize("scorer", [None, *ranking_scorers("ndcg@10", "map").values()], ids=["score", "ndcg", "map"])
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])
+def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
+    X, y, qid = shuffled
+    model = QueryRanker(Ridge()) if scorer is None else wrap(QueryRanker(Ridge()))
+    train = qid < "q20"
+    model.fit(X[train], with_qid(y[train], qid[train]))
+    scored_by(model, X[train], y[train], qid[train], scorer)
+    scored_by(model, X[~train], y[~train], qid[~train], scorer)
+    with pytest.warns(UserWarning, match=r"20 of the 30 queries that are scored.*the 20 that.*audit_splits\(cv, X, y"):
+        scored_by(model, X, y, qid, scorer)
+    with pytest.warns(UserWarning, match="5 of the 15 queries"):
+        scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
+
+
+@pytest.mark.parametrize("scoring", [None, ranking_scorers("ndcg@10", "map")], ids=["score", "scorers"])
+def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
+    X, y, qid = shuffled
+    labels, params = with_qid(y, qid), {"scoring": scoring, "return_train_score": True, "error_score": "raise"}
+    cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring)
+    search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
+    with pytest.warns(UserWarning, match="queries that are scored were among"):
+        cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
+    # The same queries on both sides, cut in two: the numbers of documents tell.
+    few, odd = np.arange(len(y)) % 3, np.arange(len(y)) % 2 == 1
+    model = QueryRanker(Ridge()).fit(X[odd], y[odd], qid=few[odd])
+    with pytest.warns(UserWarning, match="3 of the 3"):
+        model.score(X[: len(y) // 3], y[: len(y) // 3], qid=few[: len(y) // 3])
+
+
+def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
+    X, y, qid = shuffled
+    scorer = ranking_scorers("ndcg@10")["ndcg@10"]
+    train = qid < "q20"
+    model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
+    assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) > 0.5
+    fitted = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
+    before = len(_fitted_queries._known)
+    assert len(fitted.predict(X)) == len(X)
+    assert len(_fitted_queries._known) == before  # forgotten with the predictions

@@ -1,0 +1,489 @@
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryShuffleSplit,
+    QueryTimeSeriesSplit,
+    RepeatedQueryKFold,
+    get_ranking_scorer,
+    query_train_test_split,
+    with_qid,
+)
+from skrank_metrics.splitters.query_kfold import deal
+
+# The rows of the contract: 24 queries of 1 to 24 documents, interleaved, and a part for each query.
+CONTRACT_QID = np.random.default_rng(3).permutation(np.repeat(np.arange(24), np.arange(1, 25)))
+CONTRACT_Y = np.random.default_rng(4).integers(0, 3, len(CONTRACT_QID)) * (CONTRACT_QID % 4 > 0)
+CONTRACT_X = np.random.default_rng(5).normal(size=(len(CONTRACT_QID), 2))
+SPLITTERS = [
+    QueryKFold(4),
+    *[QueryKFold(4, stratify=by, shuffle=True, random_state=0) for by in ("relevance", "size", "both")],
+    QueryKFold(4, stratify="both"),
+    RepeatedQueryKFold(3, n_repeats=2, stratify="relevance", random_state=0),
+    QueryShuffleSplit(3, test_size=0.2, random_state=0),
+    QueryShuffleSplit(3, test_size=2, train_size=5, random_state=0),
+    QueryTimeSeriesSplit(3),
+    QueryTimeSeriesSplit(3, gap=2, max_train_size=4, test_size=3),
+    PredefinedQuerySplit(CONTRACT_QID % 5),
+    PredefinedQuerySplit(CONTRACT_QID % 5, validation=True),
+]
+every_splitter = pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda s: repr(s).replace("\n", "")[:70])
+
+
+@pytest.fixture(scope="module")
+def heavy_tailed():
+    """Ids of 1,000 queries, interleaved, of 1 to some hundred documents."""
+    rng = np.random.default_rng(0)
+    sizes = np.maximum(1, rng.lognormal(2.5, 1, 1000).astype(int))
+    return rng.permutation(np.repeat(rng.permutation(1000), sizes))
+
+
+@pytest.mark.parametrize(("n_splits", "shuffle"), [(5, False), (5, True), (7, True), (2, False)])
+def test_folds_are_whole_queries_and_rows_ascend(n_splits, shuffle):
+    qid = np.repeat(np.arange(40), np.arange(1, 41))
+    folds = list(QueryKFold(n_splits, shuffle=shuffle).split(qid, groups=qid))
+    assert len(folds) == n_splits
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(qid)))
+    for train, test in folds:
+        assert sorted(np.concatenate([train, test])) == list(range(len(qid)))
+        assert not set(qid[train]) & set(qid[test])
+        assert (np.diff(train) > 0).all()
+        assert (np.diff(test) > 0).all()
+
+
+@pytest.mark.parametrize("params", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
+def test_balances_documents_and_queries(params, heavy_tailed):
+    tests = [test for _, test in QueryKFold(7, **params).split(heavy_tailed, groups=heavy_tailed)]
+    queries = [len(set(heavy_tailed[test])) for test in tests]
+    documents = np.array([len(test) for test in tests])
+    assert max(queries) - min(queries) <= 1
+    assert abs(documents / documents.mean() - 1).max() < 0.01
+
+
+@pytest.mark.parametrize("params", [{}, {"shuffle": True, "random_state": 0}])
+def test_does_not_depend_on_the_order_of_rows(params, heavy_tailed):
+    order = np.random.default_rng(1).permutation(len(heavy_tailed))
+    pairs = zip(
+        QueryKFold(**params).split(heavy_tailed, groups=heavy_tailed),
+        QueryKFold(**params).split(heavy_tailed, groups=heavy_tailed[order]),
+        strict=True,
+    )
+    for (_, one), (_, other) in pairs:
+        assert set(heavy_tailed[one]) == set(heavy_tailed[order][other])
+
+
+def test_does_not_depend_on_the_container_of_ids(heavy_tailed):
+    names = np.char.mod("q%04d", heavy_tailed)
+    expected = [test.tolist() for _, test in QueryKFold(3).split(heavy_tailed, groups=heavy_tailed)]
+    for ids in (names, names.astype(object), pd.Series(names), pd.Series(names, dtype="category"), list(names)):
+        assert [test.tolist() for _, test in QueryKFold(3).split(heavy_tailed, groups=ids)] == expected
+
+
+def test_is_deterministic_for_a_seed_and_varies_between_seeds(heavy_tailed):
+    def folds(seed):
+        split = QueryKFold(3, shuffle=True, random_state=seed).split(heavy_tailed, groups=heavy_tailed)
+        return [test.tolist() for _, test in split]
+
+    assert folds(0) == folds(0)
+    assert folds(0) != folds(1)
+    assert folds(0) != [test.tolist() for _, test in QueryKFold(3).split(heavy_tailed, groups=heavy_tailed)]
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(2, 6), st.booleans())
+def test_every_fold_has_queries(sizes, n_splits, shuffle):
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    splitter = QueryKFold(n_splits, shuffle=shuffle)
+    if len(sizes) < n_splits:
+        with pytest.raises(ValueError, match="n_splits must be at most the number of queries; got n_splits="):
+            next(splitter.split(qid, groups=qid))
+        return
+    assert all(len(train) and len(test) for train, test in splitter.split(qid, groups=qid))
+
+
+def test_where_ids_come_from():
+    X, qid = np.zeros((6, 1)), np.array([1, 1, 2, 2, 3, 3])
+    other = np.array([1, 1, 2, 2, 1, 1])  # other units, which hold queries as a whole
+    expected = [test.tolist() for _, test in QueryKFold(2).split(X, groups=other)]
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, qid=other)] == expected
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, other))] == expected
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), groups=other, qid=qid)] == expected
+    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), qid=other)] == expected
+
+
+def test_mixed_ids():
+    ids = ["a", 1, "a", 2.5, "b", ("x", 1)]
+    assert len(list(QueryKFold(3).split(ids, groups=ids))) == 3
+
+
+def test_requests_ids_and_splits_by_user_while_ranking_by_query():
+    requests = get_routing_for_object(QueryKFold()).split.requests
+    assert requests == {"groups": True, "qid": True}
+    rng = np.random.default_rng(0)
+    user = np.repeat(np.arange(10), 12)
+    qid = np.repeat(np.arange(40), 3)
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
+    model = sklearn.linear_model.Ridge()
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_ranking_scorer("mrr")
+        params = {"groups": user, "qid": qid}
+        values = cross_validate(model, X, y, scoring=scorer, cv=QueryKFold(5), params=params)["test_score"]
+        for value, (train, test) in zip(values, QueryKFold(5).split(X, groups=user), strict=True):
+            assert not set(user[train]) & set(user[test])
+            assert value == scorer(model.fit(X[train], y[train]), X[test], y[test], qid=qid[test])
+
+
+def test_missing_ids():
+    with pytest.raises(TypeError, match=r"Pass groups=.*with_qid\(y, qid\)"):
+        next(QueryKFold(2).split(np.zeros((4, 1)), np.zeros(4)))
+
+
+def test_lengths():
+    with pytest.raises(ValueError, match="groups must have the same length as X; got 3 and 4"):
+        next(QueryKFold(2).split(np.zeros((4, 1)), groups=[1, 2, 3]))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        next(QueryKFold(2).split(np.zeros((4, 1)), np.zeros(3), groups=[1, 2, 3, 3]))
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_splits": 1}, ValueError, "n_splits must be an int >= 2; got 1"),
+        ({"n_splits": 2.0}, TypeError, "n_splits must be an int >= 2; got 2.0"),
+        ({"n_splits": True}, TypeError, "n_splits must be an int >= 2; got True"),
+        ({"shuffle": "yes"}, TypeError, "shuffle must be True or False"),
+        ({"random_state": 0}, ValueError, "random_state must be None where shuffle=False"),
+    ],
+)
+def test_bad_parameters(params, error, message):
+    with pytest.raises(error, match=message):
+        QueryKFold(**params)
+
+
+def test_follows_the_conventions_of_scikit_learn():
+    splitter = QueryKFold(3, shuffle=True, random_state=7)
+    assert repr(splitter) == "QueryKFold(n_splits=3, random_state=7, shuffle=True, stratify=None)"
+    assert splitter.get_n_splits() == splitter.get_n_splits([[0]], [0], [0]) == 3
+    assert isinstance(splitter, sklearn.model_selection.BaseCrossValidator)
+
+
+def test_seeds_matter_for_few_queries_of_different_lengths_too():
+    qid = np.repeat(np.arange(10), range(10, 0, -1))
+    partitions = {
+        frozenset(
+            frozenset(qid[test]) for _, test in QueryKFold(5, shuffle=True, random_state=seed).split(qid, groups=qid)
+        )
+        for seed in range(30)
+    }
+    assert len(partitions) > 15
+
+
+def as_lists(splits):
+    return [(train.tolist(), test.tolist()) for train, test in splits]
+
+
+@every_splitter
+def test_every_splitter_keeps_queries_whole(splitter):
+    splits = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
+    assert len(splits) == splitter.get_n_splits(CONTRACT_X, CONTRACT_Y, CONTRACT_QID)
+    for train, test in splits:
+        assert len(train)
+        assert len(test)
+        assert (np.diff(train) > 0).all()
+        assert (np.diff(test) > 0).all()
+        assert not set(CONTRACT_QID[train]) & set(CONTRACT_QID[test])
+        for side in (train, test):
+            assert np.isin(CONTRACT_QID, CONTRACT_QID[side]).sum() == len(side)
+    assert as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID)) == as_lists(splits)
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS[:8], ids=repr)
+def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
+    order = np.random.default_rng(1).permutation(len(CONTRACT_QID))
+    shuffled = CONTRACT_QID[order]
+    pairs = zip(
+        splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID),
+        splitter.split(CONTRACT_X, CONTRACT_Y[order], qid=shuffled),
+        strict=True,
+    )
+    for one, other in pairs:
+        for side, same in zip(one, other, strict=True):
+            assert set(CONTRACT_QID[side]) == set(shuffled[same])
+
+
+@every_splitter
+@pytest.mark.parametrize("way", ["groups", "qid", "index"])
+def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
+    assert get_routing_for_object(splitter).split.requests == {"groups": True, "qid": True}
+    folds = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
+    y = with_qid(CONTRACT_Y, CONTRACT_QID) if way == "index" else CONTRACT_Y
+    params = None if way == "index" else {way: CONTRACT_QID}
+    with sklearn.config_context(enable_metadata_routing=way != "index"):
+        scorer = get_ranking_scorer("ndcg@5")
+        done = cross_validate(
+            Ridge(), CONTRACT_X, y, cv=splitter, scoring=scorer, params=params, return_indices=True, error_score="raise"
+        )
+    assert as_lists(zip(done["indices"]["train"], done["indices"]["test"], strict=True)) == as_lists(folds)
+    assert np.isfinite(done["test_score"]).all()
+
+
+@every_splitter
+def test_every_splitter_refuses_bad_ids(splitter):
+    with pytest.raises(TypeError, match=r"Pass groups=.*with_qid\(y, qid\)"):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y))
+    with pytest.raises(ValueError, match="qid must have the same length as X"):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
+    groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
+    message = "groups must hold all rows of a query in one group; got query 7 in group 7 and group -1"
+    with pytest.raises(ValueError, match=message):
+        next(splitter.split(CONTRACT_X, CONTRACT_Y, groups=groups, qid=CONTRACT_QID))
+    with pytest.raises(ValueError, match=message):
+        next(splitter.split(CONTRACT_X, with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups))
+    with pytest.raises(ValueError, match=r"queries|parts must have the same length as X"):
+        next(splitter.split([[0]], [1], qid=["only"]))
+
+
+@pytest.fixture(scope="module")
+def sparse_relevance():
+    """Labels and ids of 3,000 queries, about a quarter of them without a relevant document."""
+    rng = np.random.default_rng(0)
+    sizes = np.maximum(1, rng.lognormal(2.5, 1, 3000).astype(int))
+    chance = np.repeat(rng.beta(0.6, 3, 3000), sizes)
+    return (rng.random(len(chance)) < chance).astype(int), np.repeat(np.arange(3000), sizes)
+
+
+@pytest.mark.parametrize("shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
+@pytest.mark.parametrize("stratify", ["relevance", "both"])
+def test_balances_relevance(stratify, shuffle, sparse_relevance):
+    y, qid = sparse_relevance
+    empty = np.bincount(qid, weights=y) == 0
+    tests = [test for _, test in QueryKFold(5, stratify=stratify, **shuffle).split(y, y, groups=qid)]
+    documents = np.array([len(test) for test in tests])
+    assert abs(documents / documents.mean() - 1).max() < 0.02
+    assert abs(np.array([y[test].mean() for test in tests]) / y.mean() - 1).max() < 0.04
+    assert np.ptp([len(set(qid[test])) for test in tests]) <= 1
+    assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
+
+
+@pytest.mark.parametrize(("shuffle", "most"), [({}, 1), ({"shuffle": True, "random_state": 0}, 4)])
+def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
+    qid = sparse_relevance[1]
+    sizes = np.bincount(qid)
+    tests = [test for _, test in QueryKFold(5, stratify="size", **shuffle).split(qid, groups=qid)]
+    queries = [np.array(sorted(set(qid[test]))) for test in tests]
+    for length in np.unique(sizes):
+        assert np.ptp([(sizes[q] >= length).sum() for q in queries]) <= most
+
+
+def test_the_units_of_amounts_do_not_matter(rng):
+    amounts = rng.integers(0, 90, (200, 2)).astype(float)
+    folds = deal(np.arange(200), amounts, 7)
+    np.testing.assert_array_equal(deal(np.arange(200), amounts * [1, 1024], 7), folds)
+
+
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_parts_are_one_a_row(n_parts):
+    message = f"parts must have the same length as X; got {n_parts} and 3"
+    with pytest.raises(ValueError, match=message):
+        next(PredefinedQuerySplit([0, 1] * (n_parts // 2)).split([[0]] * 3, qid=["a", "b", "c"]))
+
+
+def test_many_folds_and_two_amounts():
+    qid = np.repeat(np.arange(900), 2)
+    y = np.arange(1800) % 3 == 0
+    tests = [test for _, test in QueryKFold(300, stratify="both").split(qid, y, groups=qid)]
+    assert {len(test) for test in tests} == {6}
+
+
+def test_stratifying_by_relevance_needs_labels():
+    qid = np.arange(6)
+    with pytest.raises(TypeError, match=r"y must hold the relevance labels .* Pass y"):
+        next(QueryKFold(2, stratify="relevance").split(qid, groups=qid))
+    with pytest.raises(ValueError, match="y must be 1-D, one label a document"):
+        next(QueryKFold(2, stratify="both").split(qid, np.zeros((6, 2)), groups=qid))
+    with pytest.raises(ValueError, match=r"y must be finite and >= 0; got -1\.0 at row 2"):
+        next(QueryKFold(2, stratify="both").split(qid, [0, 1, -1, 0, 0, 0], groups=qid))
+
+
+def test_repeats_differ_and_each_covers_all_rows():
+    splits = list(RepeatedQueryKFold(4, n_repeats=3, random_state=0).split(CONTRACT_X, qid=CONTRACT_QID))
+    repeats = [{tuple(test) for _, test in splits[i : i + 4]} for i in (0, 4, 8)]
+    assert len(set(map(frozenset, repeats))) == 3
+    for repeat in repeats:
+        assert sorted(np.concatenate(list(repeat))) == list(range(len(CONTRACT_QID)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({}, (27, 3)),
+        ({"test_size": 0.25}, (22, 8)),
+        ({"train_size": 0.25}, (7, 23)),
+        ({"test_size": 4, "train_size": 0.5}, (15, 4)),
+        ({"train_size": np.int64(4)}, (4, 26)),
+        ({"test_size": 0.9, "train_size": 0.1}, (3, 27)),
+    ],
+)
+def test_sizes_are_in_queries(sizes, expected):
+    qid = np.repeat(np.arange(30), np.arange(1, 31))
+    for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
+        assert (len(set(qid[train])), len(set(qid[test]))) == expected
+
+
+@pytest.mark.parametrize("sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}])
+def test_no_side_may_be_empty(sizes):
+    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
+        next(QueryShuffleSplit(**sizes).split(range(4), qid=range(4)))
+    with pytest.raises(ValueError, match="test_size and train_size must leave at least one query on each side"):
+        query_train_test_split([1, 2, 3, 4], qid=range(4), **sizes)
+
+
+def test_time_series_takes_queries_in_order_of_first_appearance():
+    qid = np.array(list("cabcdef"))
+    splits = [
+        ("".join(qid[train]), "".join(qid[test]))
+        for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
+    ]
+    assert splits == [("ab", "e"), ("bd", "f")]
+    with pytest.raises(ValueError, match="for which 7 queries are enough, and 6 queries"):
+        next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
+
+
+def test_time_series_is_that_of_scikit_learn_for_queries_of_one_document():
+    for params in ({}, {"gap": 2}, {"max_train_size": 3}, {"test_size": 2, "gap": 1}):
+        expected = sklearn.model_selection.TimeSeriesSplit(3, **params).split(np.zeros(23))
+        assert as_lists(QueryTimeSeriesSplit(3, **params).split(np.zeros(23), qid=range(23))) == as_lists(expected)
+
+
+def test_the_folds_of_mslr():
+    qid = np.repeat(np.arange(10), 3)
+    parts = np.char.add("S", (qid % 5 + 1).astype(str))
+    triples = PredefinedQuerySplit(parts).split_in_three(qid, qid=qid)
+    found = [tuple("".join(sorted({p[1] for p in parts[rows]})) for rows in triple) for triple in triples]
+    assert found == [("234", "5", "1"), ("345", "1", "2"), ("145", "2", "3"), ("125", "3", "4"), ("123", "4", "5")]
+    left = [set(parts[train]) for train, _ in PredefinedQuerySplit(parts, validation=True).split(qid, qid=qid)]
+    assert left == [{f"S{part}" for part in train} for train, _, _ in found]
+
+
+def test_the_first_of_several_cut_queries_is_named():
+    with pytest.raises(ValueError, match="got query b in group 1 and group 2"):
+        next(QueryKFold(2).split([[0]] * 5, qid=["a", "b", "b", "c", "c"], groups=[1, 1, 2, 1, 3]))
+
+
+def test_a_query_in_two_parts():
+    with pytest.raises(ValueError, match=r"parts must hold all .* got query b in part 1 and part 2"):
+        next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
+    with pytest.raises(ValueError, match="3 different parts or more to split in three; got 2"):
+        next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))
+
+
+def test_train_test_split_keeps_types_and_takes_whole_queries():
+    n = len(CONTRACT_QID)
+    frame = pd.DataFrame({"row": np.arange(n)})
+    arrays = (CONTRACT_X, frame, frame["row"], sparse.csr_array(np.arange(n)[:, None]), list(range(n)), CONTRACT_QID)
+    parts = query_train_test_split(*arrays, qid=CONTRACT_QID, random_state=0)
+    assert len(parts) == 12
+    for array, train, test in zip(arrays, parts[::2], parts[1::2], strict=True):
+        assert type(train) is type(test) is type(array)
+    rows = parts[8]
+    assert rows == sorted(rows)
+    assert parts[2]["row"].tolist() == parts[4].tolist() == parts[6].toarray().ravel().tolist() == rows
+    assert np.array_equal(parts[0], CONTRACT_X[rows])
+    assert not set(parts[10]) & set(parts[11])
+    assert (len(set(parts[10])), len(set(parts[11]))) == (18, 6)
+
+
+def test_train_test_split_finds_ids_in_an_index():
+    y = with_qid(CONTRACT_Y, CONTRACT_QID)
+    _, _, y_train, y_test = query_train_test_split(CONTRACT_X, y, random_state=0)
+    expected = query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=0)
+    assert [y_train.index.tolist(), y_test.index.tolist()] == [part.tolist() for part in expected]
+    with pytest.raises(TypeError, match="needs the query id of each document"):
+        query_train_test_split(CONTRACT_X)
+    with pytest.raises(TypeError, match="at least one array to split; got none"):
+        query_train_test_split(qid=CONTRACT_QID)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        query_train_test_split(CONTRACT_X, [1], qid=CONTRACT_QID)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
+        (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
+        (lambda: RepeatedQueryKFold(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
+        (lambda: QueryShuffleSplit(test_size=0), ValueError, r"test_size must be an int >= 1 .*; got 0\."),
+        (lambda: QueryShuffleSplit(train_size=1.0), ValueError, r"a float in \(0, 1\) .*; got 1.0"),
+        (lambda: QueryShuffleSplit(test_size="10%"), TypeError, "test_size must be .*; got '10%'"),
+        (lambda: QueryTimeSeriesSplit(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
+        (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
+        (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
+        (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold 2 different parts or more"),
+        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "parts must hold 3 different parts"),
+        (lambda: PredefinedQuerySplit([1, 2], validation=1), TypeError, "validation must be True or False; got 1"),
+        (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
+        (lambda: PredefinedQuerySplit([]), ValueError, "parts must hold the part of each row; got none"),
+        (lambda: PredefinedQuerySplit(5), TypeError, "parts must hold the part of each row; got 5"),
+    ],
+)
+def test_bad_parameters_of_the_others(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("splitter", "defaults"),
+    [
+        (QueryKFold(), "QueryKFold(n_splits=5, random_state=None, shuffle=False, stratify=None)"),
+        (RepeatedQueryKFold(), "RepeatedQueryKFold(n_repeats=10, n_splits=5, random_state=None, stratify=None)"),
+        (QueryShuffleSplit(), "QueryShuffleSplit(n_splits=10, random_state=None, test_size=None, train_size=None)"),
+        (QueryTimeSeriesSplit(), "QueryTimeSeriesSplit(gap=0, max_train_size=None, n_splits=5, test_size=None)"),
+        (PredefinedQuerySplit([0, 1]), "PredefinedQuerySplit(parts=[0, 1], validation=False)"),
+    ],
+)
+def test_defaults_are_those_documented_and_all_but_the_first_parameter_go_by_name(splitter, defaults):
+    assert " ".join(repr(splitter).split()) == defaults
+    first, *others = inspect.signature(type(splitter)).parameters.values()
+    assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert {parameter.kind for parameter in others} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize(
+    ("params", "enough"),
+    [
+        ({"n_splits": 5}, 5 + 1),
+        ({"n_splits": 3, "test_size": 4}, 3 * 4 + 1),
+        ({"n_splits": 3, "test_size": 1, "gap": 6}, 3 * 1 + 6 + 1),
+        ({"n_splits": 3, "gap": 6}, (6 + 1) * (3 + 1)),
+    ],
+)
+def test_a_time_series_that_is_too_short_says_how_many_queries_are_enough(params, enough):
+    splitter = QueryTimeSeriesSplit(**params)
+    short = np.arange(params["n_splits"])
+    with pytest.raises(ValueError, match=f"for which {enough} queries are enough, and {len(short)} queries"):
+        next(splitter.split(short, qid=short))
+    for n_queries in range(enough, enough + 30):
+        assert len(list(splitter.split(np.arange(n_queries), qid=np.arange(n_queries)))) == params["n_splits"]
+    if "test_size" in params:  # without it, fewer can do
+        with pytest.raises(ValueError, match="are enough"):
+            next(splitter.split(np.arange(enough - 1), qid=np.arange(enough - 1)))
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, -0.1, 0, -1, float("nan")])
+@pytest.mark.parametrize("name", ["test_size", "train_size"])
+def test_a_share_is_more_than_nothing_and_less_than_all(name, size):
+    with pytest.raises(ValueError, match=rf"{name} must be an int >= 1 .*; got {size}"):
+        QueryShuffleSplit(**{name: size})

@@ -1,0 +1,1 @@
+"""What tests share: independent computations, cases of bad input, consumers of scikit-learn."""

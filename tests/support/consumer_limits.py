@@ -1,0 +1,95 @@
+"""What cannot work, with the reason and the way out, and the table of all cells that the documentation holds.
+
+Run as a script, prints the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from support.consumers import CONSUMERS
+
+
+@dataclass
+class Limit:
+    """What cannot work, why, and the way out."""
+
+    consumer: str  # begins with this
+    models: tuple[str, ...]
+    ways: tuple[str, ...]
+    reason: str
+    way_out: str
+
+    def covers(self, consumer: str, model: str, way: str) -> bool:
+        return consumer.startswith(self.consumer) and model in self.models and way in self.ways
+
+
+EVERY_MODEL = ("Ridge", "LGBMRanker", "XGBRanker", "CatBoostRanker", "bare XGBRanker")
+EVERY_WAY = ("groups=", "qid=", "index of y")
+LIMITS = [
+    Limit(
+        "Halving",
+        ("Ridge",),
+        EVERY_WAY,
+        "Ridge has no n_estimators to grow from rung to rung, and n_samples would cut queries in half",
+        "search Ridge with GridSearchCV",
+    ),
+    Limit(
+        "RFECV",
+        EVERY_MODEL,
+        ("index of y",),
+        "RFECV turns y into an array, which drops its index",
+        "enable metadata routing and pass groups= or qid=",
+    ),
+    Limit(
+        "permutation_importance",
+        EVERY_MODEL,
+        ("groups=", "qid="),
+        "permutation_importance takes neither groups nor params",
+        "pass with_qid(y, qid) to it, with routing enabled or not",
+    ),
+    Limit(
+        "permutation_importance",
+        ("bare XGBRanker",),
+        ("index of y",),
+        "the model has to be fitted with qid=, which an index of y does not give to a bare XGBRanker",
+        "fit it with qid=, then pass with_qid(y, qid) to permutation_importance; or use QueryRanker(XGBRanker())",
+    ),
+    Limit(
+        "",
+        ("bare XGBRanker",),
+        ("groups=", "index of y"),
+        "XGBRanker.fit knows the name qid only, and no index of y",
+        "QueryRanker(XGBRanker()), or qid= with set_fit_request(qid=True)",
+    ),
+]
+
+
+def limit(consumer: str, model: str, way: str) -> Limit | None:
+    """The first limit that covers a cell, if any does."""
+    if consumer == "TransformedTargetRegressor":  # which has a model of its own
+        return None
+    return next((found for found in LIMITS if found.covers(consumer, model, way)), None)
+
+
+def table() -> str:
+    """What works, as Markdown: a row a consumer, a column a way, numbers for the limits below."""
+    lines = ["| consumer | " + " | ".join(EVERY_WAY) + " |", "|---" * (len(EVERY_WAY) + 1) + "|"]
+    for consumer in CONSUMERS:
+        cells = []
+        for way in EVERY_WAY:
+            found = [(name, limit(consumer, name, way)) for name in EVERY_MODEL]
+            bad = [(name, LIMITS.index(one) + 1) for name, one in found if one is not None]
+            if not bad:
+                cells.append("yes")
+            elif len({number for _, number in bad}) == 1 and len(bad) == len(EVERY_MODEL):
+                cells.append(f"no ({bad[0][1]})")
+            else:
+                cells.append("yes, but " + ", ".join(f"{name} ({number})" for name, number in bad))
+        lines.append(f"| {consumer} | " + " | ".join(cells) + " |")
+    notes = [f"{n}. {one.reason}. Way out: {one.way_out}." for n, one in enumerate(LIMITS, start=1)]
+    return "\n".join([*lines, "", *notes])
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,145 @@
+"""What peers make of the hostile cases, into golden/peers_on_hostile_input.json: ``python -m support.hostile_peers``.
+
+To be run in tests/.
+
+Each peer computes NDCG in a process of its own, as some inputs abort it; the process is then started again behind the
+case that did. Where a case has a right number, that is the one which the peer itself gives for clean float64 arrays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from support.hostile import CASES, PEERS, Case
+
+TIMEOUT = 60
+
+
+def scikit_learn(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+    from sklearn.metrics import ndcg_score
+
+    return ndcg_score([labels], [scores], k=k)
+
+
+def lightgbm(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+    import lightgbm
+
+    rows = lightgbm.Dataset(np.zeros((7, 1)), labels, group=[7], init_score=scores, free_raw_data=False)
+    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": 10 if k is None else k, "verbose": -1}
+    return lightgbm.Booster({**params, "feature_pre_filter": False}, rows).eval_train()[0][2]
+
+
+def xgboost(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+    import xgboost
+
+    rows = xgboost.DMatrix(np.zeros((7, 1)), labels, qid=ids, base_margin=scores)
+    metric = "ndcg" if k is None else f"ndcg@{k}"
+    params = {"objective": "rank:ndcg", "eval_metric": metric, "base_score": 0.0, "verbosity": 0}
+    return float(xgboost.train(params, rows, num_boost_round=0).eval(rows).rpartition(":")[2])
+
+
+def catboost(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+    from catboost.utils import eval_metric
+
+    return eval_metric(labels, scores, "NDCG" if k is None else f"NDCG:top={k}", group_id=ids)[0]
+
+
+def pytrec_eval(labels: Any, scores: Any, ids: Any, k: Any) -> Any:
+    import pytrec_eval
+
+    measure = "ndcg" if k is None else f"ndcg_cut_{k}"
+    judged: dict[Any, dict[str, Any]] = {}
+    ranked: dict[Any, dict[str, Any]] = {}
+    for row, (label, score, query) in enumerate(zip(labels, scores, ids, strict=True)):
+        judged.setdefault(query, {})[f"d{row}"] = label
+        ranked.setdefault(query, {})[f"d{row}"] = score
+    asked = measure if k is None else f"ndcg_cut.{k}"
+    values = pytrec_eval.RelevanceEvaluator(judged, {asked}).evaluate(ranked)
+    return float(np.mean([value[measure] for value in values.values()]))
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
+    "scikit-learn": (scikit_learn, "scikit-learn"),
+    "LightGBM": (lightgbm, "lightgbm"),
+    "XGBoost": (xgboost, "xgboost-cpu"),
+    "CatBoost": (catboost, "catboost"),
+    "pytrec_eval": (pytrec_eval, "pytrec-eval-terrier"),
+}
+ONE_QUERY = ("scikit-learn", "LightGBM")  # no ids go in: scikit-learn takes a query, LightGBM the sizes of queries
+
+
+def outcome(peer: str, case: Case) -> str:
+    """What the peer gives, as a cell of the table."""
+    if case.argument == "ids" and peer in ONE_QUERY:
+        return "takes no ids"
+    function = FUNCTIONS[peer][0]
+
+    def call(problem: dict[str, Any]) -> Any:
+        if case.argument != "ids":  # its rows in one query, unless the ids are the case
+            problem = {**problem, "ids": ["q"] * 7 if peer == "pytrec_eval" else [1] * 7}
+        return function(**problem)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            value = float(call(case.passed))
+        except BaseException as error:
+            return f"{type(error).__name__}"
+        warned = ", with a warning" if caught else ""
+        if case.error:
+            return f"**{value:.4g}**{warned}"
+        try:
+            right = float(call(case.meant))
+        except BaseException as error:
+            return f"**{value:.4g}** for {type(error).__name__}"
+    return "right" if math.isclose(value, right, abs_tol=1e-6) else f"**{value:.4g}** for {right:.4g}{warned}"
+
+
+def run(peer: str, first: int) -> None:
+    """Print the outcome of each case from ``first`` on, one a line."""
+    for case in CASES[first:]:
+        with contextlib.redirect_stdout(sys.stderr):
+            found = outcome(peer, case)
+        print(f"OUTCOME {found}", flush=True)
+
+
+def ask(peer: str) -> list[str]:
+    """Collect the outcomes of a peer, starting it again where it aborts or hangs."""
+    found: list[str] = []
+    while len(found) < len(CASES):
+        command = [sys.executable, "-m", "support.hostile_peers", peer, str(len(found))]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+            printed, end = done.stdout, f"process ends ({done.returncode})"
+        except subprocess.TimeoutExpired as stopped:
+            printed, end = (stopped.stdout or b"").decode(), f"hangs for {TIMEOUT} s"
+        found += [line[8:] for line in printed.splitlines() if line.startswith("OUTCOME ")]
+        if len(found) < len(CASES):
+            found.append(f"**{end}**")
+    return found
+
+
+def main() -> None:
+    """Ask all peers and write what they gave."""
+    columns = {peer: ask(peer) for peer in FUNCTIONS}
+    outcomes = {
+        f"{case.argument}: {case.what}": {peer: columns[peer][place] for peer in columns}
+        for place, case in enumerate(CASES)
+    }
+    versions = {peer: version(distribution) for peer, (_, distribution) in FUNCTIONS.items()}
+    text = json.dumps({"versions": versions, "outcomes": outcomes}, indent=1)
+    PEERS.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], int(sys.argv[2])) if len(sys.argv) > 1 else main()

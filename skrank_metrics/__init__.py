@@ -38,12 +38,10 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("skrank_metrics.datasets")
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"skrank_metrics.{_MODULE_OF[name]}"), name)
-    elif name == "__all__":
+    if name == "__all__":
         value = sorted([*_MODULE_OF, *import_module("skrank_metrics.metrics").__all__])
-    elif not name.startswith("_") and name in __getattr__("__all__"):
-        value = getattr(import_module("skrank_metrics.metrics"), name)
+    elif name in _MODULE_OF or (not name.startswith("_") and name in __getattr__("__all__")):
+        value = getattr(import_module(f"skrank_metrics.{_MODULE_OF.get(name, 'metrics')}"), name)
     else:
         raise AttributeError(f"module 'skrank_metrics' has no attribute {name!r}")
     globals()[name] = value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -100,20 +101,22 @@ def conventions_table() -> str:
 
 STUB_HEAD = '''"""Signatures of the metric functions. Written by docs/generate.py; do not edit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_FloatArray: TypeAlias = NDArray[np.float64]
+_Ids: TypeAlias = ArrayLike | Sequence[Hashable]
 _Ties: TypeAlias = Literal["average", "best", "worst", "stable"]
-_Gain: TypeAlias = Literal["linear", "exp2"] | Callable[[NDArray[np.float64]], ArrayLike] | Sequence[float]
-_Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[NDArray[np.float64]], ArrayLike]
+_Gain: TypeAlias = Literal["linear", "exp2"] | Callable[[_FloatArray], ArrayLike] | Sequence[float] | NDArray[Any]
+_Discount: TypeAlias = Literal["log2", "reciprocal"] | Callable[[_FloatArray], ArrayLike]
 '''
 SHARED_TYPES = {
     "y_true": "ArrayLike",
     "y_score": "ArrayLike",
-    "qid": "Any",
+    "qid": "_Ids | None",
     "k": "int | None",
     "ties": "_Ties",
     "replace_undefined_by": "float",
@@ -123,35 +126,34 @@ SHARED_TYPES = {
 
 
 def metrics_stub() -> str:
-    """Signatures of all metric functions, with an overload for each kind of result."""
+    """Signatures of all metric functions, with an overload for each type that ``average`` makes of the result."""
     functions = sorted(REGISTRY.values(), key=lambda function: function.__name__)
-    overloads = [
-        f"@overload\ndef {function.__name__}(\n{_parameters(function, average)}) -> {returned}: ..."
-        for function in functions
-        for average, returned in _RESULTS[bool(function.metric.pooled)]
-    ]
-    return f"{STUB_HEAD}\n{_list_of(function.__name__ for function in functions)}\n" + "\n".join(overloads) + "\n"
+    head = f"{STUB_HEAD}\n{_list_of(function.__name__ for function in functions)}\n"
+    return head + "".join(_overloads(function) for function in functions)
 
 
-_ONE_PER_QUERY = ("None", "NDArray[np.float64]")
-_RESULTS = {
-    True: (('Literal["macro", "micro"] = "macro"', "float"), _ONE_PER_QUERY),
-    False: (('Literal["macro"] = "macro"', "float"), _ONE_PER_QUERY),
-}
+def _overloads(function: MetricFunction) -> str:
+    average = 'Literal["macro", "micro"]' if function.metric.pooled else 'Literal["macro"]'
+    # Editors show the docstring of a stub: that of the run time is beyond them, as a decorator makes it.
+    text = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
+    one = _signature(function, f'average: {average} = "macro"', "float")
+    each = _signature(function, "average: None", "_FloatArray")
+    return f"{one}:\n{text}\n\n{each}: ...\n"
 
 
-def _parameters(function: MetricFunction, average: str) -> str:
+def _signature(function: MetricFunction, average: str, returned: str) -> str:
     record, lines = function.metric, []
     for name, parameter in inspect.signature(function).parameters.items():
         kind = record.options[name].annotation if name in record.options else SHARED_TYPES.get(name)
         if name == "average":
-            lines.append(f"average: {average}")
+            lines.append(average)
         elif parameter.default is parameter.empty:
             lines.append(f"{name}: {kind}")
         else:
             default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
             lines.append(f"{name}: {kind} = {default}")
-    return "".join(f"    {line},\n" for line in [*lines[:2], "*", *lines[2:]])
+    parameters = "".join(f"    {line},\n" for line in [*lines[:2], "*", *lines[2:]])
+    return f"@overload\ndef {function.__name__}(\n{parameters}) -> {returned}"
 
 
 def front_door_stub() -> str:

@@ -1,7 +1,10 @@
 """What users can import is complete, documented and described in the README."""
 
+import ast
 import importlib
 import inspect
+import os
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -11,16 +14,134 @@ import pytest
 from numpydoc.validate import validate
 
 import skrank_metrics
+from skrank_metrics import metrics
 
 ROOT = Path(__file__).parents[1]
 # Sections that have nothing to say everywhere, and spellings of types that numpydoc has no name for.
 NOT_ASKED = {"SA01", "ES01", "EX01", "GL01", "GL02", "GL03", "SS05", "SS06", "PR06", "RT02", "RT03", "YD01"}
 
 
+def run(code, **environment):
+    """Print from a fresh interpreter, in which nothing is loaded."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True).stdout
+
+
 def test_every_name_is_there():
     names = skrank_metrics.__all__
     assert names == sorted(set(names))
     assert all(hasattr(skrank_metrics, name) for name in names)
+
+
+def test_a_star_import_brings_exactly_the_public_names():
+    found = {}
+    exec("from skrank_metrics import *", found)
+    assert found.keys() - {"__builtins__"} == set(skrank_metrics.__all__)
+    assert all(found[name] is getattr(skrank_metrics, name) for name in skrank_metrics.__all__)
+
+
+def test_dir_lists_names_before_they_are_loaded():
+    names = run("import skrank_metrics; print(*dir(skrank_metrics))").split()
+    assert {*skrank_metrics.__all__, "datasets", "__version__"} <= set(names)
+
+
+def test_an_unknown_name_is_an_attribute_error_and_an_import_error():
+    with pytest.raises(AttributeError, match="module 'skrank_metrics' has no attribute 'ncdg_score'"):
+        skrank_metrics.ncdg_score  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'ncdg_score' from 'skrank_metrics'"):
+        from skrank_metrics import ncdg_score  # noqa: F401
+    assert not hasattr(skrank_metrics, "_ndcg_score")
+    assert not hasattr(skrank_metrics, "__path_of__")
+
+
+def loaded_by(code, **environment):
+    return set(run(f"import sys\n{code}\nprint(*sys.modules)", **environment).split())
+
+
+HEAVY = {"sklearn", "pandas", "scipy.stats", "matplotlib", "polars", "pyarrow", "lightgbm", "xgboost", "catboost"}
+
+
+def test_importing_loads_no_large_library():
+    loaded = loaded_by("import skrank_metrics")
+    assert {name for name in loaded if name.startswith("skrank_metrics")} == {"skrank_metrics"}
+    assert loaded.isdisjoint({*HEAVY, "numpy", "scipy"})
+
+
+@pytest.mark.parametrize("name", metrics.__all__)
+def test_a_metric_needs_numpy_and_scipy_sparse_alone(name):
+    code = f"import skrank_metrics; skrank_metrics.{name}([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
+    assert loaded_by(code).isdisjoint(HEAVY)
+
+
+def test_evaluate_needs_no_scikit_learn():
+    code = "import skrank_metrics; skrank_metrics.evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
+    assert loaded_by(code).isdisjoint(HEAVY - {"scipy.stats"})
+
+
+def test_eager_import_loads_all_modules_of_public_names():
+    loaded = loaded_by("import skrank_metrics", EAGER_IMPORT="1")
+    assert {f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]} <= loaded
+    assert loaded.isdisjoint({"matplotlib", "lightgbm", "xgboost", "catboost"})
+
+
+def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
+    scorer = skrank_metrics.get_ranking_scorer("ndcg(gain=exp2)@10")
+    things = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
+    things += [skrank_metrics.get_metric("map@5"), scorer, skrank_metrics.make_ranking_scorer("rbp", p=0.9)]
+    assert all(pickle.loads(pickle.dumps(thing)) is thing for thing in things[:-3])
+    code = f"import pickle; print([str(thing) for thing in pickle.loads({pickle.dumps(things[-3:])})])"
+    assert run(code) == f"{[str(thing) for thing in things[-3:]]}\n"
+
+
+def test_the_front_stub_has_the_names_of_the_run_time_from_the_same_modules():
+    tree = ast.parse((ROOT / "skrank_metrics" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    modules = {alias.name: node.module for node in imports for alias in node.names}
+    assert modules.pop("datasets") == "skrank_metrics"
+    assert sorted(modules) == skrank_metrics.__all__
+    for name, module in modules.items():
+        assert getattr(importlib.import_module(module), name) is getattr(skrank_metrics, name)
+
+
+def test_metrics_have_the_signatures_and_docstrings_of_their_stubs():
+    tree = ast.parse((ROOT / "skrank_metrics" / "metrics" / "__init__.pyi").read_text(encoding="utf-8"))
+    overloads = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert sorted(2 * metrics.__all__) == [node.name for node in overloads]
+    for one, each in zip(overloads[::2], overloads[1::2], strict=True):
+        function = getattr(skrank_metrics, one.name)
+        assert parameters(one) == {name: p.default for name, p in inspect.signature(function).parameters.items()}
+        assert parameters(each) == {**parameters(one), "average": inspect.Parameter.empty}
+        assert ast.get_docstring(one) == inspect.getdoc(function)
+        assert [ast.unparse(node.returns) for node in (one, each)] == ["float", "_FloatArray"]
+
+
+def parameters(node):
+    """Defaults of a stub's parameters, by name."""
+    arguments = node.args
+    assert [a.arg for a in arguments.args] == ["y_true", "y_score"]
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    empty = inspect.Parameter.empty
+    found = {argument.arg: empty if default is None else ast.literal_eval(default) for argument, default in named}
+    return {"y_true": empty, "y_score": empty, **found}
+
+
+def typed_uses():
+    """Lines that type checkers must refuse, and the source without them."""
+    lines = (ROOT / "tests" / "typing" / "uses.py").read_text(encoding="utf-8").splitlines()
+    refused = [line for line in lines if "# type: ignore" in line]
+    return refused, "\n".join(line for line in lines if line not in refused)
+
+
+def test_calls_that_type_checkers_accept_run():
+    exec(typed_uses()[1], {})
+
+
+@pytest.mark.parametrize("line", typed_uses()[0])
+def test_calls_that_type_checkers_refuse_fail(line):
+    names = {}
+    exec(typed_uses()[1], names)
+    with pytest.raises((TypeError, ValueError)):
+        exec(line, names)
 
 
 def documented():
@@ -71,5 +192,4 @@ def test_importing_needs_nothing_but_the_dependencies():
         "import skrank_metrics, skrank_metrics.datasets\n"
         "print(skrank_metrics.ndcg_score([1, 0], [1, 2], qid=['a', 'a'], k=1))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "0.0\n"
+    assert run(code, EAGER_IMPORT="1") == "0.0\n"

@@ -4,6 +4,7 @@ Both report an ignore that is not needed. ``test_front_door.py`` checks that the
 """
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any, assert_type
 
 import numpy as np
@@ -40,7 +41,7 @@ ndcg_score(frame["y"], frame["score"], qid=frame["query"], sample_weight=np.ones
 ndcg_score(with_qid(frame["y"], frame["query"]), frame["score"])
 ndcg_score([labels], [scores])
 ndcg_score(np.array([labels]), np.array([scores]))
-ndcg_score(labels, scores, qid=[("user", 1), ("user", 1), ("user", 2)], retrieved=[True, True, False])
+ndcg_score(labels, scores, qid=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)], retrieved=[True, True, False])
 
 # Options.
 ndcg_score(labels, scores, qid=ids, k=10, ties="worst", replace_undefined_by=np.nan, gain="exp2", discount="reciprocal")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights
-from skrank_metrics._input.grouping import Grouping, group_rows, query_weights
-from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._input.grouping import Grouping, query_weights
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
 
 # Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
@@ -170,28 +170,35 @@ class QueryLists:
 
 
 def query_lists(
-    y_true: Any, y_score: Any, *, qid: Any = None, sample_weight: Any = None, retrieved: Any = None
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    retrieved: Any = None,
+    who: str = "A 1-D y_true",
 ) -> QueryLists:
-    """Check the input and group it by query: 1-D rows with ids in any order, or 2-D with a query a row."""
+    """Check the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
     labels, scores, mask = check_arrays(y_true, y_score, retrieved)
-    check_aligned(y_true=y_true, y_score=y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
-    ids, source = resolve_ids(y_true, qid=qid)
     if labels.ndim == 2:
-        if ids is not None:
-            raise ValueError(
-                f"{source} must be left out where y_true is 2-D, each row being a query; got y_true of shape "
-                f"{labels.shape}. Pass 1-D y_true and y_score to use it."
-            )
-        n_queries, n_documents = labels.shape
-        sizes = np.full(n_queries, n_documents, dtype=np.intp)
-        weights = None if sample_weight is None else check_weights(sample_weight, n_queries, "query")
-        grouping = Grouping(np.arange(n_queries), sizes, None)
-        return QueryLists(grouping, labels.ravel(), scores.ravel(), weights, None if mask is None else mask.ravel())
-    if ids is None:
-        raise TypeError(missing_ids_message("A 1-D y_true", in_search=False))
-    grouping = group_rows(check_ids(ids, len(labels)))
+        return _rows_as_queries(y_true, labels, scores, qid, sample_weight, mask)
+    columns = {"y_score": y_score, "sample_weight": sample_weight, "retrieved": retrieved}
+    grouping = query_ids(len(labels), who, y=y_true, qid=qid, groups=groups, rows_of="y_true", **columns)
     weights = None if sample_weight is None else query_weights(sample_weight, grouping)
-    if grouping.order is not None:
-        labels, scores = labels[grouping.order], scores[grouping.order]
-        mask = None if mask is None else mask[grouping.order]
-    return QueryLists(grouping, labels, scores, weights, mask)
+    sort = grouping.sort
+    return QueryLists(grouping, sort(labels), sort(scores), weights, None if mask is None else sort(mask))
+
+
+def _rows_as_queries(
+    y_true: Any, labels: FloatArray, scores: FloatArray, qid: Any, sample_weight: Any, mask: Mask | None
+) -> QueryLists:
+    if qid is not None or ids_in_index(y_true) is not None:
+        raise ValueError(
+            f"qid must be left out if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}. "
+            "Pass 1-D y_true and y_score to use it."
+        )
+    n_queries, n_documents = labels.shape
+    grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
+    weights = None if sample_weight is None else check_weights(sample_weight, n_queries, "query")
+    return QueryLists(grouping, labels.ravel(), scores.ravel(), weights, None if mask is None else mask.ravel())

@@ -28,22 +28,21 @@ def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[Floa
     _check_shapes(labels.shape, scores.shape)
     check_labels(labels)
     if retrieved is None:
-        return labels, check_scores(scores), None
+        _check_scores(scores)
+        return labels, scores, None
     mask = to_array(retrieved, "retrieved")
     if mask.dtype.kind != "b":
         raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
     if mask.shape != labels.shape:
         raise ValueError(f"retrieved must have the same shape as y_true; got {mask.shape} and {labels.shape}.")
-    return labels, check_scores(np.where(mask, scores, 0.0)), mask
+    scores = np.where(mask, scores, 0.0)
+    _check_scores(scores)
+    return labels, scores, mask
 
 
-def check_scores(y_score: Any) -> FloatArray:
-    """Scores as float64, none of them NaN."""
-    scores = to_float64(y_score, "y_score")
+def _check_scores(scores: FloatArray) -> None:
     if np.isnan(scores.min()):
-        where = _first("y_score", scores, np.isnan(scores), "without NaN")
-        raise NaNScoreError(f"{where}. The model gave no score there.")
-    return scores
+        raise NaNScoreError(f"{_first('y_score', scores, np.isnan(scores), 'without NaN')}.")
 
 
 def _check_shapes(labels: tuple[int, ...], scores: tuple[int, ...]) -> None:
@@ -129,6 +128,22 @@ def _check_exact(integers: NDArray[Any], name: str) -> None:
             f"{name} must hold integers within +-2**53, which float64 tells apart; got {low} to {high}. "
             "Subtract an offset or pass ranks."
         )
+
+
+def count_rows(X: Any) -> int:
+    """Number of rows of whatever holds them."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Take rows by position, in the type that was given."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    if hasattr(X, "to_batches"):  # a table of pyarrow
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else type(X)(X[row] for row in rows)
 
 
 def _position(place: int, array: NDArray[Any]) -> str:

@@ -8,57 +8,128 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import refuse_masked
+from skrank_metrics._input.arrays import Mask, refuse_masked
+from skrank_metrics._input.grouping import Grouping, group_rows
 
 
-def resolve_ids(y: Any, **sources: Any) -> tuple[Any, str]:
-    """Query ids and the name of where they were found: the first source given, else the index of ``y``.
+def query_ids(
+    n_rows: int,
+    who: str,
+    *,
+    y: Any,
+    qid: Any = None,
+    groups: Any = None,
+    unit: bool = False,
+    rows_of: str = "y",
+    **columns: Any,
+) -> Grouping:
+    """Group rows by query, from whatever holds the ids, and check that all sources and columns agree.
 
-    The order of the keywords is the order of precedence. ``(None, "")`` where there are none.
+    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True`` rows are grouped by
+    what a split has to keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
+    ``n_rows`` is the length of ``rows_of``, and ``columns`` are what else has the same rows.
     """
-    for name, ids in sources.items():
-        if ids is not None:
-            return ids, name
-    index = getattr(y, "index", None)
-    if "qid" in (getattr(index, "names", None) or ()):
-        return index.get_level_values("qid"), "qid"  # type: ignore[union-attr]
-    return None, ""
+    labels = "y_true" if rows_of == "y_true" else "y"
+    check_aligned(**{"X": columns.pop("X", None), labels: y, "qid": qid, "groups": groups, **columns})
+    given, carried = (
+        None if ids is None else group_rows(check_ids(ids, n_rows, "qid", rows_of)) for ids in (qid, ids_in_index(y))
+    )
+    if given is not None and carried is not None and not np.array_equal(given.codes, carried.codes):
+        row = int(np.flatnonzero(given.codes != carried.codes)[0])
+        raise ValueError(
+            f"qid must agree with the index level 'qid' of y; got {given.ids[given.codes[row]]!s} and "
+            f"{carried.ids[carried.codes[row]]!s} at row {row}. Pass one of the two."
+        )
+    queries = carried if given is None else given
+    if groups is None or (queries is not None and not unit):
+        if queries is None:
+            raise TypeError(_missing_ids_message(who, "groups" if unit else "qid"))
+        return queries
+    units = group_rows(check_ids(groups, n_rows, "groups", rows_of))
+    if queries is not None and qid is not groups:
+        check_whole(queries, units, "groups", "group", ", or pass groups=qid")
+    return units
 
 
-def missing_ids_message(who: str, *, in_search: bool = True) -> str:
-    """Say that a query id is needed and none was given, and what to do."""
-    message = (
-        f"{who} needs the query id of each document (qid), and got none. Pass qid=<one query id a document>, or let y "
-        "carry the ids in an index level named 'qid': with_qid(y, qid)."
+def ids_in_index(y: Any) -> Any:
+    """Ids in the index level "qid" of a pandas object, else None."""
+    index: Any = getattr(y, "index", None)
+    return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
+
+
+def _missing_ids_message(who: str, name: str) -> str:
+    return (
+        f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or let y "
+        "carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, groups= and "
+        "qid= reach scorers, splitters and rankers only with sklearn.set_config(enable_metadata_routing=True)."
     )
-    hint = (
-        " Inside scikit-learn's model selection with_qid always works; groups= and qid= arrive everywhere only with "
-        "sklearn.set_config(enable_metadata_routing=True)."
-    )
-    return message + (hint if in_search else "")
+
+
+def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_out: str) -> None:
+    """Refuse units, such as groups, that cut a query."""
+    first = np.empty(len(queries.ids), dtype=np.intp)
+    first[queries.codes[::-1]] = units.codes[::-1]  # of several assignments to a place the last one stays
+    expected = first[queries.codes]
+    cut = np.flatnonzero(units.codes != expected)
+    if len(cut):
+        row = cut[0]
+        query, one, other = queries.ids[queries.codes[row]], units.ids[expected[row]], units.ids[units.codes[row]]
+        raise ValueError(
+            f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
+            f"{noun} {other!s}. Put its rows together{way_out}."
+        )
 
 
 def check_aligned(**columns: Any) -> None:
-    """Refuse pandas objects with the same index labels in different orders.
+    """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
-    Rows are taken by position, as scikit-learn does. Equal labels in another order mean that one of two columns was
-    sorted or shuffled without the other, or that an index was carried along that means nothing: no guess is safe.
+    Rows are taken by position, as scikit-learn does. Other labels, or the same labels in another order, mean that one
+    of two columns was sorted, shuffled or filtered without the other, or that an index was carried along that means
+    nothing: no guess is safe. The index of a new Series, which counts 0 to n - 1, says nothing beside other labels,
+    and nothing at all of scores, which models give by position.
     """
-    indexes = {n: column.index for n, column in columns.items() if hasattr(getattr(column, "index", None), "equals")}
-    for (first, one), (second, other) in itertools.pairwise(indexes.items()):
-        if len(one) == len(other) and not one.equals(other) and set(one) == set(other):
-            raise ValueError(
-                f"{second} must have the same index as {first}; got the same labels in different orders, while rows "
-                f"are taken by position. Align the two, or pass {second}.to_numpy() where the positions do match."
-            )
+    labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
+    for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
+        if len(one) != len(other) or one.equals(other):
+            continue
+        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
+        reordered = _same_labels(one, other)
+        if new and (not reordered or "y_score" in new):
+            continue
+        got = "the same labels in different orders" if reordered else "different labels"
+        raise ValueError(
+            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the two, "
+            f"or pass {second}.to_numpy() if the positions do match."
+        )
+
+
+def row_labels(column: Any) -> Any:
+    """Index of a pandas object without its query ids; None if there is none."""
+    index: Any = getattr(column, "index", None)
+    if not hasattr(index, "get_level_values"):
+        return None
+    if "qid" not in index.names:
+        return index
+    return None if index.nlevels == 1 else index.droplevel("qid")
+
+
+def counts_rows(index: Any) -> bool:
+    """Whether an index is the one that pandas makes if there is no other."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _same_labels(one: Any, other: Any) -> bool:
+    if one.dtype.kind in "iu" and other.dtype.kind in "iu":
+        return np.array_equal(np.sort(one), np.sort(other))
+    return one.dtype == other.dtype and set(one) == set(other)
 
 
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
-    """Ids as a 1-D array with one id a row and none missing, of whatever type they are."""
+    """Ids as a 1-D array with one id per row and none missing, of whatever type they are."""
     refuse_masked(ids, name)
     array = _to_id_array(ids, name)
     if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-D, one query id a document; got {array.ndim} dimensions.")
+        raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     kind = array.dtype.kind
@@ -88,11 +159,11 @@ def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     try:
         return np.asarray(ids)
     except ValueError:
-        raise ValueError(f"{name} must be 1-D, one query id a document; got rows of different lengths.") from None
+        raise ValueError(f"{name} must be 1-D, one id per document; got rows of different lengths.") from None
 
 
-def _missing_objects(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    # Different values are few; only where one of them is missing is every row looked at.
+def _missing_objects(array: NDArray[Any], name: str) -> Mask:
+    # Different values are few; only if one of them is missing is every row looked at.
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:

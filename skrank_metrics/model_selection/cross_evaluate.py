@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import sklearn
-from sklearn.model_selection import check_cv, cross_validate
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column
-from skrank_metrics._input.grouping import NumberedRows, number_rows
-from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._output.result import Framed, Part, Printed, Table, columns_of, counted, interval_text
 from skrank_metrics.model_selection.scorers import predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
@@ -158,30 +159,26 @@ def cross_evaluate(
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
-    check_aligned(X=X, y=y, qid=qid)
     bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
-    ids, source = resolve_ids(y, qid=qid)
-    if ids is None:
-        raise TypeError(missing_ids_message("cross_evaluate", in_search=False))
-    queries = number_rows(check_ids(ids, len(check_label_column(y)), source, "y"))
-    params = dict(params or {})
+    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X)
+    params, ids = dict(params or {}), queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
     splitter = QueryKFold(5) if cv is None else check_cv(cv)
     splits = list(split_rows(splitter, X, y, units, ids))
     replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(splitter)).check()
     fold = _fold_of_query(splits, queries)
-    options = {"n_jobs": n_jobs, "params": {"qid": np.asarray(ids), **params}, "verbose": verbose}
-    scores = {name: _out_of_fold(model, X, y, splits, options) for name, model in models.items()}
+    fits = _Fits(X, y, splits, {"qid": ids, **params}, n_jobs, verbose)
+    scores = {name: fits.out_of_fold(model) for name, model in models.items()}
     tested = np.flatnonzero(fold[queries.codes] >= 0)
     reports = {
-        name: evaluate(np.asarray(y)[tested], of_rows[tested], qid=np.asarray(ids)[tested], metrics=metrics)
+        name: evaluate(np.asarray(y)[tested], of_rows[tested], qid=ids[tested], metrics=metrics)
         for name, of_rows in scores.items()
     }
     fold = fold[fold >= 0]
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
-def _fold_of_query(splits: Splits, queries: NumberedRows) -> IntArray:
+def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
     """In which fold each query is tested, -1 for none."""
     fold = np.full(len(queries.ids), -1)
     for number, (_, test) in enumerate(splits):
@@ -196,26 +193,46 @@ def _fold_of_query(splits: Splits, queries: NumberedRows) -> IntArray:
     return fold
 
 
-class _NoScore:
-    """A scorer that computes nothing, and takes the ids that not every estimator does."""
+@dataclass(frozen=True)
+class _Fits:
+    """Fits on the training parts of folds, of models that may differ."""
 
-    def get_metadata_routing(self) -> MetadataRequest:
-        request = MetadataRequest(owner="cross_evaluate")
-        for name in ("qid", "groups"):
-            request.score.add_request(param=name, alias=True)
-        return request
+    X: Any
+    y: Any
+    splits: Splits
+    params: Mapping[str, Any]  # metadata of the rows, for those that request it
+    n_jobs: int | None
+    verbose: int
 
-    def __call__(self, estimator: Any, X: Any, y: Any, **_: Any) -> float:
-        return 0.0
+    def out_of_fold(self, model: Any) -> FloatArray:
+        """Score each row by the clone that was not fitted on it; NaN for rows that no fold tests."""
+        with sklearn.config_context(enable_metadata_routing=True):
+            requested = self._requested(model)
+            parts = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+                delayed(_fit_and_predict)(clone(model), self.X, self.y, train, test, requested)
+                for train, test in self.splits
+            )
+        scores = np.full(count_rows(self.X), np.nan)
+        for (_, test), predicted in zip(self.splits, parts, strict=True):
+            scores[test] = predicted
+        return scores
+
+    def _requested(self, model: Any) -> dict[str, Any]:
+        """What of the metadata the fit of a model requests; what nobody requests is an error, as in scikit-learn."""
+        router = MetadataRouter(owner="cross_evaluate")
+        router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        # Query ids are for the reports and the folds in any case.
+        router.validate_metadata(
+            method="fit", params={n: v for n, v in self.params.items() if n not in ("qid", "groups")}
+        )
+        return dict(router.route_params(params=self.params, caller="fit").estimator.fit)
 
 
-def _out_of_fold(model: Any, X: Any, y: Any, splits: Splits, options: Mapping[str, Any]) -> FloatArray:
-    n_rows = len(y)
-    scores = np.full(n_rows, np.nan)
-    with sklearn.config_context(enable_metadata_routing=True):
-        fitted = cross_validate(
-            model, X, y, cv=splits, scoring=_NoScore(), return_estimator=True, error_score="raise", **options
-        )["estimator"]
-    for estimator, (_, test) in zip(fitted, splits, strict=True):
-        scores[test] = predict_scores(estimator, _safe_indexing(X, test))
-    return scores
+def _fit_and_predict(model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any]) -> Any:
+    n_rows = count_rows(X)
+    sliced = {
+        name: take_rows(value, train) if np.ndim(value) and count_rows(value) == n_rows else value
+        for name, value in params.items()
+    }
+    model.fit(take_rows(X, train), take_rows(y, train), **sliced)
+    return predict_scores(model, take_rows(X, test))

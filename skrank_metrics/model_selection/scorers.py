@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,8 +14,8 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
-from skrank_metrics._input.query_ids import missing_ids_message, resolve_ids
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError
+from skrank_metrics._input.query_ids import ids_in_index
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
@@ -44,25 +45,23 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
+        data = {"y_true": y_true, "y_score": y_score, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         try:
-            return self._score(y_true, y_score, resolve_ids(y_true, qid=qid, groups=groups)[0], sample_weight)
+            return self._score(data)
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
             return cast(float, fail_in_search(error))
 
-    def _score(self, y_true: Any, y_score: Any, ids: Any, sample_weight: Any) -> float:
-        if ids is None:
-            raise TypeError(missing_ids_message(f"The scorer {self.metric}"))
-        scores = to_array(y_score, "y_score")
-        if scores.ndim == 2:
-            raise ValueError(one_a_class_message(scores.shape[1]) + ", or pass response_method='predict'.")
-        warn_of_fitted(y_score, ids)
-        result, weights = shared_results.take(self.together, self.number, (y_true, y_score, ids, sample_weight))
+    def _score(self, data: Mapping[str, Any]) -> float:
+        scores = np.shape(data["y_score"])
+        if len(scores) == 2:
+            raise ValueError(one_per_class_message(scores[1]) + ", or pass response_method='predict'.")
+        result, weights = shared_results.take(self.together, self.number, data)
         value = float(self.metric.aggregate(result, weights))
         if np.isnan(value):  # of every candidate, so that a search would take the first one
             raise ValueError(
-                f"y_true must leave a query for which {self.metric} is defined where replace_undefined_by is nan; got "
+                f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
                 "none in the rows that are scored. Set replace_undefined_by=0.0, or balance the folds, as "
                 "QueryKFold(stratify='relevance') does."
             )
@@ -232,17 +231,17 @@ def predict_scores(estimator: Any, X: Any) -> Any:
     if method == "predict_proba" and np.ndim(scores) == 2 and np.shape(scores)[1] == 2:
         return np.asarray(scores)[:, 1]
     if np.ndim(scores) == 2:
-        raise ValueError(one_a_class_message(np.shape(scores)[1]) + ".")
+        raise ValueError(one_per_class_message(np.shape(scores)[1]) + ".")
     return scores
 
 
-def one_a_class_message(n_classes: int) -> str:
+def one_per_class_message(n_classes: int) -> str:
     """Say that a classifier gave a score for each class, and what to do; without the stop, for further ways out."""
     if n_classes == 1:
-        return "y_score must be 1-D; the model gave a single column. Let it predict what .ravel() makes of that"
+        return "y_score must be 1-D; got a single column. Let the model predict what .ravel() makes of it"
     return (
-        f"y_score must hold one score a document; the model gave {n_classes}, one a class. Wrap it in QueryRanker, "
-        "which ranks by the expected grade"
+        f"y_score must hold one score per document; got {n_classes} columns, one per class. Wrap the model in "
+        "QueryRanker, which ranks by the expected grade"
     )
 
 
@@ -260,10 +259,10 @@ class SharedResults(threading.local):
         self._left: dict[int, PerQuery] = {}
 
     def take(
-        self, together: tuple[BoundMetric, ...], number: int, data: tuple[Any, Any, Any, Any]
+        self, together: tuple[BoundMetric, ...], number: int, data: Mapping[str, Any]
     ) -> tuple[PerQuery, FloatArray | None]:
-        """Result of one of the metrics on (y_true, y_score, qid, sample_weight), and the weights of the queries."""
-        arrays = _to_arrays(data)
+        """Result of one of the metrics on data, and the weights of the queries."""
+        arrays = _to_arrays([*data.values(), ids_in_index(data["y_true"])])
         if together is not self._together or number not in self._left or not _same(arrays, self._data):
             self._compute(together, number, data)
             self._together = together
@@ -273,10 +272,10 @@ class SharedResults(threading.local):
             self._data = []
         return result, weights
 
-    def _compute(self, together: tuple[BoundMetric, ...], number: int, data: tuple[Any, Any, Any, Any]) -> None:
+    def _compute(self, together: tuple[BoundMetric, ...], number: int, data: Mapping[str, Any]) -> None:
         self._left = {}
-        y_true, y_score, qid, sample_weight = data
-        lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight)
+        lists = query_lists(**data, who=f"The scorer {together[number]}")
+        warn_of_fitted(data["y_score"], lists.grouping.ids, lists.grouping.sizes)
         self._weights = lists.weights
         try:
             self._left = dict(enumerate(per_query(lists, [metric.computation for metric in together])))
@@ -285,7 +284,7 @@ class SharedResults(threading.local):
             self._left = {number: per_query(lists, [together[number].computation])[0]}
 
 
-def _to_arrays(data: tuple[Any, ...]) -> list[NDArray[Any] | None]:
+def _to_arrays(data: Sequence[Any]) -> list[NDArray[Any] | None]:
     try:
         return [None if part is None else np.asarray(part) for part in data]
     except ValueError:  # ragged, which equals nothing; the checks to come say what is wrong with it

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from skrank_metrics._input.arrays import to_array
-from skrank_metrics._input.query_ids import check_aligned, check_ids
+from skrank_metrics._input.query_ids import check_ids, counts_rows, query_ids, row_labels
 
 
 def with_qid(y: Any, qid: Any) -> Any:
     """Labels that carry their query ids through scikit-learn, in the index of a pandas Series.
 
     scikit-learn slices ``y`` in every fold and keeps its index, so that scorers, splitters and rankers of this
-    package find the ids there without metadata routing. The ids take the place of the index that ``y`` had, so nothing
-    can tell any more whether the rows of a DataFrame ``X`` are in the same order: sort or shuffle all rows before.
+    package find the ids there without metadata routing. An index that ``y`` had stays as a further level, by which the
+    rows of a DataFrame ``X`` are checked; the default one, which
+    counts 0 to n - 1, is dropped.
 
     Parameters
     ----------
@@ -30,9 +31,10 @@ def with_qid(y: Any, qid: Any) -> Any:
     Raises
     ------
     ImportError
-        Where pandas is not installed.
+        If pandas is not installed.
     ValueError
-        Where lengths differ, an id is missing, or ``y`` and ``qid`` are Series with their index in different orders.
+        If lengths differ, an id is missing, ``y`` and ``qid`` are Series with different indexes, or ``y`` already
+        carries other ids.
 
     Examples
     --------
@@ -48,10 +50,12 @@ def with_qid(y: Any, qid: Any) -> Any:
             "with_qid needs pandas (pip install pandas). Without it, enable metadata routing and pass groups=qid."
         ) from None
     if qid is None:
-        raise TypeError("qid must hold one query id a document; got None.")
+        raise TypeError("qid must hold one query id per document; got None.")
     labels = to_array(y, "y")
     if labels.ndim != 1:
-        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
-    ids = check_ids(qid, len(labels), "qid", "y")
-    check_aligned(y=y, qid=qid)
-    return pd.Series(labels, index=pd.Index(ids, name="qid"), name=getattr(y, "name", None))
+        raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
+    query_ids(len(labels), "with_qid", y=y, qid=qid)
+    index, kept = pd.Index(check_ids(qid, len(labels), "qid", "y"), name="qid"), row_labels(y)
+    if kept is not None and not counts_rows(kept):
+        index = pd.MultiIndex.from_arrays([index, *(kept.get_level_values(level) for level in range(kept.nlevels))])
+    return pd.Series(labels, index=index, name=getattr(y, "name", None))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights, take_rows
 from skrank_metrics._input.grouping import Grouping, query_weights
 
 
@@ -43,8 +43,8 @@ def sorted_rows(estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sam
     """Sort rows by query, with weights as the estimator takes them."""
     weights = None if sample_weight is None else _row_weights(estimator, grouping, sample_weight)
     if grouping.order is not None:
-        X, y = take_rows(X, grouping.order), y[grouping.order]
-    return SortedRows(X, y, grouping.sizes, weights)
+        X = take_rows(X, grouping.order)
+    return SortedRows(X, grouping.sort(y), grouping.sizes, weights)
 
 
 def _row_weights(estimator: Any, grouping: Grouping, sample_weight: Any) -> FloatArray:
@@ -53,8 +53,7 @@ def _row_weights(estimator: Any, grouping: Grouping, sample_weight: Any) -> Floa
         raise TypeError(f"sample_weight must be None, as {type(estimator).__name__}.fit takes no weights.")
     if way in ("group_id", "qid"):
         return np.repeat(query_weights(sample_weight, grouping), grouping.sizes)
-    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
-    return rows if grouping.order is None else rows[grouping.order]
+    return grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
@@ -91,14 +90,3 @@ def accepted_by_fit(estimator: Any) -> set[str]:
             if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
                 break
     return names
-
-
-def take_rows(X: Any, rows: Any) -> Any:
-    """Take rows by position, of whatever holds them."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[rows]
-    if hasattr(X, "to_batches"):  # a table of pyarrow
-        return X.take(rows)
-    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

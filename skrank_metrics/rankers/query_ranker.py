@@ -10,8 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, to_float64
-from skrank_metrics._input.grouping import group_rows
-from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection._leaks import queries_of, remember
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -138,16 +137,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
-        check_aligned(X=X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
-        ids, name = resolve_ids(y, qid=qid, groups=groups)
-        if ids is None:
-            raise TypeError(missing_ids_message("QueryRanker.fit"))
-        grouping = group_rows(check_ids(ids, len(labels), name, "y"))
+        columns = {"X": X, "sample_weight": sample_weight}
+        grouping = query_ids(len(labels), "QueryRanker.fit", y=y, qid=qid, groups=groups, **columns)
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
         self.estimator_ = clone(self.estimator)
         self._fit_sorted(sorted_rows(self.estimator_, X, targets, grouping, sample_weight), stops_early)
-        self.queries_ = queries_of(grouping)
+        self.queries_ = queries_of(grouping.ids, grouping.sizes)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))

@@ -1,4 +1,4 @@
-"""Several metrics of one ranking, query by query."""
+"""Several metrics of one ranking, per query and on average."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.grouping import Grouping, one_a_query
+from skrank_metrics._input.grouping import Grouping, one_per_query
 from skrank_metrics._input.query_ids import check_aligned, check_ids
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
@@ -39,25 +39,25 @@ def evaluate(
     y_score : array-like of the shape of y_true
         Scores to rank by, the largest first. May be infinite, not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a Series
-        with an index level named "qid", see with_qid.
+        Query id of each document, of any type and in any order. Not needed if y_true is 2-D or is a Series with an
+        index level named "qid", see with_qid.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, by name ("ndcg(gain=exp2)@10") or as get_metric gives it.
+        What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric.
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Whose defaults the metrics take where their names set nothing, so as to give the numbers of that library.
+        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, for all metrics. None leaves each metric its own, "average" unless its
+        Order of documents with equal scores, for all metrics. If None, each metric keeps its own: "average" unless its
         name or the convention says otherwise.
     replace_undefined_by : float, default=None
         Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
-        None leaves each metric its own, 0 unless its name or the convention says otherwise.
+        If None, each metric keeps its own: 0 unless its name or the convention says otherwise.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. None means that all were ranked.
     by : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        What to slice the report by, such as the type or the length of a query, which must not vary within a query.
+        What to slice the report by, such as the type or the length of a query. Must not vary within a query.
 
     Returns
     -------
@@ -67,13 +67,13 @@ def evaluate(
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        Where labels, scores, ids, weights or slices are not valid, or a metric is unknown.
+        If labels, scores, ids, weights or slices are not valid, or a metric is unknown.
 
     Examples
     --------
-    In query "a" the relevant document is at rank 1, in query "b" at rank 2, where the discount is log2(3):
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics=["mrr", "recall@1"])
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, by their names as given."""
+    """Bind one or several metrics; the keys are the names as given."""
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
@@ -104,8 +104,8 @@ def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) ->
 def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     if np.shape(by) != (n_expected,):
-        raise ValueError(f"by must hold one value a {what}, {n_expected} in all; got shape {np.shape(by)}.")
+        raise ValueError(f"by must hold one value per {what}, {n_expected} in all; got shape {np.shape(by)}.")
     values = check_ids(by, n_expected, "by")
     if two_dimensional:
         return values
-    return one_a_query(values, grouping, "by", "A query is in one slice as a whole: give all its documents one value.")
+    return one_per_query(values, grouping, "by", "Give all documents of a query the same value.")

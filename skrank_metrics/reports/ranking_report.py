@@ -1,4 +1,4 @@
-"""What several metrics say of one ranking: means with intervals, queries, slices, and what to beware of."""
+"""The values of several metrics for one ranking: means with intervals, queries, slices, and warnings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_choice, check_int
-from skrank_metrics._input.grouping import number_rows
-from skrank_metrics._output.result import Framed, Part, Printed, Table, counted, interval_text
+from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
@@ -21,22 +22,21 @@ from skrank_metrics.reports.statistics import METHOD, TOO_FEW, check_confidence,
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RankingReport(Printed, Framed):
-    """Values of ranking metrics, as means and query by query.
+class RankingReport(Result):
+    """Values of ranking metrics, as means and per query.
 
-    Prints as a table, in notebooks too; ``to_frame()`` gives the values per query, with the ids as index (as a first
-    column "qid" of polars) and a column "by" where there are slices.
+    Prints as a table, in notebooks too. ``to_frame()`` gives one row per query, with the ids as index (in polars as a
+    first column "qid") and, if there are slices, a column "by".
 
-    It keeps the labels and scores that it was computed of, for ``health`` and ``slices``, which are computed when first
-    asked for, printing included. Where these were float64 and sorted by query, they are not copied: scores that are
-    overwritten afterwards are what ``health`` then sees.
+    The report keeps the labels and scores for ``health`` and ``slices``, which are computed on first use, also by
+    printing. Arrays of float64 that are sorted by query are not copied, so scores must not be overwritten before that.
 
     Attributes
     ----------
     mean : dict of str to float
-        Mean over queries (or the pooled value, for a metric with ``average=micro``) by name of the metric.
+        Mean over queries (or the pooled value of a metric with ``average=micro``) by name of the metric.
     per_query : dict of str to ndarray of shape (n_queries,)
-        Value of each query by name of the metric; undefined ones are replaced as ``evaluate`` was told.
+        One value per query by name of the metric; undefined ones are replaced by ``replace_undefined_by``.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, the order of the arrays in ``per_query``.
     n_undefined : dict of str to int
@@ -44,13 +44,12 @@ class RankingReport(Printed, Framed):
     n_documents : int
         Number of documents of all queries.
     weights : ndarray of shape (n_queries,) or None
-        Weights of the queries, where there are any.
+        Weights of the queries; None if there are none.
     by : ndarray of shape (n_queries,) or None
-        The slice that each query belongs to, where ``evaluate`` was told.
+        The slice that each query belongs to; None if there are none.
     """
 
     _index: ClassVar[str | None] = "qid"
-    _same_as: ClassVar[str] = "per_query"
 
     mean: dict[str, float]
     per_query: dict[str, FloatArray]
@@ -69,30 +68,30 @@ class RankingReport(Printed, Framed):
 
     @property
     def metrics(self) -> Mapping[str, BoundMetric]:
-        """The metrics by name, as get_metric gives them; ``greater_is_better`` is one of their attributes."""
+        """The metrics by name, as returned by get_metric; ``greater_is_better`` is one of their attributes."""
         return self._evaluation.metrics
 
     @property
     def std(self) -> dict[str, float]:
-        """Standard deviation over queries by name of the metric, undefined ones left out where they have no value."""
+        """Standard deviation over queries by name of the metric; queries with the value NaN are left out."""
         defined = {name: values[~np.isnan(values)] for name, values in self.per_query.items()}
         return {name: float(values.std()) if len(values) else float("nan") for name, values in defined.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Compute confidence intervals of the means, by Student's t over queries.
+        """Compute confidence intervals of the means with Student's t distribution over queries.
 
-        Queries are taken for a sample of those that there could be. The interval covers what it should from about 30
-        queries on, and from 100 on where most queries have the value 0; where all values are equal, it is a point.
+        The queries are taken as a random sample. Coverage is close to nominal from about 30 queries, or from about 100
+        if most queries have the value 0. If all values are equal, the interval is a point.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Share of intervals that shall cover the mean over all queries that there could be, in (0, 1).
+            Share of intervals that should cover the mean of the population of queries, in (0, 1).
 
         Returns
         -------
         intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN where fewer than two queries have a value.
+            Lower and upper end by name of the metric; NaN if fewer than two queries have a value.
         """
         confidence = check_confidence(confidence)
         return {
@@ -100,7 +99,7 @@ class RankingReport(Printed, Framed):
         }
 
     def _weights_of(self, name: str) -> FloatArray | None:
-        # A pooled ratio is the mean of the ratios of queries, each weighted with its denominator.
+        # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
         if self.metrics[name].average != "micro":
             return self.weights
         sizes = self._evaluation.results[name].denominators
@@ -108,10 +107,10 @@ class RankingReport(Printed, Framed):
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
-        """A report of each slice, by the values of ``by`` in order of first appearance; empty without ``by``."""
+        """One report per slice, by the values of ``by`` in order of first appearance; empty without ``by``."""
         if self.by is None:
             return {}
-        slices = number_rows(self.by)
+        slices = group_rows(self.by)
         return {
             name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
             for number, name in enumerate(slices.ids.tolist())
@@ -119,15 +118,15 @@ class RankingReport(Printed, Framed):
 
     @cached_property
     def health(self) -> Health:
-        """What to beware of in labels and scores, with a sentence for each finding that changes the reading.
+        """What in labels and scores can mislead, with one sentence per finding that changes how to read the numbers.
 
-        Counts ties, also those that float32 would make, repeated rows, and queries of constant scores, of a single
-        document, of relevant documents only and without any; and computes how far ties could move each metric.
+        Counts ties, further ties in float32, repeated rows, and queries with constant scores, with a single document,
+        with relevant documents only and with none; and computes how far ties could move each metric.
         """
         return examine(self._evaluation)
 
     def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
-        """Aggregate parts of the queries, such as the folds in which they were tested.
+        """Average the metrics over parts of the queries, such as the folds in which they were tested.
 
         Parameters
         ----------
@@ -143,14 +142,14 @@ class RankingReport(Printed, Framed):
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
     def worst(self, n: int = 10, metric: str | None = None) -> dict[Any, float]:
-        """Find the queries to look at.
+        """List the queries with the worst values.
 
         Parameters
         ----------
         n : int, default=10
-            How many.
+            Number of queries.
         metric : str, default=None
-            By which metric of the report; None means the first.
+            A metric of the report; None means the first.
 
         Returns
         -------
@@ -160,7 +159,7 @@ class RankingReport(Printed, Framed):
         check_int(n, "n", 1)
         name = next(iter(self.mean)) if metric is None else check_choice(metric, "metric", self.per_query)
         values = self._evaluation.results[name].values
-        # What is undefined says nothing of the model, though it may count as 0.
+        # An undefined value says nothing about the model, though it may count as 0.
         defined = np.flatnonzero(~np.isnan(values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
@@ -175,18 +174,18 @@ class RankingReport(Printed, Framed):
     @overload
     def to_dict(self, *, flat: Literal[True]) -> dict[str, float]: ...
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
-        """Put the means and what belongs to them into a dict.
+        """Put the means with their intervals and standard deviations into a dict.
 
         Parameters
         ----------
         flat : bool, default=False
-            Whether to give one level of keys that consist of letters, digits and underscores, as loggers of experiments
-            want them: "ndcg_at_10", "ndcg_at_10_low" and so on.
+            Whether to return a single level of keys made of letters, digits and underscores, as experiment trackers
+            require: "ndcg_at_10", "ndcg_at_10_low" and so on.
 
         Returns
         -------
         values : dict
-            By metric "mean", "std", "n_undefined", and, where there is an interval, "low" and "high".
+            Per metric "mean", "std", "n_undefined" and, if there is an interval, "low" and "high".
         """
         std, intervals = self.std, self.intervals()
         nested = {}
@@ -197,35 +196,28 @@ class RankingReport(Printed, Framed):
         return _flatten(nested) if flat else nested
 
     def _parts(self) -> list[Part]:
-        std, intervals = self.std, self.intervals()
-        heads = ("metric", "mean", "95% interval", "std over queries", "undefined queries")
-        rows = [
-            (name, f"{mean:.4f}", interval_text(intervals[name]), f"{std[name]:.4f}", str(self.n_undefined[name]))
-            for name, mean in self.mean.items()
+        reports = {None: self, **self.slices}
+        intervals = {value: report.intervals() for value, report in reports.items()}
+        std, some_lack_one = self.std, any(np.isnan(low) for ends in intervals.values() for low, _ in ends.values())
+        parts: list[Part] = [
+            f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}",
+            Table(
+                ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
+                [(m, mean, intervals[None][m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
+            ),
         ]
-        title = f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}"
-        reports = (self, *self.slices.values())
-        some_lack_one = any(np.isnan(low) for report in reports for low, _ in report.intervals().values())
-        method = f"Intervals: {METHOD}{TOO_FEW if some_lack_one else ''}."
-        return [title, Table(heads, rows), *self._parts_of_slices(), method, *self.health.findings]
-
-    def _parts_of_slices(self) -> list[Part]:
-        if not self.slices:
-            return []
-        rows = []
-        for value, report in self.slices.items():
-            intervals = report.intervals()
-            halves = {name: (high - low) / 2 for name, (low, high) in intervals.items()}
-            means = [
-                f"{mean:.4f} ± {halves[name]:.4f}".replace("± nan", "(no interval)")
-                for name, mean in report.mean.items()
+        if self.slices:
+            rows = [
+                (str(value), metric, len(report.qid), mean, intervals[value][metric])
+                for value, report in self.slices.items()
+                for metric, mean in report.mean.items()
             ]
-            rows.append((str(value), str(len(report.qid)), *means))
-        return [Table(("slice ± half of the interval", "queries", *self.mean), rows)]
+            parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
+        return [*parts, f"Intervals: {METHOD}{TOO_FEW if some_lack_one else ''}.", *self.health.findings]
 
 
 def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> RankingReport:
-    """Aggregate the results of an evaluation."""
+    """Average the results of an evaluation."""
     lists = evaluation.lists
     return RankingReport(
         mean={name: evaluation.mean(name) for name in evaluation.metrics},

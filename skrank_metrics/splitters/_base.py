@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import IntArray, Mask
-from skrank_metrics._input.grouping import NumberedRows, number_rows
-from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._input.arrays import IntArray, Mask, count_rows
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import query_ids
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -65,45 +65,19 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         ValueError
             Where there are too few queries, lengths differ, or a query is in two groups.
         """
-        grouping = query_grouping(X, y, groups, qid)
+        grouping = units_of(X, y, groups, qid)
         for train, test in self._sides(grouping, y):
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
 
     @abstractmethod
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         """Masks of the queries to train on and to test on."""
 
 
-def query_grouping(X: Any, y: Any, groups: Any, qid: Any) -> NumberedRows:
-    """Rows grouped by the unit to keep together, which is ``groups``, else ``qid``, else the index of ``y``."""
-    ids, name = resolve_ids(y, groups=groups, qid=qid)
-    if ids is None:
-        raise TypeError(missing_ids_message("A query-aware split").replace("qid=<", "groups=<", 1))
+def units_of(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
+    """Rows grouped by the unit to keep together."""
     check_consistent_length(X, y)
-    check_aligned(X=X, y=y, **{name: ids})
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    grouping = number_rows(check_ids(ids, n_rows, name, "X"))
-    queries = resolve_ids(y, qid=qid)[0]
-    if name == "groups" and queries is not None and queries is not groups:
-        check_whole(
-            number_rows(check_ids(queries, n_rows, "qid", "X")), grouping, "groups", "group", ", or pass groups=qid"
-        )
-    return grouping
-
-
-def check_whole(queries: NumberedRows, units: NumberedRows, name: str, noun: str, way_out: str) -> None:
-    """Refuse units, such as groups, that cut a query."""
-    first = np.empty(len(queries.ids), dtype=np.intp)
-    first[queries.codes[::-1]] = units.codes[::-1]  # of several assignments to a place the last one stays
-    expected = first[queries.codes]
-    cut = np.flatnonzero(units.codes != expected)
-    if len(cut):
-        row = cut[0]
-        query, one, other = queries.ids[queries.codes[row]], units.ids[expected[row]], units.ids[units.codes[row]]
-        raise ValueError(
-            f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
-            f"{noun} {other!s}. Put its rows together{way_out}."
-        )
+    return query_ids(count_rows(X), "A query-aware split", y=y, qid=qid, groups=groups, unit=True, rows_of="X", X=X)
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:

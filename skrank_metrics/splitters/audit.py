@@ -14,8 +14,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
-from skrank_metrics._input.grouping import NumberedRows, number_rows
-from skrank_metrics._input.query_ids import check_aligned, check_ids, missing_ids_message, resolve_ids
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import query_ids
 
 # Of each fold, this many of the queries that leak are named.
 NAMED_LEAKS = 3
@@ -157,16 +157,13 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     >>> report.leaks
     2
     """
-    ids, name = resolve_ids(y, qid=qid, groups=groups)
-    if ids is None:
-        raise TypeError(missing_ids_message("audit_splits", in_search=False))
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
-    check_aligned(X=X, y=y, **{name: ids})
-    grouping = number_rows(check_ids(ids, len(relevant), name, "y"))
+    grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X)
     splitter = check_cv(cv)
     folds, leaking, cut = [], [], []
-    for fold, (train, test) in enumerate(split_rows(splitter, X, y, ids if groups is None else groups, qid)):
+    units = grouping.ids[grouping.codes] if groups is None else groups
+    for fold, (train, test) in enumerate(split_rows(splitter, X, y, units, qid)):
         in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
         both, partial = _cut_queries(grouping, in_train, in_test)
@@ -175,7 +172,8 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         folds.append({**_describe(grouping, in_test, relevant), "leaking": both.sum(), "cut": partial.sum()})
     if not folds:
         raise ValueError("cv must give at least one pair of train and test; got none.")
-    spelled = "an iterable of (train, test)" if type(splitter).__name__ == "_CVIterableWrapper" else str(splitter)
+    # check_cv makes a splitter of an iterable, whose text says nothing.
+    spelled = str(splitter) if hasattr(cv, "split") or not np.iterable(cv) else "an iterable of (train, test)"
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     return SplitReport(spelled, table, leaking, cut)
 
@@ -204,7 +202,7 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
     return mask
 
 
-def _cut_queries(grouping: NumberedRows, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
+def _cut_queries(grouping: Grouping, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
     """Queries on both sides, and those of which only some rows are in the fold."""
     trained, tested = _count(grouping, in_train), _count(grouping, in_test)
     used = _count(grouping, in_train | in_test)
@@ -212,7 +210,7 @@ def _cut_queries(grouping: NumberedRows, in_train: Mask, in_test: Mask) -> tuple
     return both, ~both & (used > 0) & (used < grouping.sizes)
 
 
-def _describe(grouping: NumberedRows, in_test: Mask, relevant: Mask) -> dict[str, Any]:
+def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
     documents, hits = _count(grouping, in_test), _count(grouping, in_test & relevant)
     present = documents > 0
     return {
@@ -224,5 +222,5 @@ def _describe(grouping: NumberedRows, in_test: Mask, relevant: Mask) -> dict[str
     }
 
 
-def _count(grouping: NumberedRows, rows: Mask) -> IntArray:
+def _count(grouping: Grouping, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))

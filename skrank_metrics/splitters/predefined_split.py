@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, Mask
-from skrank_metrics._input.grouping import NumberedRows, number_rows
-from skrank_metrics._input.query_ids import check_ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_whole, query_grouping
+from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.query_ids import check_ids, check_whole
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, units_of
 
 
 class PredefinedQuerySplit(QuerySplitter):
@@ -109,14 +109,14 @@ class PredefinedQuerySplit(QuerySplitter):
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold 3 different parts or more to split in three; got {self.n_splits}.")
-        grouping = query_grouping(X, y, groups, qid)
+        grouping = units_of(X, y, groups, qid)
         part_of_row = self._part_of_query(grouping)[grouping.codes]
         for test in range(self.n_splits):
             validation = (test - 1) % self.n_splits
             train = (part_of_row != test) & (part_of_row != validation)
             yield np.flatnonzero(train), np.flatnonzero(part_of_row == validation), np.flatnonzero(part_of_row == test)
 
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         parts = self._part_of_query(grouping)
         for test in range(self.n_splits):
             train = parts != test
@@ -124,7 +124,7 @@ class PredefinedQuerySplit(QuerySplitter):
                 train &= parts != (test - 1) % self.n_splits
             yield train, parts == test
 
-    def _part_of_query(self, grouping: NumberedRows) -> IntArray:
+    def _part_of_query(self, grouping: Grouping) -> IntArray:
         """Place of the part of each query among the sorted parts."""
         parts = self._grouped_parts()
         if len(parts.codes) != len(grouping.codes):
@@ -139,8 +139,8 @@ class PredefinedQuerySplit(QuerySplitter):
         of_query[grouping.codes] = rank[parts.codes]
         return of_query
 
-    def _grouped_parts(self) -> NumberedRows:
+    def _grouped_parts(self) -> Grouping:
         array: NDArray[Any] = check_ids(self.parts, len(self.parts), "parts", "X")
         if not len(array):
             raise ValueError("parts must hold the part of each row; got none.")
-        return number_rows(array)
+        return group_rows(array)

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice, check_int, check_label_column
-from skrank_metrics._input.grouping import NumberedRows
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 STRATIFY = (None, "relevance", "size", "both")
@@ -89,7 +89,7 @@ class QueryKFold(QuerySplitter):
         self.shuffle: bool = shuffle
         self.random_state: Any = random_state
 
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = check_random_state(self.random_state) if self.shuffle else None
         folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
         for fold in range(self.n_splits):
@@ -156,7 +156,7 @@ class RepeatedQueryKFold(QuerySplitter):
         """
         return self.n_splits * self.n_repeats
 
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
             folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
@@ -164,7 +164,7 @@ class RepeatedQueryKFold(QuerySplitter):
                 yield folds != fold, folds == fold
 
 
-def _fold_of_query(grouping: NumberedRows, y: Any, n_folds: int, stratify: str | None, random: Any) -> IntArray:
+def _fold_of_query(grouping: Grouping, y: Any, n_folds: int, stratify: str | None, random: Any) -> IntArray:
     n_queries, sizes = len(grouping.ids), grouping.sizes
     if n_queries < n_folds:
         raise ValueError(
@@ -182,7 +182,7 @@ def _fold_of_query(grouping: NumberedRows, y: Any, n_folds: int, stratify: str |
     return deal(order, np.column_stack(amounts), n_folds)
 
 
-def _relevant_documents(grouping: NumberedRows, y: Any) -> FloatArray:
+def _relevant_documents(grouping: Grouping, y: Any) -> FloatArray:
     """Number of relevant documents of each query."""
     if y is None:
         raise TypeError(

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, indexable
+from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import Mask, check_int
-from skrank_metrics._input.grouping import NumberedRows
-from skrank_metrics._input.query_ids import check_aligned, missing_ids_message, resolve_ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, query_grouping
+from skrank_metrics._input.arrays import Mask, check_int, count_rows, take_rows
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 
 class QueryShuffleSplit(QuerySplitter):
@@ -69,7 +69,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.train_size: float | None = train_size
         self.random_state: Any = random_state
 
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
@@ -128,19 +128,17 @@ def query_train_test_split(
     _check_size(test_size, "test_size")
     _check_size(train_size, "train_size")
     check_consistent_length(*arrays)
-    carrier = next((array for array in arrays if resolve_ids(array)[0] is not None), None)
-    ids = qid if qid is not None else resolve_ids(carrier)[0]
-    if ids is None:
-        raise TypeError(missing_ids_message("query_train_test_split", in_search=False))
-    check_aligned(**{f"array {place}": array for place, array in enumerate(arrays)}, qid=qid)
-    parts = indexable(*arrays)
-    grouping = query_grouping(parts[0], None, None, ids)
-    sides = _draw(grouping, test_size, train_size, 0.25, check_random_state(random_state))
-    train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
-    return [_safe_indexing(part, rows) for part in parts for rows in (train, test)]
+    columns = {f"array {place}": array for place, array in enumerate(arrays)}
+    carriers = [array for array in arrays if ids_in_index(array) is not None] or [None]
+    ids = ids_in_index(carriers[0]) if qid is None else qid
+    who, n_rows = "query_train_test_split", count_rows(arrays[0])
+    groupings = [query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns) for y in carriers]
+    sides = _draw(groupings[0], test_size, train_size, 0.25, check_random_state(random_state))
+    train, test = (np.flatnonzero(side[groupings[0].codes]) for side in sides)
+    return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
-def _draw(grouping: NumberedRows, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
+def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
     n_train, n_test = _numbers_of_queries(n_queries, test_size, train_size, default)
     drawn = random.permutation(canonical_order(grouping.ids))

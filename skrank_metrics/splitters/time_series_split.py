@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import Mask, check_int
-from skrank_metrics._input.grouping import NumberedRows
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter
 
 
@@ -62,7 +62,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.max_train_size: int | None = max_train_size
         self.test_size: int | None = test_size
 
-    def _sides(self, grouping: NumberedRows, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         if size < 1 or n_queries - self.n_splits * size - self.gap < 1:

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics._input.grouping import concatenate_ranges, group_rows, number_rows
+from skrank_metrics._input.grouping import concatenate_ranges, group_rows
 from skrank_metrics._input.query_ids import check_ids
 
 
@@ -64,7 +64,7 @@ def test_numbers_at_the_ends_of_their_range_stay_apart(ids):
     grouping = group_rows(ids)
     assert grouping.ids.tolist() == ids[:2].tolist()
     assert grouping.order.tolist() == [0, 2, 1]
-    assert number_rows(ids).codes.tolist() == [0, 1, 0]
+    assert grouping.codes.tolist() == [0, 1, 0]
 
 
 def test_ids_far_apart_need_no_room_for_those_between():

@@ -7,22 +7,49 @@ import pyarrow as pa
 import pytest
 
 from skrank_metrics import ndcg_score, with_qid
-from skrank_metrics._input.query_ids import resolve_ids
+from skrank_metrics._input.query_ids import query_ids
 
 
-def test_first_source_given_comes_first_and_the_index_of_y_last():
-    y = pd.Series([1, 0], index=pd.Index([5, 6], name="qid"))
-    assert resolve_ids(y, qid="a", groups="b") == ("a", "qid")
-    assert resolve_ids(y, groups=None, qid="a") == ("a", "qid")
-    assert resolve_ids(y, qid=None, groups="b") == ("b", "groups")
-    assert list(resolve_ids(y, qid=None)[0]) == [5, 6]
-    two_levels = pd.Series([1, 0], index=pd.MultiIndex.from_arrays([[5, 6], [0, 1]], names=["qid", "document"]))
-    assert list(resolve_ids(two_levels, qid=None)[0]) == [5, 6]
+CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
+TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
 
 
-@pytest.mark.parametrize("y", [[1, 0], np.array([1, 0]), pd.Series([1, 0]), pl.Series([1, 0])])
-def test_no_ids_are_no_ids(y):
-    assert resolve_ids(y, qid=None, groups=None) == (None, "")
+def found(y, **sources):
+    """Ids that are found, as they appear."""
+    grouping = query_ids(3, "A test", y=y, **sources)
+    return grouping.ids[grouping.codes].tolist()
+
+
+@pytest.mark.parametrize("y", [CARRIED, TWO_LEVELS])
+def test_rankings_are_by_qid_then_the_index_of_y_then_groups(y):
+    assert found(y) == [5, 6, 6]
+    assert found(y, groups=["u", "u", "u"]) == [5, 6, 6]
+    assert found(y, qid=[5, 6, 6], groups=["u", "u", "u"]) == [5, 6, 6]
+    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "u", "u"]) == ["a", "b", "b"]
+    assert found([1, 0, 2], groups=["u", "u", "v"]) == ["u", "u", "v"]
+
+
+@pytest.mark.parametrize("y", [CARRIED, TWO_LEVELS])
+def test_splits_are_by_groups_then_qid_then_the_index_of_y(y):
+    assert found(y, unit=True) == [5, 6, 6]
+    assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
+    assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == ["u", "v", "v"]
+    with pytest.raises(ValueError, match="all rows of a query in one group; got query 6 in group u and group v"):
+        found(y, groups=["u", "u", "v"], unit=True)
+
+
+def test_qid_and_the_index_of_y_must_agree():
+    assert found(CARRIED, qid=["a", "b", "b"]) == ["a", "b", "b"]  # other names of the same queries
+    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got 5 and 6 at row 1"):
+        found(CARRIED, qid=[5, 5, 6])
+
+
+@pytest.mark.parametrize("y", [[1, 0, 2], np.array([1, 0, 2]), pd.Series([1, 0, 2]), pl.Series([1, 0, 2])])
+def test_no_ids_are_an_error_that_names_the_ways_out(y):
+    with pytest.raises(TypeError, match=r"A test needs the query id .* Pass qid=.* with_qid\(y, qid\)"):
+        found(y)
+    with pytest.raises(TypeError, match="Pass groups="):
+        found(y, unit=True)
 
 
 @pytest.mark.parametrize(

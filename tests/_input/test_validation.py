@@ -75,14 +75,16 @@ def test_bad_weights(call, sample_weight, error, message):
 
 @every_call
 def test_missing_ids_are_never_one_big_query(call):
-    with pytest.raises(TypeError, match=r"\(qid\), and got none.*Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(
+        TypeError, match=r"needs the query id of each document, and got none.*Pass qid=.*with_qid\(y, qid\)"
+    ):
         call(Y, S)
     assert call(with_qid(Y, Q), S) is not None
 
 
 @every_call
 def test_two_dimensions_come_without_ids(call):
-    with pytest.raises(ValueError, match="qid must be left out where y_true is 2-D"):
+    with pytest.raises(ValueError, match="qid must be left out if y_true is 2-D"):
         call([Y], [S], qid=Q)
     with pytest.raises(ValueError, match="sample_weight must hold one weight a query, 1 in all"):
         call([Y], [S], sample_weight=[1, 1, 1, 1])

@@ -137,7 +137,7 @@ def test_a_bare_ranker_takes_its_ids():
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
         ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query once at the most; got query"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"estimators": LogisticRegression()}, ValueError, "one score a document; the model gave 5, one a"),
+        ({"estimators": LogisticRegression()}, ValueError, "one score per document; got 5 columns, one per"),
     ],
 )
 def test_bad_input(change, error, message):
@@ -161,8 +161,8 @@ def test_a_model_that_fails_ends_it():
 def test_progress_is_that_of_joblib(capsys):
     cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV)
     assert capsys.readouterr() == ("", "")
-    cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, verbose=2)
-    assert "END" in capsys.readouterr().out
+    cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, verbose=10)
+    assert "3 out of   3" in capsys.readouterr().err
 
 
 class NeverFitted(Ridge):

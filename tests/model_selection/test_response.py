@@ -28,7 +28,7 @@ def test_scores_are_those_that_the_scorers_see(model, scores):
 
 def test_a_score_for_each_class_is_refused():
     model = LogisticRegression().fit(X, [0, 1, 2, 0, 1, 2])
-    with pytest.raises(ValueError, match=r"the model gave 3, one a class\. Wrap it in QueryRanker"):
+    with pytest.raises(ValueError, match=r"got 3 columns, one per class\. Wrap the model in QueryRanker"):
         predict_scores(model, X)
 
 

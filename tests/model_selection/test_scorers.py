@@ -187,7 +187,7 @@ def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
 def test_a_score_a_class_is_no_ranking(problem):
     X, y, qid = problem
     with pytest.raises(
-        ValueError, match=r"one score a document; the model gave 4, one a class. Wrap it in QueryRanker"
+        ValueError, match=r"one score per document; got 4 columns, one per class. Wrap the model in QueryRanker"
     ):
         get_ranking_scorer("map")(LogisticRegression(max_iter=1000).fit(X, y), X, with_qid(y, qid))
 

@@ -119,7 +119,8 @@ def test_where_ids_come_from():
     assert [test.tolist() for _, test in QueryKFold(2).split(X, qid=other)] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, other))] == expected
     assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), groups=other, qid=qid)] == expected
-    assert [test.tolist() for _, test in QueryKFold(2).split(X, with_qid(qid, qid), qid=other)] == expected
+    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y; got 1 and 3 at row 4"):
+        list(QueryKFold(2).split(X, with_qid(qid, qid), qid=other))
 
 
 def test_mixed_ids():

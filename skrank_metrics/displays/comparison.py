@@ -103,7 +103,7 @@ class ComparisonDisplay:
             area = {"step": "post", "color": colour, "alpha": 0.6, "linewidth": 0, "label": label}
             self.areas_.append(ax.fill_between(range(len(steps)), steps, **area))
         low, high = self.interval
-        ends = "" if np.isnan(low) else f", {self.confidence:.0%} interval [{low:+z.3f}, {high:+z.3f}]"
+        ends = "" if np.isnan(low) else f", {100 * self.confidence:g}% interval [{low:+z.3f}, {high:+z.3f}]"
         style = {"color": "black", "linewidth": 1.2, "label": f"mean {self.mean:+z.3f}{ends}", **(line_kw or {})}
         self.line_ = ax.axhline(self.mean, **style)
         self.band_ = ax.axhspan(low, high, color=self.line_.get_color(), alpha=0.25, linewidth=0)

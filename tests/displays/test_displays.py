@@ -181,6 +181,11 @@ def test_comparison_draws_sorted_differences_and_their_mean():
     ]
 
 
+def test_comparison_names_the_confidence_in_full():
+    display = ComparisonDisplay([0.5, -0.5], 0.0, (-0.9, 0.9), metric="mrr", confidence=0.999).plot()
+    assert legend(display)[-1] == "mean +0.000, 99.9% interval [-0.900, +0.900]"
+
+
 def test_comparison_of_long_names_stays_inside_the_figure():
     names = ("a rather long name of a model, version 2.13", "another long name of another model")
     display = ComparisonDisplay.from_predictions(Y, SCORES, [2, 3, 1] * 3, qid=QID, names=names)
@@ -344,7 +349,7 @@ def test_methods_document_every_parameter_with_its_default(cls):
     for name in (name for name in vars(cls) if name == "plot" or name.startswith("from_")):
         method = getattr(cls, name)
         errors = validate(f"skrank_metrics.{cls.__name__}.{name}")["errors"]
-        # PR06 knows other names of types; RT02 and RT03 ask for less than a name and a sentence.
+        # PR06 knows other names of types; RT02 asks for results without names.
         assert [error for error in errors if error[0][:2] in ("PR", "RT") and error[0] not in ("PR06", "RT02")] == []
         doc = NumpyDocString(inspect.getdoc(method))
         types = {parameter.name: parameter.type for parameter in doc["Parameters"]}

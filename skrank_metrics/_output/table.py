@@ -92,6 +92,12 @@ class Table:
             if column.head is not None
         ]
 
+    def only(self, *columns: Column) -> Table:
+        """Some of the columns, without rows that hold nothing but the first of them."""
+        places = [self.columns.index(column) for column in columns]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return Table(columns, [row for row in rows if any(value is not None for value in row[1:])])
+
     def for_frame(self) -> dict[str, Sequence[Any]]:
         """Values by the names of a frame's columns."""
         return {name: part for column, values in self._by_column for name, part in column.for_frame(values).items()}
@@ -170,8 +176,12 @@ def _fit(columns: list[_Shown], room: int, *, anywhere: bool = False) -> list[li
     """Lines of the heads and of each row, heads being wrapped before names; none if there is no room."""
     cells = [column.wrapped() for column in columns]
     while sum(map(_width, cells)) + len(GAP) * (len(cells) - 1) > room:
-        for number in sorted(range(len(cells)), key=lambda i: (columns[i].is_name, -_width(cells[i]))):
-            width = _width(cells[number])
+        widths = [_width(lines) for lines in cells]
+        breaks_names = [
+            c.is_name and _width(lines[1:]) == w for c, lines, w in zip(columns, cells, widths, strict=True)
+        ]
+        for number in sorted(range(len(cells)), key=lambda i: (breaks_names[i], -widths[i])):
+            width = widths[number]
             narrower = columns[number].wrapped(max(width - 1, 1), anywhere=anywhere)
             readable = width > NARROWEST_NAME if anywhere else max(map(len, narrower[1:]), default=1) <= NAME_LINES
             if _width(narrower) < width and (readable or not columns[number].is_name):
@@ -184,7 +194,7 @@ def _fit(columns: list[_Shown], room: int, *, anywhere: bool = False) -> list[li
 
 
 def _width(cells: list[list[str]]) -> int:
-    return max(len(line) for cell in cells for line in cell)
+    return max((len(line) for cell in cells for line in cell), default=0)
 
 
 def _align(column: _Shown, cells: list[list[str]]) -> list[list[str]]:

@@ -89,18 +89,21 @@ class SearchReport(Result):
     changed: float
 
     def _parts(self) -> list[Part]:
+        table = self._table()
+        candidate, rank, *columns = (column for column in table.columns if isinstance(column, Column) and column.head)
+        *metrics, lead, interval, p_adjusted, verdict = columns
+        (ranked_by,) = (column for column in metrics if column.head == self.metric)
+        others = [column for column in metrics if column is not ranked_by]
         n_tested = sum(candidate.pair is not None for candidate in self.candidates)
         parts: list[Part] = [
             f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
-            self._leads(),
-            f"Lead: of the best over each other candidate, both fitted again, per query out of fold: "
+            table.only(candidate, rank, ranked_by, verdict),
+            table.only(rank, lead, interval, p_adjusted),
+            *([table.only(rank, *others)] if others else []),
+            "The best is compared with each other candidate per query, out of fold, both fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
             f"{counted(n_tested, 'pair')}. Chosen on these data, the best looks better than it is.",
         ]
-        others = [name for name in self.candidates[0].mean if name != self.metric]
-        if others:
-            rows = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in self.candidates]
-            parts.insert(2, Table(("rank", *(Column(name, plus_minus) for name in others)), rows))
         if self.changed > 1e-9:
             parts.append(
                 f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random, or data or "
@@ -108,22 +111,21 @@ class SearchReport(Result):
             )
         return parts
 
-    def _leads(self) -> Table:
+    def _columns(self) -> dict[str, Any]:
+        return self._table().for_frame()
+
+    def _table(self) -> Table:
         metrics = list(self.candidates[0].mean)
         params = list(dict.fromkeys(name for candidate in self.candidates for name in candidate.params))
-        columns: list[str | Column] = [
-            Column("candidate", names=()),
-            "rank",
+        columns = (
+            *(Column("candidate", names=()), Column("rank")),
             *(Column(None, names=(name,)) for name in ("index", *params)),
-            *(
-                Column("mean ± std" if name == self.metric else None, plus_minus, (f"mean {name}", f"std {name}"))
-                for name in metrics
-            ),
+            *(Column(name, plus_minus, (f"mean {name}", f"std {name}")) for name in metrics),
             Column("lead of the best", signed, ("difference",)),
             Column("95% interval", signed, ("low", "high")),
             Column("adjusted p", p_text, ("p_adjusted",)),
-            Column("significant", names=()),
-        ]
+            Column("significantly different", names=()),
+        )
         rows = [
             (
                 *(spelled(c.params), c.rank, c.index, *(c.params.get(name) for name in params)),

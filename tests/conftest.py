@@ -9,9 +9,20 @@ from support import reference
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("mutation", derandomize=True, deadline=None, max_examples=8)
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=8)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_configure(config):
+    default = "quick" if config.option.markexpr == "not slow" else "ci"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.suffix == ".md":  # whole documents, which fit models
+            item.add_marker("slow")
+
 
 DATA = Path(os.environ.get("SKRANK_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

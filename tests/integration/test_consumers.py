@@ -22,6 +22,7 @@ def run(consumer, name, way):
         return CONSUMERS[consumer][0](MODELS[name], X, way.labels(y, qid), way.keywords(qid))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [cell for cell in CELLS if not limit(cell[0], cell[1], cell[2].name)], ids=named)
 def test_gives_the_number_that_a_loop_by_hand_gives(cell):
     consumer, name, way = cell
@@ -29,6 +30,7 @@ def test_gives_the_number_that_a_loop_by_hand_gives(cell):
     np.testing.assert_allclose(run(consumer, name, way), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [cell for cell in CELLS if limit(cell[0], cell[1], cell[2].name)], ids=named)
 def test_what_cannot_work_is_an_error_and_no_number(cell):
     with pytest.raises((TypeError, ValueError), match=r"qid|groups|resource"):

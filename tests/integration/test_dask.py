@@ -14,6 +14,7 @@ distributed = pytest.importorskip("distributed")
 NAMES = ("ndcg@10", "map", "mrr")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # what a cluster warns of while it starts and stops is its own
 def test_two_worker_processes_give_identical_results():
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)

@@ -18,6 +18,7 @@ def notebook(request):
     return nbformat.read(request.param, as_version=4)
 
 
+@pytest.mark.slow
 def test_runs(notebook, tmp_path, monkeypatch, request):
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel is this interpreter, not one of the user's
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")  # or old versions warn that they will do so

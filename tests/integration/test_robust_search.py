@@ -88,6 +88,7 @@ def split_scores(search, candidate):
     return [search.cv_results_[f"split{i}_test_score"][candidate] for i in range(search.n_splits_)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.filterwarnings("ignore:Scoring failed")  # which is said where the score is computed
 def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
@@ -122,6 +123,7 @@ def test_a_search_of_which_every_candidate_fails_has_no_winner_with_a_number(pro
     assert np.isnan(search.best_score_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "error_score"), [("exits", np.nan), ("is killed", "raise")])
 def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
     X, y, qid = problem

@@ -39,6 +39,7 @@ def ndcg_by_hand(labels, scores):
     return dcg / ideal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "name", "values"), MODELS, ids=lambda value: type(value).__name__)
 def test_search_equals_a_loop_by_hand_with_routing_on_and_off(model, name, values, lambdarank):
     X, y, qid = lambdarank

@@ -269,6 +269,7 @@ def test_a_query_for_which_nothing_or_one_document_was_retrieved(name, retrieved
     assert np.isfinite(value)
 
 
+@pytest.mark.slow
 @names
 def test_a_long_list_of_tied_documents_takes_no_square_of_its_length(name):
     n = 20_000

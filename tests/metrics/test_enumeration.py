@@ -64,6 +64,7 @@ def test_every_metric_is_enumerated():
     assert set(OPTIONS) == set(get_metric_names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):

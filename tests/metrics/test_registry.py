@@ -75,6 +75,7 @@ def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
     run("-c", CHECK, path=toy)
 
 
+@pytest.mark.slow
 def test_a_metric_in_one_file_gets_the_contract_tests(toy):
     contract = str(Path(__file__).parent / "test_contract.py")
     printed = run(

@@ -95,6 +95,7 @@ def test_containers_and_ways_of_ids(result, container, ids):
     assert found.reports["Ridge"].mean == pytest.approx(result.reports["ridge"].mean, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same(result):
     found = cross_evaluate({"lightgbm": MODELS["lightgbm"]}, X, Y, qid=QID, cv=CV, n_jobs=2)
     np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])

@@ -201,6 +201,7 @@ def test_missing_ids_are_an_error(problem):
         get_ranking_scorer("ndcg@10")(Given(), X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("scoring", [get_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"])
 @pytest.mark.parametrize("routing", [False, True])
@@ -241,6 +242,7 @@ def test_a_candidate_that_fails_is_left_to_error_score(problem):
     assert np.isnan(values).all()
 
 
+@pytest.mark.slow
 def test_a_search_is_cloned_with_its_scorers(problem):
     X, y, qid = problem
     search = GridSearchCV(

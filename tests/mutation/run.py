@@ -187,7 +187,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    os.environ.setdefault("HYPOTHESIS_PROFILE", "mutation")
+    os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # looking for plugins takes a third of a second
     os.environ.setdefault("SKRANK_ENUMERATED_QUERIES", "300")
     with use_db(arguments.session, WorkDB.Mode.open) as session:

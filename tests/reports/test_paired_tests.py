@@ -74,6 +74,7 @@ def test_t_and_wilcoxon_are_those_of_scipy():
     assert p_value(a - b, "wilcoxon", 1, None) == pytest.approx(stats.wilcoxon(a, b).pvalue, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "n_queries"),
     [("permutation", 30), ("permutation", 100), ("t", 30), ("t", 100), ("wilcoxon", 100)],  # SciPy's is slow below 50

@@ -376,7 +376,7 @@ def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
         ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
         ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 1.0"),
         ({"validation_fraction": 0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 0"),
-        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number between 0 and 1; got '0.1'"),
+        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number in \\(0, 1\\); got '0.1'"),
         ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
         ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
         ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),

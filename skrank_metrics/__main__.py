@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from skrank_metrics._output.result import Table
+from skrank_metrics._output.table import Table
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -27,14 +27,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _metrics() -> Table:
-    """Names of the metrics, as they stand in strings, with their functions."""
+    """Names of the metrics in strings, with their functions and ranges."""
     from skrank_metrics.metrics._registry import REGISTRY
 
     rows = [
         (function.metric.name + "@k" * function.metric.has_cutoff, function.__name__, function.metric.bounds)
         for _, function in sorted(REGISTRY.items())
     ]
-    return Table(("name", "function", "range"), rows, n_names=3)
+    return Table(("name", "function", "range"), rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The demo: ranking models on the digits data, tuned by NDCG@10 in GridSearchCV and compared."""
+"""The demo: ranking models tuned by NDCG@10 on the digits data, and compared."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Bunch
 
+from skrank_metrics._output.result import text_of
+from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
@@ -25,7 +27,7 @@ from skrank_metrics.splitters.query_kfold import QueryKFold
 
 METRICS = ("ndcg@10", "map", "mrr")
 CUTOFFS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 15, 20)]
-# Those of the table, then what the picture has more.
+# The picture needs more than the table.
 COMPUTED = tuple(dict.fromkeys([*METRICS, *CUTOFFS]))
 BASELINE = "baseline: nearest pixels"
 BOOSTERS = {
@@ -40,7 +42,7 @@ BOOSTERS = {
 
 
 def run(picture: Path) -> None:
-    """Compare the models, print a table, draw the picture."""
+    """Tune and compare the models, print a table and draw the picture."""
     data = load_digits_retrieval()
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
     print(f"Every model is tuned by GridSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
@@ -61,7 +63,7 @@ def run(picture: Path) -> None:
 
 
 def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, str]]:
-    """Models with their grids, and what cannot be run here."""
+    """Models with their grids, and the packages that are missing."""
     regressor = HistGradientBoostingRegressor(max_iter=60, random_state=0)
     models = {"HistGradientBoostingRegressor": (regressor, {"max_leaf_nodes": [7, 15, 31]})}
     left_out = {}
@@ -74,7 +76,7 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
 
 
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
-    """Report of the best candidate, each query scored by a model that did not see it; and its parameters."""
+    """Out-of-fold report of the best candidate, and its parameters."""
     folds = QueryKFold(5)
     search = GridSearchCV(
         QueryRanker(model),
@@ -94,23 +96,24 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
 
 
 def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
-    """Rows from the best model to the worst, each with the numbers of those that it can be told apart from."""
+    """One row per model, best first, with the numbers of the models that it is significantly different from."""
     numbers = {name: number for number, name in enumerate(reports, start=1)}
-    apart: dict[str, list[int]] = {name: [] for name in reports}
-    for pair in comparison.told_apart():
-        apart[pair.first].append(numbers[pair.second])
-        apart[pair.second].append(numbers[pair.first])
-    width = max(map(len, reports))
-    heads = "".join(f"{metric:>9}" for metric in METRICS[1:])
-    lines = [f"   {'out of fold':<{width}}{METRICS[0]:>9}  95% interval    {heads}  told apart from"]
-    for name, report in reports.items():
-        low, high = report.intervals()[METRICS[0]]
-        others = "".join(f"{report.mean[metric]:>9.4f}" for metric in METRICS[1:])
-        told = ", ".join(map(str, sorted(apart[name]))) or "none"
-        number = f"{numbers[name]}  {name:<{width}}"
-        lines.append(f"{number}{report.mean[METRICS[0]]:>9.4f}  [{low:.4f}, {high:.4f}]{others}  {told}")
-    lines.append(f"Told apart by {METRICS[0]}, query by query: permutation test at 0.05, corrected after Holm.")
-    return "\n".join(lines)
+    different: dict[str, list[int]] = {name: [] for name in reports}
+    for pair in comparison.significant():
+        different[pair.first].append(numbers[pair.second])
+        different[pair.second].append(numbers[pair.first])
+    first, *others = METRICS
+    rows = [
+        (
+            *(numbers[name], name, report.mean[first], report.intervals()[first]),
+            *(report.mean[metric] for metric in others),
+            ", ".join(map(str, sorted(different[name]))) or "none",
+        )
+        for name, report in reports.items()
+    ]
+    table = Table(("", "out of fold", first, "95% interval", *others, "differs from"), rows)
+    how = f"Differs: significantly by {first}, per query; permutation test at 0.05, corrected after Holm."
+    return text_of([table, how])
 
 
 def _draw(reports: dict[str, RankingReport], comparison: Comparison, picture: Path) -> None:
@@ -125,4 +128,4 @@ def _draw(reports: dict[str, RankingReport], comparison: Comparison, picture: Pa
         MetricAtKDisplay.from_report(report, name=name, ax=left)
     ComparisonDisplay.from_comparison(comparison, ax=right)
     figure.savefig(picture, dpi=150)
-    print(f"NDCG@k against k, and the best two models query by query: {picture}")
+    print(f"NDCG@k against k, and the best two models per query: {picture}")

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
-from skrank_metrics.displays._drawing import COLOURS, add_legend, axes
+from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
 from skrank_metrics.model_selection.search_report import check_search, metric_of, metric_of_scorer, ranked_rows, spelled
 from skrank_metrics.model_selection.within_noise import fold_scores
 
 # Longer names of candidates leave no room for the values.
 NAME_WIDTH = 44
+_BARS = ("dict", "Keyword arguments for matplotlib's ``errorbar``, which draws the means.")
 
 
 class CVResultsDisplay:
     """Candidates of a search, the best on top, with their scores in each fold.
 
-    Made by ``from_estimator``, from the results that a fitted search holds. It has no ``from_predictions``, as the
-    predictions of a search are those of its best candidate alone.
+    Create it with ``from_estimator``. There is no ``from_predictions``, as a search does not keep the predictions of
+    its candidates.
 
     Parameters
     ----------
@@ -32,22 +33,20 @@ class CVResultsDisplay:
     metric : str, default="score"
         Name of the metric.
     n_searched : int, default=None
-        Number of candidates that were searched, of which these are the best; None means that these are all.
+        Number of candidates in the search, if these are the best of more.
 
     Attributes
     ----------
     folds_ : matplotlib Line2D
-        The scores in each fold.
+        Marks of the scores in each fold.
     means_ : matplotlib ErrorbarContainer
-        The means over folds, and one standard deviation to either side.
-    ax_ : matplotlib Axes
-        Axes with the scores.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+        Means over folds, with bars of one standard deviation to either side.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes of the picture, and the figure that they are in.
 
     See Also
     --------
-    search_report : Which of the candidates can be told apart.
+    search_report : Which candidates differ significantly.
 
     Examples
     --------
@@ -65,64 +64,39 @@ class CVResultsDisplay:
         self.metric = metric
         self.n_searched = n_searched
 
+    @documented(errorbar_kw=_BARS)
     def plot(self, ax: Any = None, *, errorbar_kw: Mapping[str, Any] | None = None) -> CVResultsDisplay:
-        """Draw the candidates, one below the other.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure, the higher the more candidates there are.
-        errorbar_kw : dict, default=None
-            Keywords of matplotlib's ``errorbar``, which draws the means.
-
-        Returns
-        -------
-        display : CVResultsDisplay
-            This object.
-
-        Raises
-        ------
-        ImportError
-            Where matplotlib is not installed.
-        """
+        """Draw the candidates one below the other; the height of a new figure follows from their number."""
         names = [textwrap.fill(name, NAME_WIDTH) for name in self.candidates]
         n_lines = 1 + max(name.count("\n") for name in names)
-        ax = axes(self, ax, figsize=(8, 1.1 + (0.16 * n_lines + 0.14) * len(names)))
+        ax = use_axes(self, ax, figsize=(8, 1.1 + (0.16 * n_lines + 0.14) * len(names)))
         n_folds = self.scores.shape[1]
         places = np.arange(len(names))
-        (self.folds_,) = ax.plot(
-            self.scores.ravel(),
-            np.repeat(places, n_folds),
-            linestyle="none",
-            marker="|",
-            markersize=9,
-            color="0.3",
-            zorder=2,
-            label=f"each of {n_folds} folds",
-        )
+        marks = {"linestyle": "none", "marker": "|", "markersize": 9, "color": "0.3", "zorder": 2}
+        label = f"score in each of {n_folds} folds"
+        (self.folds_,) = ax.plot(self.scores.ravel(), np.repeat(places, n_folds), **marks, label=label)
         # The bars lie under the marks of the folds.
-        style = {
-            "fmt": "o",
-            "zorder": 1,
-            "color": COLOURS[0],
-            "elinewidth": 3,
-            "ecolor": "#9CC6E3",
-            "label": "mean and standard deviation over folds",
-        }
-        means, spreads = self.scores.mean(axis=1), self.scores.std(axis=1)
-        self.means_ = ax.errorbar(means, places, xerr=spreads, **{**style, **(errorbar_kw or {})})
-        left_out = self.n_searched is not None and self.n_searched > len(names)
-        ax.set(
-            xlabel=f"{self.metric} (the best {len(names)} of {self.n_searched} candidates)"
-            if left_out
-            else self.metric,
-            ylim=(len(names) - 0.5, -0.5),
-        )
+        style = {"fmt": "o", "zorder": 1, "color": COLOURS[0], "elinewidth": 3, "ecolor": "#9CC6E3"}
+        style |= {"label": "mean ± standard deviation over folds", **(errorbar_kw or {})}
+        self.means_ = ax.errorbar(self.scores.mean(axis=1), places, xerr=self.scores.std(axis=1), **style)
+        some = self.n_searched is not None and self.n_searched > len(names)
+        note = f" (best {len(names)} of {self.n_searched} candidates)" if some else ""
+        ax.set(xlabel=self.metric + note, ylim=(len(names) - 0.5, -0.5))
         ax.set_yticks(places, names, fontsize="small")
-        add_legend(ax, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+        legend(ax, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
         return self
 
     @classmethod
+    @documented(
+        "TypeError: If search is not a search.",
+        "NotFittedError: If the search is not fitted.",
+        "ValueError: If the search does not have the metric, has several and was refitted by none, has a single fold "
+        "or candidate, or if every candidate failed.",
+        search=("GridSearchCV, RandomizedSearchCV or a halving search", "Fitted search."),
+        metric=("str", "Metric of the search. None means the one that it was refitted by."),
+        n_candidates=("int", "Number of candidates to draw, the best ones."),
+        errorbar_kw=_BARS,
+    )
     def from_estimator(
         cls,
         search: Any,
@@ -134,33 +108,7 @@ class CVResultsDisplay:
     ) -> CVResultsDisplay:
         """Draw the candidates of a fitted search.
 
-        Parameters
-        ----------
-        search : GridSearchCV, RandomizedSearchCV or a halving search
-            Fitted.
-        metric : str, default=None
-            Which of several metrics; None means the one that the search was refitted by.
-        n_candidates : int, default=10
-            How many to draw, the best ones. Those that failed in a fold are left out; of halving, candidates are drawn
-            as they were on their last rung.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure, the higher the more candidates there are.
-        errorbar_kw : dict, default=None
-            Keywords of matplotlib's ``errorbar``, which draws the means.
-
-        Returns
-        -------
-        display : CVResultsDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        TypeError
-            Where it is no search.
-        NotFittedError
-            Where the search is not fitted.
-        ValueError
-            Where the search has no such metric or does not say which, has a single fold or candidate, or all failed.
+        Candidates that failed in a fold are left out. In a halving search, each is shown on its last rung.
         """
         check_search(search)
         check_int(n_candidates, "n_candidates", 1)
@@ -171,8 +119,8 @@ class CVResultsDisplay:
         ranked = ranked_rows(search, key)
         best = [row for row in ranked if not np.isnan(scores[row]).any()][:n_candidates]
         if not best:
-            raise ValueError("search must have a candidate with a score in every fold; got NaN for all of them.")
-        # Of a single scorer, only the function knows the name of its metric.
+            raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
+        # The function of a single scorer alone knows the name of its metric.
         ranking, function = metric_of_scorer(search.scorer_), getattr(search.scorer_, "_score_func", None)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         candidates = [spelled(found["params"][candidate]) or "defaults" for candidate in best]

@@ -8,59 +8,56 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics.displays._drawing import COLOURS, MARKERS, add_legend, axes, next_curve
-from skrank_metrics.displays._reports import name_of, report_of_estimator
+from skrank_metrics.displays._base import documented, legend, next_style, report_of_estimator, use_axes
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
+_METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as get_metric takes it.")
+_K = ("int or sequence of int", "Largest cutoff, at least 2, or a sequence of at least two cutoffs.")
+
 
 class MetricAtKDisplay:
-    """Curve of a metric against the cutoff rank k, with the 95 % interval of its mean over queries.
+    """Curve of a metric against the cutoff rank k, with the 95% interval of its mean over queries.
 
-    Made by ``from_predictions``, ``from_estimator`` or ``from_report``. Several models go into one picture where the
-    ``ax_`` of the first is passed to the others as ``ax``: colours and markers then differ.
+    Create it with ``from_predictions``, ``from_estimator`` or ``from_report``. To draw several models into one picture,
+    pass the ``ax_`` of the first display to the others as ``ax``; they get different colours and markers.
 
     Parameters
     ----------
     k : array-like of int of shape (n_cutoffs,)
-        Cutoff ranks, ascending.
+        Cutoff ranks in ascending order.
     mean : array-like of float of shape (n_cutoffs,)
         Mean of the metric over queries at each cutoff.
-    lower : array-like of float of shape (n_cutoffs,)
-        Lower ends of the intervals.
-    upper : array-like of float of shape (n_cutoffs,)
-        Upper ends of the intervals.
+    lower, upper : array-like of float of shape (n_cutoffs,)
+        Ends of the intervals of the means.
     metric : str
         Name of the metric without a cutoff, such as "ndcg".
     name : str, default=None
-        Name of the model, for the legend.
+        Name of the model in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The curve.
+        Curve of the means.
     band_ : matplotlib PolyCollection
-        The intervals.
-    ax_ : matplotlib Axes
-        Axes with the curve.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+        Band of the intervals.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes of the picture, and the figure that they are in.
 
     See Also
     --------
-    QueryScoreDisplay : The distribution at one cutoff.
+    QueryScoreDisplay : The distribution of a metric over queries.
 
     Examples
     --------
-    The relevant document is at rank 1 in query "a", at rank 2 in query "b":
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
     >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import MetricAtKDisplay
-    >>> display = MetricAtKDisplay.from_predictions(
-    ...     [1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metric="recall", k=[1, 2]
-    ... )
+    >>> y, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
+    >>> display = MetricAtKDisplay.from_predictions(y, [2, 1, 2, 1], qid=qid, metric="recall", k=[1, 2])
     >>> display.mean
     array([0.5, 1. ])
     >>> plt.close(display.figure_)
@@ -74,48 +71,23 @@ class MetricAtKDisplay:
         self.metric = metric
         self.name = name
 
+    @documented()
     def plot(
         self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
     ) -> MetricAtKDisplay:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        name : str, default=None
-            Name of the model, for the legend; None takes that of the display.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            This object.
-
-        Raises
-        ------
-        ImportError
-            Where matplotlib is not installed.
-        """
-        ax = axes(self, ax)
-        number = next_curve(ax)
-        style = {
-            "color": COLOURS[number % len(COLOURS)],
-            "marker": MARKERS[number % len(MARKERS)],
-            "markersize": 4,
-            "label": name or self.name,
-            **(line_kw or {}),
-        }
+        """Draw the curve, under the display's own name if none is given."""
+        ax = use_axes(self, ax)
+        style = {**next_style(ax, "marker"), "markersize": 4, "label": name or self.name, **(line_kw or {})}
         (self.line_,) = ax.plot(self.k, self.mean, **style)
-        band = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-        self.band_ = ax.fill_between(self.k, self.lower, self.upper, **band)
+        colour = self.line_.get_color()
+        self.band_ = ax.fill_between(self.k, self.lower, self.upper, color=colour, alpha=0.15, linewidth=0)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries and 95 % interval")
-        add_legend(ax, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries with 95% interval")
+        legend(ax, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         return self
 
     @classmethod
+    @documented("ValueError: If metric has a cutoff, or the report has fewer than two cutoffs of it.", metric=_METRIC)
     def from_report(
         cls,
         report: RankingReport,
@@ -125,33 +97,9 @@ class MetricAtKDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> MetricAtKDisplay:
-        """Draw the cutoffs of a metric that a report has, for example one of cross_evaluate.
-
-        Parameters
-        ----------
-        report : RankingReport
-            With the metric at two cutoffs at least, such as "ndcg@1" and "ndcg@10".
-        metric : str, metric function or bound metric, default="ndcg"
-            The metric, without a cutoff, by its name in the report.
-        name : str, default=None
-            Name of the model, for the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        ValueError
-            Where the report has fewer than two cutoffs of the metric.
-        """
+        """Draw a metric at all cutoffs that a report has of it."""
         whole = str(_without_cutoff(metric))
-        # By its name in the report, where a convention may have changed the parameters, or by what it is.
+        # Found by the name in the report, as a convention may have changed the parameters, or by the metric itself.
         names = {
             m.k: name
             for name, m in report.metrics.items()
@@ -159,7 +107,7 @@ class MetricAtKDisplay:
         }
         if len(names) < 2:
             raise ValueError(
-                f"report must have two cutoffs of {whole} at least, such as {whole}@1 and {whole}@10; got "
+                f"report must hold {whole} at two or more cutoffs, such as {whole}@1 and {whole}@10; got "
                 f"{', '.join(report.mean)}."
             )
         k, intervals = sorted(names), report.intervals()
@@ -168,6 +116,7 @@ class MetricAtKDisplay:
         return display.plot(ax, line_kw=line_kw)
 
     @classmethod
+    @documented(metric=_METRIC, k=_K)
     def from_predictions(
         cls,
         y_true: Any,
@@ -180,43 +129,12 @@ class MetricAtKDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> MetricAtKDisplay:
-        """Compute the metric at all cutoffs from one ranking, and draw it.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
-        y_score : array-like of the shape of y_true
-            Scores to rank by, the largest first.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids; None takes them from the index of ``y_true``, see with_qid.
-        metric : str, metric function or bound metric, default="ndcg"
-            The metric, without a cutoff, as in get_metric.
-        k : int or sequence of int, default=20
-            The largest cutoff, at least 2, or all of them.
-        name : str, default=None
-            Name of the model, for the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        TypeError
-            Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
-        ValueError
-            Where the data, the metric or the cutoffs are not valid.
-        """
+        """Compute a metric at several cutoffs from one ranking, and draw it."""
         report = evaluate(y_true, y_score, qid=qid, metrics=_at(metric, k))
         return cls.from_report(report, metric=metric, name=name, ax=ax, line_kw=line_kw)
 
     @classmethod
+    @documented(metric=_METRIC, k=_K)
     def from_estimator(
         cls,
         estimator: Any,
@@ -230,51 +148,20 @@ class MetricAtKDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> MetricAtKDisplay:
-        """Rank by the predictions of a fitted estimator, and draw the metric at all cutoffs.
+        """Rank by the predictions of a fitted estimator, and draw a metric at several cutoffs.
 
-        Parameters
-        ----------
-        estimator : estimator object
-            Fitted; ranked by the first that it has of decision_function, predict_proba and predict.
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids; None takes them from the index of ``y``, see with_qid.
-        metric : str, metric function or bound metric, default="ndcg"
-            The metric, without a cutoff, as in get_metric.
-        k : int or sequence of int, default=20
-            The largest cutoff, at least 2, or all of them.
-        name : str, default=None
-            Name of the model, for the legend; None takes the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``plot``.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        TypeError
-            Where the query ids are missing, or an argument is of the wrong type.
-        ValueError
-            Where the data, the metric or the cutoffs are not valid.
+        The name defaults to the class of the estimator.
         """
-        report = report_of_estimator(estimator, X, y, qid=qid, metrics=_at(metric, k))
-        return cls.from_report(report, metric=metric, name=name or name_of(estimator), ax=ax, line_kw=line_kw)
+        report, own_name = report_of_estimator(estimator, X, y, qid=qid, metrics=_at(metric, k))
+        return cls.from_report(report, metric=metric, name=name or own_name, ax=ax, line_kw=line_kw)
 
 
 def _without_cutoff(metric: Any) -> BoundMetric:
     bound = get_metric(metric)
     if not bound.metric.has_cutoff:
-        raise ValueError(f"metric must have a cutoff rank; got {bound}, which is of whole lists.")
+        raise ValueError(f"metric must be one that takes a cutoff, such as ndcg; got {bound}.")
     if bound.k is not None:
-        raise ValueError(f"metric must come without a cutoff, as k says which are drawn; got {bound}.")
+        raise ValueError(f"metric must be given without its cutoff, as {bound.replace(k=None)}; got {bound}.")
     return bound
 
 
@@ -282,5 +169,5 @@ def _at(metric: Any, k: Any) -> list[BoundMetric]:
     bound = _without_cutoff(metric)
     cutoffs = list(k) if isinstance(k, Sequence | np.ndarray | range) else range(1, 1 + (check_int(k, "k", 2) or 0))
     if len(set(cutoffs)) < 2:
-        raise ValueError(f"k must hold at least two cutoffs, or be the largest one; got {k!r}.")
+        raise ValueError(f"k must be an int >= 2 or hold at least two cutoffs; got {k!r}.")
     return [bound.replace(k=cutoff) for cutoff in dict.fromkeys(cutoffs)]

@@ -7,57 +7,53 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.displays._drawing import COLOURS, LINE_STYLES, add_legend, axes, next_curve, with_direction
-from skrank_metrics.displays._reports import name_of, only_metric, report_of_estimator
+from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics.displays._base import documented, legend, next_style, report_of_estimator, use_axes, with_direction
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
 class QueryScoreDisplay:
-    """Share of the queries that reach each value of a metric at most: its cumulative distribution.
+    """Cumulative distribution of a metric: the share of queries with at most each value.
 
-    Made by ``from_predictions``, ``from_estimator`` or ``from_report``. Unlike bars, it needs no width to be chosen,
-    shows how many queries are at exactly 0 or 1, and several models can be told apart in one picture: pass the ``ax_``
-    of the first to the others as ``ax``.
+    Create it with ``from_predictions``, ``from_estimator`` or ``from_report``. Unlike a histogram, it needs no bins and
+    shows how many queries are at exactly 0 or 1. To draw several models into one picture, pass the ``ax_`` of the first
+    display to the others as ``ax``; they get different colours and line styles.
 
     Parameters
     ----------
     values : array-like of float of shape (n_queries,)
         Value of each query; NaN is left out.
     mean : float
-        What the legend names.
+        Mean to show in the legend.
     metric : str
         Name of the metric.
     weights : array-like of float of shape (n_queries,), default=None
         Weights of the queries.
     greater_is_better : bool, default=True
-        Whether larger values are better; the axis says so where they are not.
+        Whether larger values are better. If not, the label of the axis says so.
     name : str, default=None
-        Name of the model, for the legend.
+        Name of the model in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The curve.
-    ax_ : matplotlib Axes
-        Axes with the curve.
-    figure_ : matplotlib Figure
-        Figure with the axes.
+        Curve of the distribution.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes of the picture, and the figure that they are in.
 
     See Also
     --------
-    ComparisonDisplay : The differences of two models, query by query.
+    ComparisonDisplay : The differences between two models, query by query.
 
     Examples
     --------
-    The relevant document is at rank 1 in query "a", at rank 2 in query "b":
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
     >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import QueryScoreDisplay
-    >>> display = QueryScoreDisplay.from_predictions(
-    ...     [1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metric="mrr"
-    ... )
+    >>> y, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
+    >>> display = QueryScoreDisplay.from_predictions(y, [2, 1, 2, 1], qid=qid, metric="mrr")
     >>> display.values
     array([1. , 0.5])
     >>> plt.close(display.figure_)
@@ -80,52 +76,28 @@ class QueryScoreDisplay:
         self.greater_is_better = greater_is_better
         self.name = name
 
+    @documented("ValueError: If no query has a value.")
     def plot(
         self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
     ) -> QueryScoreDisplay:
-        """Draw the distribution.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        name : str, default=None
-            Name of the model, for the legend; None takes that of the display.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``ecdf``.
-
-        Returns
-        -------
-        display : QueryScoreDisplay
-            This object.
-
-        Raises
-        ------
-        ImportError
-            Where matplotlib is not installed.
-        ValueError
-            Where no query has a value.
-        """
+        """Draw the distribution, under the display's own name if none is given."""
         defined = ~np.isnan(self.values)
         if not defined.any():
-            raise ValueError(f"values must hold a number for some query; {self.metric} is undefined for all of them.")
-        ax = axes(self, ax)
-        number, title = next_curve(ax), name or self.name
-        style = {
-            "color": COLOURS[number % len(COLOURS)],
-            "linestyle": LINE_STYLES[number % len(LINE_STYLES)],
-            "label": f"mean {self.mean:.3f}" if title is None else f"{title} (mean {self.mean:.3f})",
-            **(line_kw or {}),
-        }
+            raise ValueError(f"values must hold a number for at least one query; {self.metric} is NaN for all.")
+        ax, title = use_axes(self, ax), name or self.name
+        label = f"mean {self.mean:.3f}" if title is None else f"{title} (mean {self.mean:.3f})"
+        style = {**next_style(ax, "linestyle"), "label": label, **(line_kw or {})}
         self.line_ = ax.ecdf(self.values[defined], None if self.weights is None else self.weights[defined], **style)
-        ax.set(
-            xlabel=with_direction(f"{self.metric} of a query", self.greater_is_better),
-            ylabel="share of queries with this value or less",
-        )
-        add_legend(ax)
+        xlabel = with_direction(f"{self.metric} per query", self.greater_is_better)
+        ax.set(xlabel=xlabel, ylabel="share of queries with at most this value")
+        legend(ax)
         return self
 
     @classmethod
+    @documented(
+        "ValueError: If the report does not have the metric, or no query has a value.",
+        metric=("str", "Metric of the report. None means its first."),
+    )
     def from_report(
         cls,
         report: RankingReport,
@@ -135,32 +107,8 @@ class QueryScoreDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> QueryScoreDisplay:
-        """Draw the distribution of a metric of a report.
-
-        Parameters
-        ----------
-        report : RankingReport
-            What evaluate and cross_evaluate give.
-        metric : str, default=None
-            Which metric of the report; None means the first.
-        name : str, default=None
-            Name of the model, for the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``ecdf``.
-
-        Returns
-        -------
-        display : QueryScoreDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        ValueError
-            Where the report lacks the metric, or no query has a value.
-        """
-        metric = only_metric(report, metric)
+        """Draw the distribution of a metric of a report."""
+        metric = next(iter(report.mean)) if metric is None else check_choice(metric, "metric", report.mean)
         display = cls(
             report.per_query[metric],
             report.mean[metric],
@@ -172,6 +120,7 @@ class QueryScoreDisplay:
         return display.plot(ax, line_kw=line_kw)
 
     @classmethod
+    @documented()
     def from_predictions(
         cls,
         y_true: Any,
@@ -183,41 +132,12 @@ class QueryScoreDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> QueryScoreDisplay:
-        """Compute a metric query by query, and draw its distribution.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-            Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
-        y_score : array-like of the shape of y_true
-            Scores to rank by, the largest first.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids; None takes them from the index of ``y_true``, see with_qid.
-        metric : str, metric function or bound metric, default="ndcg@10"
-            What to compute, as in get_metric.
-        name : str, default=None
-            Name of the model, for the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``ecdf``.
-
-        Returns
-        -------
-        display : QueryScoreDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        TypeError
-            Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
-        ValueError
-            Where the data or the metric are not valid.
-        """
+        """Compute a metric for each query, and draw its distribution."""
         report = evaluate(y_true, y_score, qid=qid, metrics=[metric])
         return cls.from_report(report, name=name, ax=ax, line_kw=line_kw)
 
     @classmethod
+    @documented()
     def from_estimator(
         cls,
         estimator: Any,
@@ -232,36 +152,7 @@ class QueryScoreDisplay:
     ) -> QueryScoreDisplay:
         """Rank by the predictions of a fitted estimator, and draw the distribution of a metric.
 
-        Parameters
-        ----------
-        estimator : estimator object
-            Fitted; ranked by the first that it has of decision_function, predict_proba and predict.
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids; None takes them from the index of ``y``, see with_qid.
-        metric : str, metric function or bound metric, default="ndcg@10"
-            What to compute, as in get_metric.
-        name : str, default=None
-            Name of the model, for the legend; None takes the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict, default=None
-            Keywords of matplotlib's ``ecdf``.
-
-        Returns
-        -------
-        display : QueryScoreDisplay
-            Computed and drawn.
-
-        Raises
-        ------
-        TypeError
-            Where the query ids are missing, or an argument is of the wrong type.
-        ValueError
-            Where the data or the metric are not valid.
+        The name defaults to the class of the estimator.
         """
-        report = report_of_estimator(estimator, X, y, qid=qid, metrics=[metric])
-        return cls.from_report(report, name=name or name_of(estimator), ax=ax, line_kw=line_kw)
+        report, own_name = report_of_estimator(estimator, X, y, qid=qid, metrics=[metric])
+        return cls.from_report(report, name=name or own_name, ax=ax, line_kw=line_kw)

@@ -1,10 +1,10 @@
-"""Per-query reports of models on queries that they were not fitted on."""
+"""Reports of models on queries that they were not fitted on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -16,7 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._output.result import Framed, Part, Printed, Table, columns_of, counted, interval_text
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -28,64 +29,42 @@ Splits = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CrossEvaluation(Printed, Framed):
+class CrossEvaluation(Result):
     """Out-of-fold reports of one or several models on the same folds.
 
-    Prints as a table, in notebooks too; ``to_frame()`` gives a row a model and metric, with the mean over queries, the
-    ends of its interval as "low" and "high", and the mean and standard deviation over folds.
+    Prints as a table, in notebooks too. ``to_frame()`` gives one row per model and metric, with the mean over queries,
+    the ends of its interval as "low" and "high", and the mean and standard deviation over folds.
 
     Attributes
     ----------
     reports : dict of str to RankingReport
-        By name of the model, over all queries that were tested, each scored by the model that was not fitted on it;
-        ``mean`` is the mean over queries. What compare takes.
+        By name of the model, over all tested queries, each scored by a model that was not fitted on it; ``mean`` is
+        the mean over queries. Pass them to compare.
     folds : dict of str to dict of str to ndarray of shape (n_folds,)
-        Value of each fold by name of the model and of the metric; what scikit-learn averages is their mean, the mean
-        over folds.
+        One value per fold by name of the model and of the metric. Their mean, the mean over folds, is what
+        scikit-learn reports.
     fold : ndarray of shape (n_queries,)
         The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
         Out-of-fold scores of the rows by name of the model; NaN for rows that no fold tests.
     """
 
-    _same_as: ClassVar[str] = "reports"
-
     reports: dict[str, RankingReport]
     folds: dict[str, dict[str, FloatArray]]
     fold: IntArray
     scores: dict[str, FloatArray]
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self._rows())
-
-    def _rows(self) -> list[dict[str, Any]]:
+    def _parts(self) -> list[Part]:
+        columns = ("model", "metric", "mean over queries", Column("95% interval", names=("low", "high")))
         rows = []
         for model, report in self.reports.items():
             intervals = report.intervals()
             for metric, values in self.folds[model].items():
-                low, high = intervals[metric]
-                row = {"model": model, "metric": metric, "mean over queries": report.mean[metric]}
-                row |= {"low": low, "high": high, "mean over folds": values.mean(), "std over folds": values.std()}
-                rows.append(row)
-        return rows
-
-    def _parts(self) -> list[Part]:
-        heads = ("model", "metric", "mean over queries", "95% interval", "mean over folds", "std over folds")
-        rows = [
-            (
-                row["model"],
-                row["metric"],
-                f"{row['mean over queries']:.4f}",
-                interval_text((row["low"], row["high"])),
-                f"{row['mean over folds']:.4f}",
-                f"{row['std over folds']:.4f}",
-            )
-            for row in self._rows()
-        ]
+                rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
-            Table(heads, rows, n_names=2),
-            f"Intervals: {METHOD}, for the models as they were fitted, not for other training data.",
+            Table((*columns, "mean over folds", "std over folds"), rows),
+            f"Intervals: {METHOD}; they ignore the variance from retraining.",
         ]
 
 

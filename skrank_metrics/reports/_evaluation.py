@@ -1,4 +1,4 @@
-"""What a report is made of: metrics, their results, and the documents that they were computed of."""
+"""The contents of a report: metrics, their results, and the documents that they were computed from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Evaluation:
     lists: QueryLists
 
     def part(self, queries: IntArray) -> Evaluation:
-        """Give the same of some of the queries."""
+        """Select some of the queries."""
         lists = self.lists
         rows = concatenate_ranges(lists.grouping.starts[queries], lists.grouping.sizes[queries])
         return Evaluation(
@@ -39,22 +39,22 @@ class Evaluation:
         )
 
     def mean(self, name: str) -> float:
-        """Value over all queries; metrics that were asked for query by query are averaged."""
+        """Value over all queries; ``average=None`` is taken as the macro average."""
         metric = self.metrics[name]
         averaged = metric.replace(average=metric.average or "macro")
         return float(averaged.aggregate(self.results[name], self.lists.weights))
 
     def per_query(self, name: str) -> FloatArray:
-        """One value a query, undefined ones replaced."""
+        """One value per query, undefined ones replaced."""
         return np.asarray(self.metrics[name].replace(average=None).aggregate(self.results[name], None))
 
     def with_ties(self, ties: str) -> Evaluation:
-        """Compute the same with another order of ties."""
+        """Compute the metrics with another order of ties."""
         metrics = {name: metric.replace(ties=ties) for name, metric in self.metrics.items()}
         return evaluate_lists(self.lists, metrics)
 
     def without_caches(self) -> Evaluation:
-        """Give the same without what was computed on the way, which would stay in memory as long as a report."""
+        """Drop intermediate results, which would stay in memory as long as the report."""
         return replace(self, lists=replace(self.lists, _counts={}, _ideals={}, _tables={}))
 
 

@@ -1,18 +1,19 @@
-"""Which of several rankings of the same queries is better, and whether that can be told."""
+"""Which of several rankings of the same queries is better, and whether the difference is significant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_choice, check_int, check_random_state
-from skrank_metrics._output.result import Framed, Part, Printed, Table, columns_of, counted, interval_text, p_text
-from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics._input.arrays import FloatArray, check_choice, check_int, check_random_state
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table, p_text, signed
+from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import (
     CORRECTIONS,
@@ -27,201 +28,35 @@ from skrank_metrics.reports.statistics import (
     p_value,
 )
 
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Comparison(Printed, Framed):
-    """Differences between rankings of the same queries, with what can be told of them.
-
-    Prints as a table, in notebooks too; ``to_frame()`` gives a row a pair, with the ends of the interval as "low" and
-    "high".
-
-    Attributes
-    ----------
-    metric : str
-        What is compared.
-    names : tuple of str
-        Names of the rankings.
-    test : str
-        Of which test the p-values are.
-    correction : str or None
-        For how many tests p-values are corrected, and how.
-    confidence : float
-        Of the intervals; pairs are told apart where the adjusted p-value is at most 1 - confidence.
-    pairs : tuple
-        Every two rankings: ``first`` and ``second``; ``difference`` (mean of the first minus mean of the second) and
-        its ``interval`` (low, high), NaN for fewer than two queries; ``p_value`` and ``p_adjusted``; ``wins``, ``ties``
-        and ``losses`` (queries for which the first is better, as good, worse); ``effect_size`` (the difference in
-        standard deviations of the differences); ``n_queries`` with a value in both, their ``qid`` and ``differences``.
-    greater_is_better : bool
-        Whether larger values of the metric are better.
-    """
-
-    _same_as: ClassVar[str] = "pairs"
-
-    metric: str
-    names: tuple[str, ...]
-    test: str
-    correction: str | None
-    confidence: float
-    pairs: tuple[Pair, ...]
-    greater_is_better: bool
-
-    def told_apart(self) -> list[Pair]:
-        """List the pairs that can be told apart.
-
-        Returns
-        -------
-        pairs : list
-            Those of ``pairs`` whose adjusted p-value is at most 1 - confidence.
-        """
-        return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
-
-    def _columns(self) -> dict[str, list[Any]]:
-        hidden = ("differences", "qid", "interval")
-        rows = [
-            {
-                **{name: value for name, value in vars(pair).items() if name not in hidden},
-                "low": pair.interval[0],
-                "high": pair.interval[1],
-            }
-            for pair in self.pairs
-        ]
-        return columns_of(rows)
-
-    def _parts(self) -> list[Part]:
-        heads = ["first - second", "difference", f"{self.confidence:.0%} interval", "wins", "ties", "losses"]
-        heads += ["effect size", "p", "adjusted p"]
-        rows = [
-            (
-                f"{pair.first} - {pair.second}",
-                f"{pair.difference:+.4f}",
-                interval_text(pair.interval, "+"),
-                *map(str, (pair.wins, pair.ties, pair.losses)),
-                f"{pair.effect_size:+.2f}",
-                p_text(pair.p_value),
-                p_text(pair.p_adjusted),
-            )
-            for pair in self.pairs
-        ]
-        n_queries = sorted({pair.n_queries for pair in self.pairs})
-        counts = " to ".join(str(number) for number in dict.fromkeys((n_queries[0], n_queries[-1])))
-        apart = [f"{pair.first} and {pair.second}" for pair in self.told_apart()]
-        return [
-            f"{self.metric}, {counts} {'query' if counts == '1' else 'queries'}, {TESTS[self.test]}",
-            Table(heads, rows),
-            f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {METHOD}, not adjusted{TOO_FEW if n_queries[0] < 2 else ''}.",
-            f"Told apart at {1 - self.confidence:.2g}: {', '.join(apart) or 'none'}.",
-        ]
-
-
-def compare(
-    reports: Mapping[str, RankingReport] | Any,
-    metric: str = "ndcg@10",
-    *,
-    test: str = "permutation",
-    correction: str | None = "holm",
-    align: str | None = None,
-    confidence: float = 0.95,
-    n_resamples: int = 9999,
-    random_state: Any = None,
-) -> Comparison:
-    """Compare rankings of the same queries, query by query.
-
-    Differences are taken query by query, which is what makes small ones visible: queries differ much more from each
-    other than good models do on one of them. Of several reports every pair is compared.
-
-    Parameters
-    ----------
-    reports : dict of str to RankingReport, or sequence of RankingReport
-        What to compare, two reports at least. They may hold their queries in different orders. Those of a sequence are
-        called by their places, "0", "1", and so on.
-    metric : str, default="ndcg@10"
-        A metric that all reports have, by its name there. A query without a value in one of two reports is left out.
-    test : {"permutation", "t", "wilcoxon"}, default="permutation"
-        Where the p-values come from: random signs of the differences (all of them, where they are at most
-        n_resamples), Student's t, or signed ranks. The first two test the mean of the differences, the third another
-        null hypothesis: that the differences are symmetric around 0.
-    correction : {"holm", "bh"} or None, default="holm"
-        For several pairs: Holm keeps the chance of one false discovery or more at the level, Benjamini and Hochberg
-        keep the expected share of false ones among the discoveries.
-    align : {"intersection"} or None, default=None
-        What to do with reports over different queries: compare on those that all have, or refuse.
-    confidence : float, default=0.95
-        Of the intervals, in (0, 1).
-    n_resamples : int, default=9999
-        Number of random signs of the permutation test.
-    random_state : int, RandomState or Generator instance or None, default=None
-        Where the random signs come from.
-
-    Returns
-    -------
-    comparison : Comparison
-        Prints as a table, in notebooks too.
-
-    Raises
-    ------
-    TypeError
-        Where an argument is of the wrong type.
-    ValueError
-        Where there are fewer than two reports, one of them lacks the metric, they are over different queries or
-        weighted differently, or no query has a value in both.
-
-    Notes
-    -----
-    Weights of the queries, which have to be the same in all reports, weight the differences: the mean, its interval
-    and the permutation test are of the weighted mean. The other two tests are not defined with weights and are refused.
-
-    References
-    ----------
-    M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
-    retrieval evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
-
-    Examples
-    --------
-    The first ranking has the relevant document at rank 1 in all of five queries, the second at rank 2. Of the 2^5 ways
-    to give signs to five equal differences, two (all plus, all minus) are as extreme, so that p = 2/32:
-
-    >>> from skrank_metrics import compare, evaluate
-    >>> qid = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
-    >>> good = evaluate([1, 0] * 5, [2, 1] * 5, qid=qid, metrics="mrr")
-    >>> bad = evaluate([1, 0] * 5, [1, 2] * 5, qid=qid, metrics="mrr")
-    >>> comparison = compare({"good": good, "bad": bad}, "mrr")
-    >>> comparison.pairs[0].difference, comparison.pairs[0].p_value
-    (0.5, 0.0625)
-    """
-    check_choice(test, "test", TESTS)
-    check_choice(correction, "correction", CORRECTIONS)
-    check_int(n_resamples, "n_resamples", 1)
-    aligned = align_reports(reports, metric, check_choice(align, "align", ("intersection", None)))
-    if aligned.weights is not None and test != "permutation":
-        raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
-    how = How(test, check_confidence(confidence), n_resamples, check_random_state(random_state))
-    pairs = [compare_two(aligned, first, second, how) for first, second in combinations(aligned.values, 2)]
-    adjusted = adjust(np.array([pair.p_value for pair in pairs]), correction)
-    pairs = [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
-    return Comparison(
-        metric, tuple(aligned.values), test, correction, how.confidence, tuple(pairs), aligned.greater_is_better
-    )
-
-
-# Values that differ by less are sums of the same terms in another order.
+# Differences that are smaller are sums of the same terms in another order.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class How:
-    """How pairs are tested."""
-
-    test: str
-    confidence: float
-    n_resamples: int
-    random: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two rankings compared; see Comparison."""
+    """Two rankings compared.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the rankings.
+    difference : float
+        Mean of the first minus mean of the second.
+    interval : tuple of float
+        Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both.
+    p_value, p_adjusted : float
+        As it is, and corrected for the number of pairs.
+    wins, ties, losses : int
+        Number of queries on which the first is better, equal and worse.
+    effect_size : float
+        The difference in standard deviations of the differences.
+    n_queries : int
+        Number of queries with a value in both.
+    differences : ndarray of shape (n_queries,)
+        Their differences.
+    qid : ndarray of shape (n_queries,)
+        Their ids.
+    """
 
     first: str
     second: str
@@ -238,8 +73,187 @@ class Pair:
     qid: NDArray[Any]
 
 
-def compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
-    """All that is known of two rankings but the p-value that accounts for the others."""
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Result):
+    """Differences between rankings of the same queries, with their significance.
+
+    Prints as a table, in notebooks too. ``to_frame()`` gives one row per pair, with the ends of the interval as "low"
+    and "high".
+
+    Attributes
+    ----------
+    metric : str
+        The metric that is compared.
+    names : tuple of str
+        Names of the rankings.
+    test : str
+        The test that gave the p-values.
+    correction : str or None
+        How p-values are corrected for the number of pairs.
+    confidence : float
+        Of the intervals. Two rankings are significantly different if the adjusted p-value is at most 1 - confidence.
+    pairs : tuple of Pair
+        Every two rankings, with attributes ``first``, ``second``, ``difference``, ``interval``, ``p_value``,
+        ``p_adjusted``, ``wins``, ``ties``, ``losses``, ``effect_size``, ``n_queries``, ``differences`` and ``qid``.
+    greater_is_better : bool
+        Whether larger values of the metric are better.
+    """
+
+    metric: str
+    names: tuple[str, ...]
+    test: str
+    correction: str | None
+    confidence: float
+    pairs: tuple[Pair, ...]
+    greater_is_better: bool
+
+    def significant(self) -> list[Pair]:
+        """List the pairs that are significantly different.
+
+        Returns
+        -------
+        pairs : list of Pair
+            Those of ``pairs`` whose adjusted p-value is at most 1 - confidence.
+        """
+        return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
+
+    def _parts(self) -> list[Part]:
+        columns = (
+            Column(None, names=("first",)),
+            Column(None, names=("second",)),
+            Column("first - second", names=()),
+            Column("difference", signed),
+            Column(f"{self.confidence:.0%} interval", signed, ("low", "high")),
+            *("wins", "ties", "losses"),
+            Column("effect size", "{:+.2f}".format, ("effect_size",)),
+            Column("p", p_text, ("p_value",)),
+            Column("adjusted p", p_text, ("p_adjusted",)),
+            Column(None, names=("n_queries",)),
+        )
+        rows = [
+            (
+                *(p.first, p.second, f"{p.first} - {p.second}", p.difference, p.interval),
+                *(p.wins, p.ties, p.losses, p.effect_size, p.p_value, p.p_adjusted, p.n_queries),
+            )
+            for p in self.pairs
+        ]
+        fewest, most = (extreme(pair.n_queries for pair in self.pairs) for extreme in (min, max))
+        different = [f"{pair.first} and {pair.second}" for pair in self.significant()]
+        return [
+            f"{self.metric}, {f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}, {TESTS[self.test]}",
+            Table(columns, rows),
+            f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
+            f"Intervals: {METHOD}, not adjusted{TOO_FEW if fewest < 2 else ''}.",
+            f"Significantly different at {1 - self.confidence:.2g}: {', '.join(different) or 'none'}.",
+        ]
+
+
+def compare(
+    reports: Mapping[str, RankingReport] | Any,
+    metric: str = "ndcg@10",
+    *,
+    test: str = "permutation",
+    correction: str | None = "holm",
+    align: str | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 9999,
+    random_state: Any = None,
+) -> Comparison:
+    """Compare rankings of the same queries, per query.
+
+    Differences are taken per query, which makes small ones visible: values vary much more between queries than between
+    good models on the same query. If there are several reports, every pair is compared.
+
+    Parameters
+    ----------
+    reports : dict of str to RankingReport, or sequence of RankingReport
+        At least two reports, whose queries may be in different orders. Reports of a sequence are named by their
+        position: "0", "1", and so on.
+    metric : str, default="ndcg@10"
+        Name of a metric that all reports have. Queries without a value in one of the two reports are left out.
+    test : {"permutation", "t", "wilcoxon"}, default="permutation"
+        Source of the p-values: random signs of the differences (all signs, if there are at most n_resamples), Student's
+        t, or signed ranks. The first two test whether the mean of the differences is 0, the third whether the
+        differences are symmetric around 0.
+    correction : {"holm", "bh"} or None, default="holm"
+        Correction for several pairs. Holm bounds the probability of any false discovery, Benjamini-Hochberg the
+        expected share of false discoveries among all.
+    align : {"intersection"} or None, default=None
+        What to do with reports over different queries: compare on the queries that all have, or raise an error.
+    confidence : float, default=0.95
+        Confidence level of the intervals, in (0, 1).
+    n_resamples : int, default=9999
+        Number of resamples of the permutation test.
+    random_state : int, RandomState or Generator instance or None, default=None
+        Source of the random signs.
+
+    Returns
+    -------
+    comparison : Comparison
+        Prints as a table, in notebooks too.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
+        or no query has a value in both.
+
+    Notes
+    -----
+    Weights of the queries must be the same in all reports. The difference, its interval and the permutation test are
+    then those of the weighted mean. The other two tests are not defined for weights and raise an error.
+
+    References
+    ----------
+    M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
+    retrieval evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
+
+    Examples
+    --------
+    In each of five queries, the first ranking has the relevant document at rank 1, the second at rank 2. Of the 2^5
+    ways to assign signs to five equal differences, two (all plus, all minus) are as extreme, so p = 2/32:
+
+    >>> from skrank_metrics import compare, evaluate
+    >>> qid = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    >>> good = evaluate([1, 0] * 5, [2, 1] * 5, qid=qid, metrics="mrr")
+    >>> bad = evaluate([1, 0] * 5, [1, 2] * 5, qid=qid, metrics="mrr")
+    >>> comparison = compare({"good": good, "bad": bad}, "mrr")
+    >>> comparison.pairs[0].difference, comparison.pairs[0].p_value
+    (0.5, 0.0625)
+    """
+    check_choice(test, "test", TESTS)
+    check_choice(correction, "correction", CORRECTIONS)
+    check_int(n_resamples, "n_resamples", 1)
+    aligned = align_reports(reports, metric, check_choice(align, "align", ("intersection", None)))
+    if aligned.weights is not None and test != "permutation":
+        raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
+    how = How(test, check_confidence(confidence), n_resamples, check_random_state(random_state), correction)
+    pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
+    return Comparison(metric, tuple(aligned.values), test, correction, how.confidence, pairs, aligned.greater_is_better)
+
+
+@dataclass(frozen=True)
+class How:
+    """How pairs are tested."""
+
+    test: str
+    confidence: float
+    n_resamples: int
+    random: Any
+    correction: str | None
+
+
+def compare_pairs(aligned: Aligned, names: Iterable[tuple[str, str]], how: How) -> tuple[Pair, ...]:
+    """Compare pairs of rankings, and correct the p-values for their number."""
+    pairs = [_compare_two(aligned, first, second, how) for first, second in names]
+    adjusted = adjust(np.array([pair.p_value for pair in pairs]), how.correction)
+    return tuple(replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True))
+
+
+def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
+    """Compare two rankings, the p-value not yet corrected."""
     differences = aligned.values[first] - aligned.values[second]
     defined = ~np.isnan(differences)
     if not defined.any():
@@ -271,122 +285,3 @@ def _effect_size(found: Moments) -> float:
     if found.std > 0 or np.isnan(found.std):
         return found.mean / found.std
     return float(np.copysign(np.inf, found.mean)) if found.mean else 0.0
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """A metric of several rankings, query by query."""
-
-    values: dict[str, FloatArray]  # by name of the ranking
-    qid: NDArray[Any]
-    weights: FloatArray | None
-    greater_is_better: bool
-
-
-def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
-    """Check that reports can be compared, and order them alike."""
-    named = _named(reports)
-    _check_metric(named, metric)
-    places = _places(named, align)
-    _check_documents(named, places)
-    first = next(iter(named))
-    return Aligned(
-        {name: report.per_query[metric][places[name]] for name, report in named.items()},
-        named[first].qid[places[first]],
-        _common_weights(named, places),
-        named[first].metrics[metric].greater_is_better,
-    )
-
-
-def _named(reports: Any) -> dict[str, RankingReport]:
-    if not isinstance(reports, Iterable):
-        hint = " Pass its reports." if hasattr(reports, "reports") else ""
-        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
-    named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
-    for name, report in named.items():
-        if not isinstance(report, RankingReport):
-            raise TypeError(f"reports must hold reports of evaluate; got {type(report).__name__} as {name!r}.")
-    if len(named) < 2:
-        raise ValueError(f"reports must hold at least two reports, as two are compared; got {len(named)}.")
-    return named
-
-
-def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
-    for name, report in named.items():
-        if metric not in report.mean:
-            raise ValueError(
-                f"metric must be one that every report has; got {metric!r}, and {name!r} has {', '.join(report.mean)}. "
-                "Pass another, or evaluate with it."
-            )
-        check_by_query(metric, report.metrics[metric])
-    first = next(iter(named))
-    for name, report in named.items():
-        if report.metrics[metric].definition != named[first].metrics[metric].definition:
-            raise ValueError(
-                f"reports must compute {metric!r} alike; got {named[first].metrics[metric]} in {first!r} and "
-                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
-                "replace_undefined_by."
-            )
-
-
-def check_by_query(name: str, metric: BoundMetric) -> None:
-    """Refuse what has no mean over queries."""
-    if metric.average == "micro":
-        raise ValueError(
-            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
-            "query by query. Evaluate without average=micro."
-        )
-
-
-def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
-    """Where each report has the queries of the first one that are compared."""
-    numbers = {
-        name: {query: place for place, query in enumerate(report.qid.tolist())} for name, report in named.items()
-    }
-    first, *others = numbers
-    common = [query for query in numbers[first] if all(query in numbers[other] for other in others)]
-    for name in named:
-        if align is None and len(numbers[name]) > len(common):
-            other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
-            both = len(numbers[name].keys() & numbers[other].keys())
-            raise ValueError(
-                f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
-                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
-                "those that all have."
-            )
-    if not common:
-        raise ValueError("reports must have a query in common; got none. Are their ids of the same type?")
-    return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
-
-
-def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
-    """Refuse queries with other documents or labels, whose differences are not those of the rankings alone."""
-    first = next(iter(named))
-    found = {}
-    for name, report in named.items():
-        sizes, labels = report.documents
-        found[name] = sizes[places[name]], labels[places[name]]
-        differs = (found[name][0] != found[first][0]) | ~np.isclose(found[name][1], found[first][1], rtol=1e-9, atol=0)
-        if differs.any():
-            place = int(np.flatnonzero(differs)[0])
-            query = named[first].qid[places[first]].tolist()[place]
-            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
-            raise ValueError(
-                f"reports must be of the same documents with the same labels; got {one} in {first!r} and {other} in "
-                f"{name!r} for the query {query!r}. Evaluate on all documents of "
-                "either; retrieved= tells which of them a ranking has."
-            )
-
-
-def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:
-    weights = {name: report.weights[places[name]] for name, report in named.items() if report.weights is not None}
-    if not weights:
-        return None
-    first = next(iter(weights))
-    for name in named:
-        if name not in weights or not np.array_equal(weights[name], weights[first]):
-            raise ValueError(
-                f"reports must weight their queries alike; got other weights in {name!r} than in {first!r}. Evaluate "
-                "with the same sample_weight."
-            )
-    return weights[first]

@@ -1,8 +1,8 @@
-"""Why two libraries give different numbers for the same metric."""
+"""Why two libraries give different values of the same metric."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._output.result import Part, Result
+from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 
-# What a parameter stands for in the explanation, in the order in which they are changed.
+# Parameters in the order in which they are changed, and what the explanation calls them.
 CAUSES = {
     "k": "cutoff",
     "gain": "gain",
@@ -36,8 +38,10 @@ class Cause:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Difference:
-    """The gap between two conventions, cause by cause.
+class Difference(Result):
+    """The gap between two conventions, attributed to its causes.
+
+    Prints as a table that adds up to the gap, in notebooks too. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -48,8 +52,8 @@ class Difference:
     start, end : float
         Values by the first and the second convention.
     causes : list of Cause
-        Each with ``cause``, ``change`` (of which parameter), ``value`` (after the change), ``effect`` (by how much the
-        value changed) and ``n_queries`` (whose values changed). The effects add up to ``end - start``.
+        Each with ``cause``, ``change`` (old and new parameter), ``value`` (after the change), ``effect`` (the change of
+        the value) and ``n_queries`` (number of queries whose value changed). The effects add up to ``end - start``.
     """
 
     metric: str
@@ -58,21 +62,18 @@ class Difference:
     end: float
     causes: list[Cause]
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[Part]:
         first, second = self.conventions
-        width = max(len(text) for text in (first, second, "gap", *(f"{c.cause}: {c.change}" for c in self.causes)))
-        lines = [
-            f"{self.metric:<{width}}     value    effect  queries concerned",
-            f"{first:<{width}}  {self.start:>8.4f}",
+        rows: list[tuple[Any, ...]] = [(first, self.start, None, None)]
+        rows += [(f"{c.cause}: {c.change}", c.value, c.effect, c.n_queries) for c in self.causes]
+        rows += [(second, self.end, None, None), ("gap", None, self.end - self.start, None)]
+        return [
+            f"{self.metric}, from {first} to {second}",
+            Table(("", "value", Column("effect", signed), "queries affected"), rows),
         ]
-        lines += [
-            f"{f'{c.cause}: {c.change}':<{width}}  {c.value:>8.4f}  {c.effect:>+8.4f}  {c.n_queries:>17}"
-            for c in self.causes
-        ]
-        lines += [f"{second:<{width}}  {self.end:>8.4f}", f"{'gap':<{width}}            {self.end - self.start:>+8.4f}"]
-        return "\n".join(lines)
 
-    __repr__ = __str__
+    def _columns(self) -> dict[str, list[Any]]:
+        return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}
 
 
 def explain_difference(
@@ -87,8 +88,8 @@ def explain_difference(
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
-    The parameters in which the two differ are changed from the one to the other, one after the other: cutoff, gain,
-    divisor, ties, and the value of queries that have none. The effect of each is what that changes.
+    The parameters that differ are changed one after the other: cutoff, gain, divisor, ties, and the value of undefined
+    queries. The effect of a parameter is the change of the value in its step.
 
     Parameters
     ----------
@@ -99,9 +100,9 @@ def explain_difference(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document.
     metric : str, metric function or bound metric, default="ndcg@10"
-        What to compute, as in get_metric. Parameters that it sets are common to both.
+        What to compute, as in get_metric. Parameters that it sets are the same for both.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
-        Names of conventions, as in ``CONVENTIONS``.
+        Names of conventions, as in evaluate.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -115,17 +116,19 @@ def explain_difference(
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        Where a convention or metric is unknown, or the data are not valid.
+        If a convention or metric is unknown, or the data are not valid.
 
     Examples
     --------
-    In query "a" a document of grade 1 is above one of grade 2; query "b" has no relevant document:
+    In query "a" a document of grade 1 is ranked above one of grade 2: with linear gains its NDCG is
+    (1 + 2 / log2(3)) / (2 + 1 / log2(3)) = 0.8597. Query "b" has no relevant document, so the mean is 0.4299:
 
     >>> from skrank_metrics import explain_difference
     >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
-    ndcg@10                                 value    effect  queries concerned
+    ndcg@10, from sklearn to lightgbm
+                                         value   effect  queries affected
     sklearn                                0.4299
     gain: linear -> exp2                   0.3984   -0.0315                  1
     ties: average -> stable                0.3984   +0.0000                  0
@@ -137,7 +140,7 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("average must be 'macro' or 'micro' where a mean is to be explained; got None.")
+        raise ValueError("average must be 'macro' or 'micro', as a mean is explained; got None.")
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
     steps, changes = [first], []
     for name, cause in CAUSES.items():
@@ -158,5 +161,5 @@ def explain_difference(
 
 
 def _values(step: BoundMetric, result: PerQuery) -> FloatArray:
-    """One value a query; undefined ones that are left out are told from all numbers."""
+    """One value per query; -inf, which no metric takes, stands for undefined ones that are left out."""
     return np.nan_to_num(np.asarray(step.replace(average=None).aggregate(result, None)), nan=-np.inf)

@@ -1,4 +1,4 @@
-"""What in labels and scores changes the reading of a report."""
+"""What in labels and scores changes how to read a report."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ import numpy as np
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import sort_each_row
 from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics._output.result import Part, Printed, Table, counted
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
 from skrank_metrics.reports._evaluation import Evaluation
 
-# A mean is shown with four decimals; ties that move it by less are no finding.
+# A mean is shown with four decimals; ties that move it by less are not reported.
 SHOWN = 5e-5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Health(Printed):
-    """Counts of what can mislead, and a sentence for each that changes the reading of the numbers.
+class Health(Result):
+    """Counts of what can mislead, with one sentence per finding that changes how to read the numbers.
+
+    Prints as tables, in notebooks too. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
 
     Attributes
     ----------
     n_queries, n_documents : int
         Number of queries, and of their documents.
     n_tied : int
-        Documents that share their score with another one of their query.
+        Documents that share their score with another document of their query.
     n_tied_in_float32 : int
-        Further documents that would, were scores rounded to float32 as many libraries do.
+        Further documents that would if scores were rounded to float32, as many libraries do.
     n_repeated : int
-        Rows whose query, label and score are those of an earlier row.
+        Rows with the same query, label and score as an earlier row.
     n_constant : int
-        Queries of several documents with one score for all of them.
+        Queries of several documents that all have the same score.
     n_single_document : int
         Queries of one document.
     n_all_relevant : int
@@ -42,9 +45,9 @@ class Health(Printed):
     n_no_relevant : int
         Queries without a relevant document.
     tie_range : dict of str to tuple of float
-        Mean of each metric with all ties at their worst and at their best.
+        Mean of each metric with all ties at worst and at best.
     findings : tuple of str
-        The sentences.
+        One sentence per finding.
     """
 
     n_queries: int
@@ -60,7 +63,7 @@ class Health(Printed):
     findings: tuple[str, ...] = ()
 
     def _parts(self) -> list[Part]:
-        rows = [
+        counts = [
             ("tied documents", self.n_tied, self.n_documents),
             ("tied in float32 only", self.n_tied_in_float32, self.n_documents),
             ("repeated rows", self.n_repeated, self.n_documents),
@@ -69,21 +72,22 @@ class Health(Printed):
             ("all-relevant queries", self.n_all_relevant, self.n_queries),
             ("no-relevant queries", self.n_no_relevant, self.n_queries),
         ]
-        shares = [(name, str(number), f"{number / total:.1%}") for name, number, total in rows]
-        ranges = [(name, f"{worst:.4f}", f"{best:.4f}") for name, (worst, best) in self.tie_range.items()]
         return [
             f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
-            Table(("", "number", "share"), shares),
-            Table(("ties", "at worst", "at best"), ranges),
-            *(self.findings or ["Nothing found that changes the reading of the numbers."]),
+            Table(
+                (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
+                [(name, number, number / total) for name, number, total in counts],
+            ),
+            Table(("ties", "at worst", "at best"), [(name, *ends) for name, ends in self.tie_range.items()]),
+            *(self.findings or ["Nothing found that changes how to read the numbers."]),
         ]
 
 
 def examine(evaluation: Evaluation) -> Health:
-    """Look for all that can mislead."""
+    """Count what can mislead, and put it into sentences."""
     lists, metrics = evaluation.lists, evaluation.metrics
     n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
-    # Of a distance, the best order of ties gives the smallest value; without ties all orders give the same.
+    # For a distance, the best order of ties gives the smallest value. Without ties all orders give the same.
     extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
@@ -103,7 +107,7 @@ def examine(evaluation: Evaluation) -> Health:
 
 def _count_ties(lists: QueryLists) -> dict[str, int]:
     counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
-    # NaN, which equals nothing, is behind the last document, and stands for those that are not ranked.
+    # NaN, which equals nothing, fills the rows and stands for documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
     for queries in lists.blocks():
         order, ranked = sort_each_row(lists.windows(scores, queries, np.nan))
@@ -144,40 +148,40 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
     if health.n_tied and spread[widest] >= SHOWN:
         worst, best = health.tie_range[widest]
         yield (
-            f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another one of "
-            f"their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with ties at worst, {best:.4f} "
-            "at best."
+            f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another document "
+            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with ties at worst and "
+            f"{best:.4f} at best."
         )
     if health.n_constant:
-        yield f"Constant scores: {counted(health.n_constant, 'query')} in no order at all, one score for all documents."
+        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
     if health.n_tied_in_float32:
         yield (
             f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
-            "round scores so give other numbers."
+            "round scores to it give other numbers."
         )
     if health.n_repeated and health.n_repeated >= health.n_tied / 2:
         yield (
-            f"Repeated rows: {counted(health.n_repeated, 'row')} with the query, label and score of an earlier one; a "
-            "document that is listed twice counts twice."
+            f"Repeated rows: {counted(health.n_repeated, 'row')} with the same query, label and score as an earlier "
+            "row; a document that is listed twice counts twice."
         )
 
 
 def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     if health.n_single_document:
         yield (
-            f"Single documents: {counted(health.n_single_document, 'query')} of one document, where no order can be "
-            "wrong."
+            f"Single documents: {counted(health.n_single_document, 'query')} with only one document, so that no order "
+            "is wrong."
         )
     if health.n_all_relevant:
         yield (
-            f"All relevant: {counted(health.n_all_relevant, 'query')} of relevant documents only, where metrics that "
-            "do not tell grades apart cannot be wrong."
+            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only, so that metrics "
+            "of binary relevance see no wrong order."
         )
     ways: dict[str, list[str]] = {}
     for name, metric in metrics.items():
         if metric.metric.undefined == NO_RELEVANT and metric.average != "micro":
             value = metric.replace_undefined_by
-            ways.setdefault("left out of" if np.isnan(value) else f"counted {value:g} by", []).append(name)
+            ways.setdefault("left out of" if np.isnan(value) else f"counted as {value:g} in", []).append(name)
     if health.n_no_relevant and ways:
         spelled = " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
         yield f"No relevant document: {counted(health.n_no_relevant, 'query')}, {spelled}."

@@ -1,4 +1,4 @@
-"""What a splitter of any kind does to queries."""
+"""How a splitter of any kind treats queries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,29 +16,35 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table
 
-# Of each fold, this many of the queries that leak are named.
+# At most this many of the leaking queries of a fold are named.
 NAMED_LEAKS = 3
 WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SplitReport:
+class SplitReport(Result):
     """The folds of a splitter, and the queries that it cuts.
+
+    Prints as a table with one line per leak, in notebooks too. ``to_frame()`` gives ``table``, one row per fold.
 
     Attributes
     ----------
     splitter : str
-        The splitter, as it prints.
+        Text of the splitter.
     table : dict of str to ndarray of shape (n_folds,)
-        Of the test part of each fold: "queries", "documents", "share_relevant" (of rows), "share_without_relevant" (of
-        queries), "single_document" (queries); then, of the fold, "leaking" (queries with rows both in train and in
-        test) and "cut" (other queries with only some of their rows in the fold).
+        For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
+        "share_without_relevant" (share of queries) and "single_document" (number of queries); for the whole fold:
+        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some rows in it).
     leaking : list of ndarray
-        Ids of the queries with rows both in train and in test, one array a fold.
+        Ids of the queries with rows both in train and in test, one array per fold.
     cut : list of ndarray
-        Ids of the other queries of which only some rows are in the fold, one array a fold.
+        Ids of the other queries with only some of their rows in the fold, one array per fold.
     """
+
+    _index: ClassVar[str | None] = "fold"
 
     splitter: str
     table: dict[str, NDArray[Any]]
@@ -47,38 +53,19 @@ class SplitReport:
 
     @property
     def leaks(self) -> int:
-        """Number of times that a query leaks from train to test, or is cut, over all folds."""
+        """Number of queries that leak from train to test or are cut, summed over the folds."""
         return int(self.table["leaking"].sum() + self.table["cut"].sum())
 
     def check(self) -> None:
-        """Refuse folds that leak.
+        """Raise an error if a query leaks.
 
         Raises
         ------
         ValueError
-            Where a query has rows both in train and in test of a fold, or is cut otherwise; the first is named.
+            If a query has rows both in train and in test of a fold, or is cut. The first one is named.
         """
         for line in self._lines_of_leaks():
             raise ValueError(f"cv must keep every query whole; got {self.splitter}: {line}. {WAY_OUT}")
-
-    def to_frame(self) -> Any:
-        """Put the folds into a table.
-
-        Returns
-        -------
-        frame : pandas.DataFrame of shape (n_folds, 7)
-            The columns of ``table``, one row a fold.
-
-        Raises
-        ------
-        ImportError
-            Where pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas (pip install pandas); table holds the same.") from None
-        return pd.DataFrame(self.table).rename_axis("fold")
 
     def _lines_of_leaks(self) -> Iterator[str]:
         ways = ((self.leaking, "with rows both in train and in test"), (self.cut, "with only some of the rows used"))
@@ -87,56 +74,47 @@ class SplitReport:
                 found = ids[fold]
                 if len(found):
                     named = ", ".join(map(str, found[:NAMED_LEAKS])) + (", ..." if len(found) > NAMED_LEAKS else "")
-                    count = "1 query" if len(found) == 1 else f"{len(found)} queries"
-                    yield f"fold {fold} has {count} {what}: {named}"
+                    yield f"fold {fold} has {counted(len(found), 'query')} {what}: {named}"
 
-    def __str__(self) -> str:
-        heads = ["fold", *(name.replace("_", " ") for name in self.table)]
-        rows = [
-            [str(fold), *(f"{value:.4f}" if isinstance(value, np.floating) else str(value) for value in values)]
-            for fold, values in enumerate(zip(*self.table.values(), strict=True))
-        ]
-        lines = [
-            self.splitter,
-            *("  ".join(c.rjust(len(h)) for c, h in zip(r, heads, strict=True)) for r in [heads, *rows]),
-        ]
+    def _parts(self) -> list[Part]:
+        columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
+        rows = [(fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
-        return "\n".join([*lines, *leaks, WAY_OUT if leaks else "No query leaks: all are whole in every fold."])
-
-    __repr__ = __str__
+        verdict = WAY_OUT if leaks else "No query leaks: all are whole in every fold."
+        return [self.splitter, Table(columns, rows), *leaks, verdict]
 
 
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
-    """Look at what a splitter of any kind does to queries.
+    """Find queries that a splitter of any kind cuts.
 
-    Nothing in scikit-learn says so where a splitter cuts queries: a model is then tested on queries that it was trained
-    on, and on lists that are shorter than they will be.
+    scikit-learn does not check this. If a splitter cuts queries, a model is tested on queries that it was trained on,
+    and on lists that are shorter than those it will rank.
 
     Parameters
     ----------
     cv : cross-validation splitter, int, iterable of (train, test) or None
-        What GridSearchCV takes as ``cv``; an int or None is KFold, as there.
+        As in GridSearchCV, where an int or None means KFold.
     X : array-like of shape (n_documents, n_features)
-        Passed on to the splitter.
+        Passed to the splitter.
     y : array-like of shape (n_documents,)
         Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
         Query ids; where missing, ``groups`` and then the index of ``y`` are taken, in the order in which scorers do.
     groups : array-like of shape (n_documents,), default=None
-        Passed on to the splitter as the unit to keep together; None means the query ids.
+        Passed to the splitter as the units to keep together; None means the query ids.
 
     Returns
     -------
     report : SplitReport
-        Prints as a table by fold with a line for every leak; ``report.leaks`` counts them and ``report.check()`` raises
-        where there are any.
+        Prints as a table by fold with one line per leak. ``report.leaks`` counts them, and ``report.check()`` raises an
+        error if there are any.
 
     Raises
     ------
     TypeError
-        Where the query ids are missing or an argument is of the wrong type.
+        If the query ids are missing or an argument has the wrong type.
     ValueError
-        Where labels or ids are not valid, lengths differ, or a side of a fold is empty or has rows that do not exist.
+        If labels or ids are not valid, lengths differ, or a side of a fold is empty or has rows that do not exist.
 
     Examples
     --------
@@ -179,12 +157,12 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[Any, Any]]:
-    """Rows of each fold of a splitter of any kind, with the ids that it takes."""
+    """Split rows with a splitter of any kind, passing the ids that it accepts."""
     splitter = check_cv(cv)
     given = {"groups": groups, "qid": qid}
     taken = inspect.signature(splitter.split).parameters
     with warnings.catch_warnings():
-        # KFold says so where it gets groups; that it ignores them is what the report shows.
+        # KFold warns if it gets groups; the report shows what follows from ignoring them.
         warnings.filterwarnings("ignore", message="The groups parameter is ignored", category=UserWarning)
         pairs = list(splitter.split(X, y, **{name: value for name, value in given.items() if name in taken}))
     yield from pairs
@@ -195,7 +173,7 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
     numbers = np.asarray(rows)
     valid = numbers.shape == (n_rows,) if numbers.dtype.kind == "b" else numbers.dtype.kind in "iu"
     if numbers.ndim != 1 or not numbers.size or not valid:
-        raise ValueError(f"cv must give row numbers, one at least; got {rows!r} as {what}.")
+        raise ValueError(f"cv must give at least one row number per side; got {rows!r} as {what}.")
     if numbers.dtype.kind != "b" and not -n_rows <= numbers.min() <= numbers.max() < n_rows:
         raise ValueError(f"cv must give rows below {n_rows}; got {numbers.max()} in {what}.")
     mask[numbers] = True
@@ -203,7 +181,7 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
 
 
 def _cut_queries(grouping: Grouping, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
-    """Queries on both sides, and those of which only some rows are in the fold."""
+    """Queries on both sides, and other queries with only some rows in the fold."""
     trained, tested = _count(grouping, in_train), _count(grouping, in_test)
     used = _count(grouping, in_train | in_test)
     both = (trained > 0) & (tested > 0)

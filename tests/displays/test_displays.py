@@ -1,11 +1,14 @@
 """The data of what displays draw, not its pixels."""
 
+import inspect
 import sys
 
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
 from matplotlib import pyplot as plt
+from numpydoc.docscrape import NumpyDocString
+from numpydoc.validate import validate
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -70,7 +73,7 @@ def test_metric_at_k_draws_means_and_intervals():
     np.testing.assert_allclose(sorted(set(band[band[:, 0] == 1, 1])), [1 / 3 - half, 1 / 3 + half])
     np.testing.assert_array_equal(band[band[:, 0] == 3, 1], 1.0)
     assert display.ax_.get_xlabel() == "cutoff rank k"
-    assert display.ax_.get_ylabel() == "recall@k, mean over queries and 95 % interval"
+    assert display.ax_.get_ylabel() == "recall@k, mean over queries with 95% interval"
     assert legend(display) == ["model"]
     assert display.figure_ is display.ax_.figure
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
@@ -133,8 +136,8 @@ def test_query_scores_are_a_cumulative_distribution():
     for value, reached in ((1 / 3, 1 / 3), (1 / 2, 2 / 3), (1, 1)):
         assert share[np.isclose(x, value)].max() == pytest.approx(reached)
     assert legend(display) == [f"model (mean {(1 + 1 / 2 + 1 / 3) / 3:.3f})"]
-    assert display.ax_.get_xlabel() == "mrr of a query"
-    assert display.ax_.get_ylabel() == "share of queries with this value or less"
+    assert display.ax_.get_xlabel() == "mrr per query"
+    assert display.ax_.get_ylabel() == "share of queries with at most this value"
 
 
 def test_query_scores_heed_weights_and_leave_undefined_queries_out():
@@ -144,13 +147,13 @@ def test_query_scores_heed_weights_and_leave_undefined_queries_out():
     x, share = QueryScoreDisplay.from_report(report).line_.get_data()
     assert share[np.isclose(x, 1 / 2)].max() == 1 / (1 + 3)
     empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr", replace_undefined_by=np.nan)
-    with pytest.raises(ValueError, match="mrr is undefined for all of them"):
+    with pytest.raises(ValueError, match="for at least one query; mrr is NaN for all"):
         QueryScoreDisplay.from_report(empty)
 
 
 def test_lower_is_better_is_said():
     one = QueryScoreDisplay.from_predictions(Y, SCORES, qid=QID, metric=kendall_tau_distance)
-    assert one.ax_.get_xlabel() == "kendall_tau_distance of a query (lower is better)"
+    assert one.ax_.get_xlabel() == "kendall_tau_distance per query (lower is better)"
     two = ComparisonDisplay.from_predictions(Y, SCORES, [1, 2, 3] * 3, qid=QID, metric=kendall_tau_distance)
     # The first has 0, 1 and 2 inversions, the second 2, 1 and 0.
     np.testing.assert_array_equal(two.differences, [0 - 2, 1 - 1, 2 - 0])
@@ -176,6 +179,11 @@ def test_comparison_draws_sorted_differences_and_their_mean():
         "old better: 1 query",
         f"mean {display.mean:+z.3f}, 95% interval [{-half:+z.3f}, {half:+z.3f}]",
     ]
+
+
+def test_comparison_names_the_confidence_in_full():
+    display = ComparisonDisplay([0.5, -0.5], 0.0, (-0.9, 0.9), metric="mrr", confidence=0.999).plot()
+    assert legend(display)[-1] == "mean +0.000, 99.9% interval [-0.900, +0.900]"
 
 
 def test_comparison_of_long_names_stays_inside_the_figure():
@@ -240,14 +248,14 @@ def test_cv_results_shows_candidates_from_the_best_down(search):
     assert names == [f"max_leaf_nodes={found['param_estimator__max_leaf_nodes'][i]}" for i in order]
     assert display.ax_.get_ylim() == (2.5, -0.5)
     assert display.ax_.get_xlabel() == "map"
-    assert legend(display) == ["each of 4 folds", "mean and standard deviation over folds"]
+    assert legend(display) == ["score in each of 4 folds", "mean ± standard deviation over folds"]
 
 
 def test_cv_results_of_another_metric_and_the_best_only(search):
     display = CVResultsDisplay.from_estimator(search, metric="ndcg@10", n_candidates=1)
     assert display.scores.shape == (1, 4)
     assert display.scores.mean() == pytest.approx(search.cv_results_["mean_test_ndcg@10"].max())
-    assert display.ax_.get_xlabel() == "ndcg@10 (the best 1 of 3 candidates)"
+    assert display.ax_.get_xlabel() == "ndcg@10 (best 1 of 3 candidates)"
 
 
 def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(split):
@@ -260,7 +268,7 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
         search.fit(X, y)
     display = CVResultsDisplay.from_estimator(search)
     assert display.candidates == ["alpha=1.0, fit_intercept=True, solver=cholesky"]
-    assert display.ax_.get_xlabel() == "ndcg@5 (the best 1 of 2 candidates)"
+    assert display.ax_.get_xlabel() == "ndcg@5 (best 1 of 2 candidates)"
     assert max(map(len, display.ax_.get_yticklabels()[0].get_text().split("\n"))) <= 44
 
 
@@ -271,26 +279,26 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
         (
             lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, metric="kendall_tau"),
             ValueError,
-            "metric must have a cutoff rank; got kendall_tau",
+            "metric must be one that takes a cutoff, such as ndcg; got kendall_tau",
         ),
         (
             lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, metric="ndcg@10"),
             ValueError,
-            "metric must come without a cutoff, as k says which are drawn; got ndcg@10",
+            "metric must be given without its cutoff, as ndcg; got ndcg@10",
         ),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=1), ValueError, "k must be an int >= 2"),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=[0, 1]), ValueError, "k must be an int >= 1"),
         (
             lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=[3]),
             ValueError,
-            r"k must hold at least two cutoffs, or be the largest one; got \[3\]",
+            r"k must be an int >= 2 or hold at least two cutoffs; got \[3\]",
         ),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES), TypeError, "needs the query id of each document"),
         (lambda: QueryScoreDisplay.from_predictions(Y, SCORES[:3], qid=QID), ValueError, "must have the same shape"),
         (
             lambda: MetricAtKDisplay.from_report(evaluate(Y, SCORES, qid=QID)),
             ValueError,
-            "report must have two cutoffs of ndcg at least, such as ndcg@1 and ndcg@10; got ndcg@10, map, mrr",
+            "report must hold ndcg at two or more cutoffs, such as ndcg@1 and ndcg@10; got ndcg@10, map, mrr",
         ),
         (
             lambda: QueryScoreDisplay.from_report(evaluate(Y, SCORES, qid=QID), metric="ndcg@5"),
@@ -299,6 +307,11 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
         ),
         (
             lambda: ComparisonDisplay.from_predictions(Y, SCORES, SCORES, qid=QID, names=("a", "a")),
+            ValueError,
+            "names must be two different names",
+        ),
+        (
+            lambda: ComparisonDisplay.from_predictions(Y, SCORES, SCORES, qid=QID, names=("a", "b", "a")),
             ValueError,
             "names must be two different names",
         ),
@@ -329,3 +342,19 @@ def test_drawing_without_matplotlib(monkeypatch):
     display = MetricAtKDisplay([1, 2], [0, 1], [0, 1], [0, 1], metric="recall")
     with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
         display.plot()
+
+
+@pytest.mark.parametrize("cls", [ComparisonDisplay, CVResultsDisplay, MetricAtKDisplay, QueryScoreDisplay])
+def test_methods_document_every_parameter_with_its_default(cls):
+    for name in (name for name in vars(cls) if name == "plot" or name.startswith("from_")):
+        method = getattr(cls, name)
+        errors = validate(f"skrank_metrics.{cls.__name__}.{name}")["errors"]
+        # PR06 knows other names of types; RT02 asks for results without names.
+        assert [error for error in errors if error[0][:2] in ("PR", "RT") and error[0] not in ("PR06", "RT02")] == []
+        doc = NumpyDocString(inspect.getdoc(method))
+        types = {parameter.name: parameter.type for parameter in doc["Parameters"]}
+        for parameter in inspect.signature(method).parameters.values():
+            if parameter.name != "self" and parameter.default is not inspect.Parameter.empty:
+                assert types[parameter.name].endswith(f"default={parameter.default!r}".replace("'", '"'))
+        assert [returned.type for returned in doc["Returns"]] == [cls.__name__]
+        assert "ImportError" in [error.type for error in doc["Raises"]]

@@ -10,6 +10,7 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 from sklearn.model_selection import GridSearchCV
+from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
 from skrank_metrics import QueryKFold, QueryRanker, ranking_scorers, with_qid
@@ -21,17 +22,6 @@ MODELS = [
     (XGBRanker(n_estimators=20, n_jobs=1), "max_depth", [2, 4]),
     (CatBoostRanker(iterations=20, verbose=False, allow_writing_files=False, thread_count=1), "depth", [2, 4]),
 ]
-
-
-def fit_by_hand(model, X, y, qid):
-    sizes = np.diff(np.flatnonzero(np.r_[True, qid[1:] != qid[:-1], True]))
-    if isinstance(model, LGBMRanker):
-        return model.fit(X, y, group=sizes)
-    if isinstance(model, XGBRanker):
-        return model.fit(X, y, qid=qid)
-    if isinstance(model, CatBoostRanker):
-        return model.fit(X, y, group_id=qid)
-    return model.fit(X, y)
 
 
 def ndcg_by_hand(labels, scores):

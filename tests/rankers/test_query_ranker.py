@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
 from skrank_metrics import QueryKFold, QueryRanker, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
@@ -62,29 +63,17 @@ def pa_table(X):
     return pa.table(dict(zip("abcd", X.T, strict=True)))
 
 
-def by_hand(model, X, y, qid, weights=None):
-    """Fit a ranker on rows sorted by query, with what its own interface asks for."""
-    sizes = np.unique(qid, return_counts=True)[1]
-    first = np.cumsum(sizes) - sizes
-    model = clone(model)
-    if isinstance(model, LGBMRanker):
-        return model.fit(X, y, group=sizes, sample_weight=weights)
-    if isinstance(model, XGBRanker):
-        return model.fit(X, y, qid=qid, sample_weight=None if weights is None else weights[first])
-    return model.fit(X, y, group_id=qid, group_weight=weights)
-
-
 @pytest.mark.parametrize("model", RANKERS, **of_name)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
-    expected = by_hand(model, X, y, qid, weights).predict(X)
+    expected = fit_by_hand(model, X, y, qid, weights).predict(X)
     ranker = QueryRanker(model).fit(X, y, qid=qid, sample_weight=weights)
     np.testing.assert_array_equal(ranker.predict(X), expected)
     assert len(np.unique(expected)) > 10
     if weighted:
-        assert (expected != by_hand(model, X, y, qid).predict(X)).any()
+        assert (expected != fit_by_hand(model, X, y, qid).predict(X)).any()
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
@@ -93,7 +82,7 @@ def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
     first_appearance = {name: number for number, name in enumerate(dict.fromkeys(qid))}
     codes = np.array([first_appearance[name] for name in qid])
     order = np.argsort(codes, kind="stable")
-    expected = by_hand(model, X[order], y[order], codes[order]).predict(X)
+    expected = fit_by_hand(model, X[order], y[order], codes[order]).predict(X)
     for ids in ({"qid": qid}, {"groups": qid.astype(object)}):
         np.testing.assert_array_equal(QueryRanker(model).fit(X, y, **ids).predict(X), expected)
     np.testing.assert_array_equal(QueryRanker(model).fit(X, with_qid(y, qid)).predict(X), expected)

@@ -1,0 +1,50 @@
+"""Docstrings completed from signatures, so that a text that several functions share is written once."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+# Type and description of a parameter.
+Text: TypeAlias = tuple[str, str]
+
+SHARED: dict[str, Text] = {
+    "y_true": (
+        "array-like of shape (n_documents,) or (n_queries, n_documents)",
+        "Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.",
+    ),
+    "y_score": ("array-like of the shape of y_true", "Scores to rank by, largest first. May be infinite, but not NaN."),
+    "qid": (
+        "array-like of shape (n_documents,)",
+        "Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with an "
+        "index level named 'qid', see with_qid.",
+    ),
+}
+
+
+def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
+    """Section of the parameters in the order of the signature, with their defaults."""
+    entries = []
+    for name, parameter in signature.parameters.items():
+        if name not in ("self", "cls"):
+            kind, text = texts[name]
+            entries.append(entry(f"{name} : {kind}{_spelled(parameter.default)}", text))
+    return section("Parameters", *entries)
+
+
+def section(title: str, *entries: str) -> str:
+    """Entries under an underlined title."""
+    return "\n".join([title, "-" * len(title), *entries])
+
+
+def entry(head: str, text: str) -> str:
+    """One entry of a section: the head, and the text wrapped and indented below it."""
+    return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
+
+
+def _spelled(default: Any) -> str:
+    if default is inspect.Parameter.empty:
+        return ""
+    return ", default=" + repr(default).replace("'", '"')

@@ -1,0 +1,132 @@
+"""Reports of the same queries and documents, put into one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports.ranking_report import RankingReport
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A metric of several rankings, per query."""
+
+    values: dict[str, FloatArray]  # by name of the ranking
+    qid: NDArray[Any]
+    weights: FloatArray | None
+    greater_is_better: bool
+
+
+def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
+    """Check that reports can be compared, and put their queries into the order of the first report."""
+    named = _named(reports)
+    _check_metric(named, metric)
+    places = _places(named, align)
+    _check_documents(named, places)
+    first = next(iter(named))
+    return Aligned(
+        {name: report.per_query[metric][places[name]] for name, report in named.items()},
+        named[first].qid[places[first]],
+        _common_weights(named, places),
+        named[first].metrics[metric].greater_is_better,
+    )
+
+
+def _named(reports: Any) -> dict[str, RankingReport]:
+    if not isinstance(reports, Iterable):
+        hint = " Pass its reports." if hasattr(reports, "reports") else ""
+        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
+    named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
+    for name, report in named.items():
+        if not isinstance(report, RankingReport):
+            raise TypeError(f"reports must hold reports of evaluate; got {type(report).__name__} as {name!r}.")
+    if len(named) < 2:
+        raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
+    return named
+
+
+def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
+    for name, report in named.items():
+        if metric not in report.mean:
+            raise ValueError(
+                f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
+                "Pass a metric that all reports have, or evaluate with this one."
+            )
+        check_by_query(metric, report.metrics[metric])
+    first = next(iter(named))
+    for name, report in named.items():
+        if report.metrics[metric].definition != named[first].metrics[metric].definition:
+            raise ValueError(
+                f"reports must compute {metric!r} in the same way; got {named[first].metrics[metric]} in {first!r} and "
+                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
+                "replace_undefined_by."
+            )
+
+
+def check_by_query(name: str, metric: BoundMetric) -> None:
+    """Refuse metrics that are not means over queries."""
+    if metric.average == "micro":
+        raise ValueError(
+            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
+            "per query. Evaluate without average=micro."
+        )
+
+
+def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
+    """Places in each report of the queries that are compared, in the order of the first report."""
+    numbers = {
+        name: {query: place for place, query in enumerate(report.qid.tolist())} for name, report in named.items()
+    }
+    first, *others = numbers
+    common = [query for query in numbers[first] if all(query in numbers[other] for other in others)]
+    for name in named:
+        if align is None and len(numbers[name]) > len(common):
+            other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
+            both = len(numbers[name].keys() & numbers[other].keys())
+            raise ValueError(
+                f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
+                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
+                "the queries that all reports have."
+            )
+    if not common:
+        raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")
+    return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+
+
+def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
+    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone."""
+    found = {name: tuple(of_queries[places[name]] for of_queries in report.documents) for name, report in named.items()}
+    first, *others = found
+    sizes, labels = found[first]
+    for name in others:
+        differs = (found[name][0] != sizes) | ~np.isclose(found[name][1], labels, rtol=1e-9, atol=0)
+        if differs.any():
+            place = int(np.flatnonzero(differs)[0])
+            query = named[first].qid[places[first]].tolist()[place]
+            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
+            raise ValueError(
+                f"reports must have the same documents with the same labels; got {one} in {first!r} and {other} in "
+                f"{name!r} for query {query!r}. Evaluate both on all documents; mark those that a ranking lacks with "
+                "retrieved=."
+            )
+
+
+def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:
+    weights = {name: report.weights[places[name]] for name, report in named.items() if report.weights is not None}
+    if not weights:
+        return None
+    first = next(iter(weights))
+    for name in named:
+        if name not in weights or not np.array_equal(weights[name], weights[first]):
+            raise ValueError(
+                f"reports must have the same weights; {name!r} and {first!r} differ. Evaluate with the same "
+                "sample_weight."
+            )
+    return weights[first]

@@ -67,9 +67,12 @@ def test_importing_loads_no_large_library():
     assert loaded.isdisjoint({*HEAVY, "numpy", "scipy"})
 
 
-@pytest.mark.parametrize("name", metrics.__all__)
-def test_a_metric_needs_numpy_and_scipy_sparse_alone(name):
-    code = f"import skrank_metrics; skrank_metrics.{name}([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
+def test_metrics_need_numpy_and_scipy_alone():
+    code = (
+        "from skrank_metrics import metrics\n"
+        "for name in metrics.__all__:\n"
+        "    getattr(metrics, name)([1, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
+    )
     assert loaded_by(code).isdisjoint(HEAVY)
 
 

@@ -36,14 +36,13 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 from scipy.stats import binomtest
 
 ROOT = Path(__file__).parents[2]
-SPLITTERS = ("_folds", "_query_splitter", "holdout", "ordered", "splitters")
-# Files that are collected together, the quickest first, as the first failure ends a run.
+# Tests that a mutant of a folder has to fail one of, collected in steps, the quickest first: a failure ends a run.
 TESTS_OF_SPLITTERS = ["splitters"]
 TESTS_OF_METRICS = [
-    "gains grouping ids ties ranked golden retrieved evaluation worked_examples",
-    "validation public",
-    "enumeration",
-    "contract",
+    "_engine _input metrics/test_retrieved.py metrics/test_registry.py reports/test_evaluate.py "
+    "integration/test_golden.py integration/test_worked_examples.py",
+    "metrics/test_enumeration.py",
+    "metrics/test_contract.py",
 ]
 # no_square takes seconds, and is about memory.
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", "not no_square"]
@@ -52,11 +51,16 @@ SECONDS = 20  # of processor time for the tests of a step, twice what the longes
 NOT_RUN = "core/RemoveDecorator"
 
 
+def is_splitter(module: Path) -> bool:
+    """Whether a module is one of the splitters, which have tests of their own."""
+    return "splitters" in module.parts
+
+
 def tests_of(module: Path) -> list[list[str]]:
-    """Files with tests that a mutant of the module has to fail one of; its own examples are among the first."""
-    steps = TESTS_OF_SPLITTERS if module.stem in SPLITTERS else TESTS_OF_METRICS
-    files = [[str(ROOT / "tests" / f"test_{name}.py") for name in step.split()] for step in steps]
-    return [[str(ROOT / module), *files[0]], *files[1:]]
+    """Paths of the tests of a module in steps; its own examples are among the first."""
+    steps = TESTS_OF_SPLITTERS if is_splitter(module) else TESTS_OF_METRICS
+    paths = [[str(ROOT / "tests" / name) for name in step.split()] for step in steps]
+    return [[str(ROOT / module), *paths[0]], *paths[1:]]
 
 
 def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -110,7 +114,7 @@ def check(modules: set[Path]) -> None:
     """Make sure that changed modules are what is imported, and that the tests pass where nothing is changed."""
     for module in modules:
         assert outcome(module, "raise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
-    for module in {module.stem in SPLITTERS: module for module in modules}.values():
+    for module in {is_splitter(module): module for module in modules}.values():
         source = (ROOT / module).read_text(encoding="utf-8")
         assert outcome(module, source) is TestOutcome.SURVIVED, f"tests of the unchanged {module} fail"
 
@@ -142,7 +146,8 @@ def drawn(session: WorkDB, modules: list[str], seed: int, size: int | None) -> l
     for item in session.work_items:
         mutation = item.mutations[0]
         inside = any(start <= mutation.start_pos < end for start, end in places[mutation.module_path])
-        if not inside and mutation.operator_name != NOT_RUN and (not modules or mutation.module_path.stem in modules):
+        wanted = not modules or not {*mutation.module_path.with_suffix("").parts}.isdisjoint(modules)
+        if wanted and not inside and mutation.operator_name != NOT_RUN:
             items[str(mutation.module_path), mutation.operator_name, mutation.occurrence] = item
     order = sorted(items)
     random.Random(seed).shuffle(order)
@@ -176,7 +181,9 @@ def main() -> None:
     parser.add_argument("session", help="made by cosmic-ray init; results are kept in it")
     parser.add_argument("--sample", type=int, help="mutants to draw, each with the same chance; default: all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--modules", nargs="*", default=[], help="such as _gains cutoff; default: all")
+    parser.add_argument(
+        "--modules", nargs="*", default=[], help="modules or folders such as gains _input; default: all"
+    )
     arguments = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))

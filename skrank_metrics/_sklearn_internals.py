@@ -92,10 +92,10 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     both = len(scored.keys() & fitted.keys())
     if both and scored != fitted:
         warnings.warn(
-            f"{both} of the {len(scored)} queries that are scored have ids of the {len(fitted)} that the ranker was "
-            "fitted on. If they are the same queries, the score is too good: split by query, as QueryKFold does; "
-            "audit_splits(cv, X, y, qid=qid) shows what a splitter does. If ids were numbered anew for each part, "
-            "number them together.",
+            f"{both} of the {len(scored)} queries that are scored were among the {len(fitted)} that the ranker was "
+            "fitted on, judging by their ids, so that the score is too good. Split by query, as QueryKFold does; "
+            "audit_splits(cv, X, y, qid=qid) shows what a splitter does. If ids were numbered anew for each part or "
+            "file, so that different queries share an id, number them on: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

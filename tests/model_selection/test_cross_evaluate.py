@@ -147,7 +147,7 @@ def test_bad_input(change, error, message):
 
 def test_rows_that_were_shuffled_without_the_others():
     X_frame, y, qid = pd.DataFrame(X), pd.Series(Y), pd.Series(QID)
-    with pytest.raises(ValueError, match="qid must have the same index as y; got the same labels in different orders"):
+    with pytest.raises(ValueError, match="qid must have the same index as X; got the same labels in different orders"):
         cross_evaluate(Ridge(), X_frame, y, qid=qid[::-1], cv=CV)
     with pytest.raises(ValueError, match="y must have the same index as X; got the same labels in different orders"):
         cross_evaluate(Ridge(), X_frame, y[::-1], qid=qid[::-1], cv=CV)

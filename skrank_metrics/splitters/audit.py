@@ -126,9 +126,10 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     >>> report = audit_splits(KFold(2), X, y, qid=qid)
     >>> print(report)
     KFold(n_splits=2, random_state=None, shuffle=False)
-    fold  queries  documents  share relevant  share without relevant  single document  leaking  cut
-       0        2          3          0.3333                  0.5000                1        1    0
-       1        2          3          0.3333                  0.5000                1        1    0
+                                              share without    single
+    fold  queries  documents  share relevant       relevant  document  leaking  cut
+       0        2          3          0.3333         0.5000         1        1    0
+       1        2          3          0.3333         0.5000         1        1    0
     LEAK: fold 0 has 1 query with rows both in train and in test: b
     LEAK: fold 1 has 1 query with rows both in train and in test: b
     Use a splitter that keeps queries whole, such as QueryKFold.

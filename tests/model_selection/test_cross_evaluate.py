@@ -67,9 +67,16 @@ def test_both_aggregates_are_shown_and_named(result):
     assert frame.loc[("ridge", "map"), "mean over queries"] == report.mean["map"]
     assert frame.loc[("ridge", "map"), "mean over folds"] == result.folds["ridge"]["map"].mean()
     text = str(result)
-    assert text.startswith("60 queries out of fold, 3 folds\nmodel ")
-    assert "mean over queries" in text
-    assert "mean over folds" in text
+    title, above, heads, *lines = text.splitlines()
+    assert title == "60 queries out of fold, 3 folds"
+    assert (above.split(), heads.split()[:3]) == (["mean", "over"], ["model", "metric", "queries"])
+    assert "mean over folds" in heads
+    low, high = report.intervals()["map"]
+    folds = result.folds["ridge"]["map"]
+    shown = [f"{report.mean['map']:.4f}", f"[{low:.4f},", f"{high:.4f}]", f"{folds.mean():.4f}", f"{folds.std():.4f}"]
+    assert ["ridge", "map", *shown] in [line.split() for line in lines]
+    assert frame.loc[("ridge", "map"), ["low", "high"]].tolist() == [low, high]
+    assert frame.loc[("ridge", "map"), "std over folds"] == folds.std()
     assert f"{report.mean['map']:.4f}" in result._repr_html_()
 
 

@@ -1,3 +1,5 @@
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from lightgbm import LGBMRanker
@@ -45,42 +47,78 @@ def found(search):
 
 def test_order_and_folds_are_those_of_the_search(search, found):
     results = search[0].cv_results_
-    assert [c["rank"] for c in found.candidates] == [1, 2, 3]
-    assert [c["index"] for c in found.candidates] == np.argsort(-results["mean_test_ndcg@10"]).tolist()
+    assert [c.rank for c in found.candidates] == [1, 2, 3]
+    assert [c.index for c in found.candidates] == np.argsort(-results["mean_test_ndcg@10"]).tolist()
     for candidate in found.candidates:
-        assert candidate["params"] == results["params"][candidate["index"]]
-        assert candidate["mean"]["map"] == results["mean_test_map"][candidate["index"]]
-        assert candidate["std"]["map"] == results["std_test_map"][candidate["index"]]
+        assert candidate.params == results["params"][candidate.index]
+        assert candidate.mean["map"] == results["mean_test_map"][candidate.index]
+        assert candidate.std["map"] == results["std_test_map"][candidate.index]
     assert found.changed == pytest.approx(0, abs=1e-12), "fitted again on the same folds, the scores are the same"
 
 
 def test_the_best_is_compared_with_each_other_one(found):
     best, second, third = found.candidates
-    assert best["pair"] is None
+    assert best.pair is None
     pairs = compare(found.evaluation.reports, "ndcg@10", test="t", correction=None).pairs[:2]
     for candidate, pair in zip((second, third), pairs, strict=True):
-        assert candidate["pair"].difference == pair.difference
-        assert candidate["pair"].interval == pair.interval
-        assert candidate["pair"].p_value == pytest.approx(pair.p_value, abs=0.02)
-    adjusted = sorted(2 * candidate["pair"].p_value for candidate in (second, third))
-    assert min(c["pair"].p_adjusted for c in (second, third)) == pytest.approx(min(1, adjusted[0]))
+        assert candidate.pair.difference == pair.difference
+        assert candidate.pair.interval == pair.interval
+        assert candidate.pair.p_value == pytest.approx(pair.p_value, abs=0.02)
+    adjusted = sorted(2 * candidate.pair.p_value for candidate in (second, third))
+    assert min(c.pair.p_adjusted for c in (second, third)) == pytest.approx(min(1, adjusted[0]))
 
 
 def test_reads_well_and_converts(found):
     text = str(found)
     assert text.startswith("3 candidates ranked by ndcg@10, mean ± std over folds\n")
-    assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 2 pairs" in text
+    assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 2 pairs" in " ".join(text.split())
     assert "best" in text.splitlines()[2]
     frame = found.to_frame()
     assert frame["rank"].tolist() == [1, 2, 3]
-    assert frame["p_adjusted"].tolist()[1:] == [c["pair"].p_adjusted for c in found.candidates[1:]]
+    assert frame["p_adjusted"].tolist()[1:] == [c.pair.p_adjusted for c in found.candidates[1:]]
     assert "alpha=" in found._repr_html_()
+
+
+def test_text_and_frame_show_the_candidates(found):
+    lines = [line.split() for line in str(found).splitlines()]
+    for c in found.candidates:
+        verdict = "best" if c.pair is None else "yes" if c.pair.p_adjusted <= 0.05 else "no"
+        ranked_by = [f"{c.mean['ndcg@10']:.4f}", "±", f"{c.std['ndcg@10']:.4f}"]
+        assert [f"alpha={c.params['estimator__alpha']}", str(c.rank), *ranked_by, verdict] in lines
+        assert [str(c.rank), f"{c.mean['map']:.4f}", "±", f"{c.std['map']:.4f}"] in lines
+    for c in found.candidates[1:]:
+        low, high = c.pair.interval
+        p = f"{c.pair.p_adjusted:.4f}"
+        assert [str(c.rank), f"{c.pair.difference:+.4f}", f"[{low:+.4f},", f"{high:+.4f}]", p] in lines
+    assert found.to_frame().iloc[1].to_dict() == {
+        "rank": 2,
+        "index": found.candidates[1].index,
+        **found.candidates[1].params,
+        **{f"mean {name}": value for name, value in found.candidates[1].mean.items()},
+        **{f"std {name}": value for name, value in found.candidates[1].std.items()},
+        **dict(zip(("low", "high"), found.candidates[1].pair.interval, strict=True)),
+        "difference": found.candidates[1].pair.difference,
+        "p_adjusted": found.candidates[1].pair.p_adjusted,
+    }
+
+
+def test_candidates_are_records(found):
+    with pytest.raises(FrozenInstanceError):
+        found.candidates[0].rank = 2
+
+
+def test_grids_with_different_parameters():
+    grids = [{"estimator__alpha": [1.0, 1e12]}, {"estimator__solver": ["svd"]}]
+    search = ridge_search().set_params(param_grid=grids).fit(X, with_qid(Y, QID))
+    frame = search_report(search, X, Y, qid=QID, random_state=0).to_frame()
+    assert frame["estimator__solver"].notna().sum() == 1
+    assert frame["estimator__alpha"].notna().sum() == 2
 
 
 def test_only_so_many_are_fitted_again(search):
     found = search_report(search[0], search[1], Y, qid=QID, n_candidates=2)
     assert len(found.evaluation.reports) == 2
-    assert found.candidates[2]["pair"] is None
+    assert found.candidates[2].pair is None
     assert "not tested" in str(found)
     assert np.isnan(found.to_frame()["difference"].iloc[2])
 
@@ -90,7 +128,7 @@ def test_other_metrics_and_the_one_of_within_noise():
     assert search_report(search, X, Y, qid=QID).metric == "map"
     assert search_report(search, X, with_qid(Y, QID), metric="ndcg@10").metric == "ndcg@10"
     unsaid = ridge_search(refit=False).fit(X, with_qid(Y, QID))
-    with pytest.raises(ValueError, match=r"metric must name one of \['ndcg@10', 'map'\]"):
+    with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\] if the search was not refitted"):
         search_report(unsaid, X, Y, qid=QID)
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
         search_report(search, X, Y, qid=QID, metric="mrr")
@@ -100,14 +138,14 @@ def test_of_a_distance_the_smallest_is_the_best():
     search = ridge_search(scoring=make_ranking_scorer(kendall_tau_distance), refit=True).fit(X, with_qid(Y, QID))
     found = search_report(search, X, Y, qid=QID)
     assert found.changed == pytest.approx(0, abs=1e-12)
-    assert found.candidates[0]["params"] == search.best_params_
+    assert found.candidates[0].params == search.best_params_
     assert found.metric == "neg_kendall_tau_distance"
     best, *others = found.candidates
     for candidate in others:
-        ahead = best["mean"][found.metric] - candidate["mean"][found.metric]
-        assert candidate["pair"].difference == pytest.approx(ahead, rel=1e-9), "three folds of as many queries"
+        ahead = best.mean[found.metric] - candidate.mean[found.metric]
+        assert candidate.pair.difference == pytest.approx(ahead, rel=1e-9), "three folds of as many queries"
         assert ahead >= 0
-        assert candidate["pair"].wins >= candidate["pair"].losses
+        assert candidate.pair.wins >= candidate.pair.losses
     assert CVResultsDisplay.from_estimator(search, ax=Figure().subplots()).metric == found.metric
 
 
@@ -116,13 +154,13 @@ def test_failed_candidates_are_last_and_not_fitted_again():
     search = ridge_search()
     search.set_params(param_grid={"estimator__alpha": [-1.0, 1e12, 1.0]}).fit(X, with_qid(Y, QID))
     found = search_report(search, X, Y, qid=QID, random_state=0)
-    assert [candidate["params"]["estimator__alpha"] for candidate in found.candidates][-1] == -1.0
+    assert [candidate.params["estimator__alpha"] for candidate in found.candidates][-1] == -1.0
     assert len(found.evaluation.reports) == 2
     assert str(found).splitlines()[4].endswith("failed")
-    assert found.candidates[2]["pair"] is None
+    assert found.candidates[2].pair is None
     assert found.changed == pytest.approx(0, abs=1e-12)
     search.set_params(param_grid={"estimator__alpha": [-1.0, 1.0]}).fit(X, with_qid(Y, QID))
-    with pytest.raises(ValueError, match="search must have two candidates with a score in every fold; got 1"):
+    with pytest.raises(ValueError, match="search must have at least two candidates with a score in every fold; got 1"):
         search_report(search, X, Y, qid=QID)
 
 
@@ -130,10 +168,10 @@ def test_candidates_that_are_estimators_have_short_names():
     grid = {"estimator": [XGBRanker(n_estimators=2, n_jobs=1), Ridge()]}
     search = ridge_search().set_params(param_grid=grid).fit(X, with_qid(Y, QID))
     lines = str(search_report(search, X, Y, qid=QID)).splitlines()
-    assert len(lines) == 5
-    assert lines[2].startswith("estimator=Ridge() ")
-    assert lines[3].startswith("estimator=XGBRanker(base_score=None, ")
-    assert max(map(len, lines[:4])) < 200
+    assert len(lines) == 13
+    assert lines[3].startswith("estimator=Ridge() ")
+    assert lines[4].startswith("estimator=XGBRanker(base_score=None,")
+    assert max(map(len, lines)) <= 80
 
 
 class NeverFitted(Ridge):
@@ -155,7 +193,7 @@ def test_bad_input_is_noticed_before_anything_is_fitted():
 def test_folds_that_are_used_up():
     splits = QueryKFold(3).split(X, Y, QID)
     search = ridge_search(cv=splits).fit(X, with_qid(Y, QID))
-    with pytest.raises(ValueError, match=r"search must have a cv that gives its folds again.*cv=list\(...\)"):
+    with pytest.raises(ValueError, match=r"search must have a cv that can be iterated again.*cv=list\(...\)"):
         search_report(search, X, Y, qid=QID)
 
 
@@ -177,16 +215,16 @@ def test_halving_shows_each_candidate_on_its_last_rung():
         random_state=0,
     ).fit(X, with_qid(Y, QID))
     found = search_report(search, X, Y, qid=QID)
-    leaves = [c["params"]["estimator__num_leaves"] for c in found.candidates]
+    leaves = [c.params["estimator__num_leaves"] for c in found.candidates]
     assert sorted(leaves) == [2, 4, 8, 16]
-    rounds = [c["params"]["estimator__n_estimators"] for c in found.candidates]
+    rounds = [c.params["estimator__n_estimators"] for c in found.candidates]
     assert rounds == sorted(rounds, reverse=True)
-    assert found.candidates[0]["params"] == search.best_params_
+    assert found.candidates[0].params == search.best_params_
     assert found.changed == pytest.approx(0, abs=1e-12)
 
 
 def test_no_search():
-    with pytest.raises(TypeError, match="search must be a search such as GridSearchCV; got QueryRanker"):
+    with pytest.raises(TypeError, match="search must be a fitted GridSearchCV or similar; got QueryRanker"):
         search_report(QueryRanker(Ridge()).fit(X, Y, qid=QID), X, Y, qid=QID)
 
 
@@ -198,7 +236,7 @@ def test_unfitted_search():
 @pytest.mark.parametrize(
     ("options", "change", "message"),
     [
-        ({"scoring": "r2", "refit": True}, {}, "search must be scored by scorers of skrank_metrics; got"),
+        ({"scoring": "r2", "refit": True}, {}, "search must use scorers of skrank_metrics; got"),
         ({}, {"n_candidates": 1}, "n_candidates must be an int >= 2; got 1"),
         ({"cv": KFold(3)}, {}, r"cv must keep every query whole; got KFold\(n_splits=3"),
     ],
@@ -212,5 +250,5 @@ def test_bad_input(options, change, message):
 
 def test_a_single_candidate():
     search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
-    with pytest.raises(ValueError, match="search must have at least two candidates to tell apart; got 1"):
+    with pytest.raises(ValueError, match="search must have at least two candidates; got 1"):
         search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)

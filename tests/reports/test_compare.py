@@ -108,7 +108,9 @@ def test_different_queries_are_refused_or_intersected(reports):
 
 def test_queries_with_ids_of_other_types_have_none_in_common(reports):
     other = evaluate(Y, X[:, 1], qid=QID.astype(str))
-    with pytest.raises(ValueError, match=r"reports must have a query in common; got none\. Are their ids of the same"):
+    with pytest.raises(
+        ValueError, match=r"reports must have a query in common; got none\. Check that their ids have the same"
+    ):
         compare([reports["first"], other], align="intersection")
 
 
@@ -120,7 +122,7 @@ def test_weights_weight_the_differences():
     assert pair.interval[0] < pair.difference < pair.interval[1]
     with pytest.raises(ValueError, match="test must be 'permutation' for reports with weights; got 't'"):
         compare([one, other], test="t")
-    with pytest.raises(ValueError, match="reports must weight their queries alike; got other weights in '0' than in"):
+    with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
         compare([report(0), other])
     equal = [report(feature, sample_weight=np.ones(len(QID))) for feature in (0, 1)]
     p_values = [compare(two, random_state=3).pairs[0].p_value for two in (equal, [report(0), report(1)])]
@@ -132,20 +134,20 @@ def test_one_query_has_no_interval_and_no_verdict():
     comparison = compare(reports, "mrr")
     assert np.isnan(comparison.pairs[0].interval).all()
     assert comparison.pairs[0].p_value == 1.0
-    assert "none for fewer than two queries" in str(comparison)
+    assert "none for fewer than two queries" in " ".join(str(comparison).split())
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"reports": []}, ValueError, "reports must hold at least two reports, as two are compared; got 0"),
-        ({"reports": {"a": report(0)}}, ValueError, "at least two reports, as two are compared; got 1"),
+        ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
+        ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
         ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold reports of evaluate; got float as '1'"),
         (
             {"metric": "map"},
             ValueError,
-            "metric must be one that every report has; got 'map', and '0' has ndcg@10, mrr",
+            "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'",
         ),
         ({"test": "z"}, ValueError, r"test must be one of \['permutation', 't', 'wilcoxon'\]; got 'z'"),
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
@@ -169,7 +171,9 @@ def test_pooled_metrics_are_refused():
 def test_metrics_of_the_same_name_have_to_be_the_same():
     plain = report(0)
     for options in ({"convention": "lightgbm"}, {"ties": "worst"}, {"replace_undefined_by": np.nan}):
-        with pytest.raises(ValueError, match=r"reports must compute 'ndcg@10' alike; got ndcg@10 in '0' and ndcg\("):
+        with pytest.raises(
+            ValueError, match=r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
+        ):
             compare([plain, report(1, **options)])
     spelled = report(1, ties="average", replace_undefined_by=0)
     assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
@@ -190,13 +194,31 @@ def test_no_query_with_a_value():
 def test_reads_well_and_converts(reports):
     comparison = compare(reports, test="t", random_state=0)
     text = str(comparison)
-    assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second ")
-    assert text.endswith("Told apart at 0.05: first and noise, second and noise.")
-    assert [pair.second for pair in comparison.told_apart()] == ["noise", "noise"]
+    assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second\n")
+    assert text.endswith("Significantly different at 0.05: first and noise, second and noise.")
+    assert [pair.second for pair in comparison.significant()] == ["noise", "noise"]
     assert "first - noise" in comparison._repr_html_()
     frame = comparison.to_frame()
     assert frame["p_adjusted"].tolist() == [pair.p_adjusted for pair in comparison.pairs]
     assert comparison.to_frame("polars")["low"].to_list() == [pair.interval[0] for pair in comparison.pairs]
+
+
+def test_text_and_frame_show_the_attributes(reports):
+    comparison = compare(reports, "mrr", test="t", confidence=0.9)
+    _title, _head, *lines = str(comparison).splitlines()
+    for pair in comparison.pairs:
+        shown = lines[lines.index(f"{pair.first} - {pair.second}") + 1].split()
+        low, high = pair.interval
+        assert shown[:3] == [f"{pair.difference:+.4f}", f"[{low:+.4f},", f"{high:+.4f}]"]
+        assert shown[3:7] == [str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.effect_size:+.2f}"]
+        assert shown[7:] == [f"{p:.4f}" if p >= 5e-5 else "<0.0001" for p in (pair.p_value, pair.p_adjusted)]
+    assert "90% interval" in str(comparison)
+    frame = comparison.to_frame()
+    names = ["first", "second", "difference", "low", "high", "wins", "ties", "losses", "effect_size"]
+    assert list(frame) == [*names, "p_value", "p_adjusted", "n_queries"]
+    for name in set(frame) - {"low", "high"}:
+        assert frame[name].tolist() == [getattr(pair, name) for pair in comparison.pairs]
+    assert list(zip(frame["low"], frame["high"], strict=True)) == [pair.interval for pair in comparison.pairs]
 
 
 @pytest.mark.parametrize("random_state", [0, np.random.RandomState(0), np.random.default_rng(0), None])

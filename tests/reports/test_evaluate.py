@@ -101,7 +101,7 @@ def test_slices_may_not_vary_within_a_query():
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        (["x", "x"], r"by must hold one value a document, 3 in all; got shape \(2,\)"),
+        (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
         ("length", r"got shape \(\)"),
         (["x", None, None], "by must not hold missing ids"),
     ],

@@ -29,22 +29,32 @@ def test_range_of_ties_is_what_both_extremes_give(health):
         assert health.tie_range["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
 
 
+def test_text_and_frame_show_the_counts(health):
+    frame = health.to_frame()
+    assert frame["number"].tolist() == [5, 0, 0, 1, 1, 1, 1]
+    assert frame["share"].tolist() == [5 / 11, 0, 0, 1 / 5, 1 / 5, 1 / 5, 1 / 5]
+    shown = [" ".join(line.split()) for line in str(health).splitlines()]
+    assert [f"{count} {number} {share:.1%}" for count, number, share in health.to_frame("polars").rows()] == shown[2:9]
+    worst, best = health.tie_range["dcg"]
+    assert f"dcg {worst:.4f} {best:.4f}" in shown
+
+
 def test_each_finding_is_a_sentence(health):
     ties, constant, single, everything, none = health.findings
     worst, best = health.tie_range["dcg"]
     assert ties.startswith("Ties: 45.5% of the documents share their score")
-    assert f"{worst:.4f} with ties at worst, {best:.4f} at best" in ties
-    assert constant == "Constant scores: 1 query in no order at all, one score for all documents."
-    assert single == "Single documents: 1 query of one document, where no order can be wrong."
-    assert everything.startswith("All relevant: 1 query of relevant documents only")
-    assert none == "No relevant document: 1 query, counted 0 by ndcg@10."
-    assert all(finding in str(health) for finding in health.findings)
+    assert f"{worst:.4f} with ties at worst and {best:.4f} at best" in ties
+    assert constant == "Constant scores: 1 query with the same score for all documents."
+    assert single == "Single documents: 1 query with only one document, so that no order is wrong."
+    assert everything.startswith("All relevant: 1 query with relevant documents only")
+    assert none == "No relevant document: 1 query, counted as 0 in ndcg@10."
+    assert all(finding in " ".join(str(health).split()) for finding in health.findings)
 
 
 def test_undefined_queries_may_be_left_out():
     health = evaluate([1, 0, 0], [1, 2, 3], qid=[0, 0, 1], metrics=["map", "mrr(replace_undefined_by=nan)"]).health
     assert health.findings[-1] == (
-        "No relevant document: 1 query, counted 0 by map and left out of mrr(replace_undefined_by=nan)."
+        "No relevant document: 1 query, counted as 0 in map and left out of mrr(replace_undefined_by=nan)."
     )
 
 
@@ -53,7 +63,7 @@ def test_collapse_in_float32():
     health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health
     assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
     assert health.findings == (
-        "Float32: 3 further documents would tie in float32; libraries that round scores so give other numbers.",
+        "Float32: 3 further documents would tie in float32; libraries that round scores to it give other numbers.",
     )
 
 
@@ -65,7 +75,7 @@ def test_repeated_rows():
     health = evaluate([1, 0, 0, 0], [3.0, 2.0, 2.0, 1.0], qid=[0] * 4).health
     assert health.n_repeated == 1
     assert health.findings == (
-        "Repeated rows: 1 row with the query, label and score of an earlier one; a document that is listed twice "
+        "Repeated rows: 1 row with the same query, label and score as an earlier row; a document that is listed twice "
         "counts twice.",
     )
 
@@ -82,7 +92,7 @@ def test_nothing_found():
     kept &= (np.bincount(qid) > 1)[qid] & (np.bincount(qid, weights=y == 0)[qid] > 0)
     health = evaluate(y[kept], X[kept, 0], qid=qid[kept]).health
     assert health.findings == ()
-    assert str(health).endswith("Nothing found that changes the reading of the numbers.")
+    assert str(health).endswith("Nothing found that changes how to read the numbers.")
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
@@ -113,4 +123,4 @@ def test_without_ties_all_their_orders_give_the_mean(rng):
 def test_ties_are_told_where_another_metric_is_undefined():
     health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
-    assert health.findings[0].endswith("dcg is 2.4464, and would be 2.2619 with ties at worst, 2.6309 at best.")
+    assert health.findings[0].endswith("dcg is 2.4464, and would be 2.2619 with ties at worst and 2.6309 at best.")

@@ -54,7 +54,7 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    assert str(report).splitlines()[3].endswith("none for fewer than two queries with a value.")
+    assert "Student's t over queries; none for fewer than two queries with a value." in " ".join(str(report).split())
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
 
 
@@ -67,8 +67,21 @@ def test_reads_well():
         f"mrr       0.5000  [{0.5 - half:.4f}, {0.5 + half:.4f}]            0.4082                  1",
         "recall@1  0.3333  [-1.1009, 1.7676]            0.4714                  1",
         "Intervals: Student's t over queries.",
-        "Single documents: 1 query of one document, where no order can be wrong.",
-        "No relevant document: 1 query, counted 0 by mrr, recall@1.",
+        "Single documents: 1 query with only one document, so that no order is wrong.",
+        "No relevant document: 1 query, counted as 0 in mrr, recall@1.",
+    ]
+
+
+def test_slices_have_one_row_per_slice_and_metric():
+    labels, scores, qid = [1, 0, 0, 1, 0, 1], [2, 1, 2, 1, 2, 1], ["a", "a", "b", "b", "c", "c"]
+    report = evaluate(labels, scores, qid=qid, metrics=["mrr", "recall@1"], by=[1, 1, 2, 2, 2, 2])
+    rows = [line.split() for line in str(report).splitlines()]
+    first = rows.index(["slice", "metric", "queries", "mean", "95%", "interval"])
+    assert rows[first + 1 : first + 5] == [
+        ["1", "mrr", "1", "1.0000", "none"],
+        ["1", "recall@1", "1", "1.0000", "none"],
+        ["2", "mrr", "2", "0.5000", "[0.5000,", "0.5000]"],
+        ["2", "recall@1", "2", "0.0000", "[0.0000,", "0.0000]"],
     ]
 
 
@@ -89,7 +102,7 @@ def test_worst_refuses(data, arguments, message):
         evaluate(*data[:2], qid=data[2]).worst(*arguments)
 
 
-def test_frame_has_a_row_a_query(rows):
+def test_frame_has_one_row_per_query(rows):
     report = evaluate(rows[0], rows[1], qid=rows[2])
     frame = report.to_frame()
     assert frame.index.name == "qid"

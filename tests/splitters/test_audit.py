@@ -84,6 +84,17 @@ def test_table_is_what_a_loop_counts():
     assert report.leaks == frame["leaking"].sum()
 
 
+def test_text_and_frames_show_the_table():
+    report = audit_splits(KFold(3), X, Y, qid=QID)
+    frame = report.to_frame("polars")
+    assert frame.columns == ["fold", *report.table]
+    assert frame["share_relevant"].to_list() == report.table["share_relevant"].tolist()
+    rows = [line.split() for line in str(report).splitlines()]
+    for fold, values in enumerate(zip(*report.table.values(), strict=True)):
+        assert [str(fold), *(f"{v:.4f}" if v.dtype.kind == "f" else str(v) for v in values)] in rows
+    assert "share without relevant" in report._repr_html_()
+
+
 def test_an_iterable_that_drops_rows():
     qid, y = list("aabbc"), [1, 0, 0, 1, 1]
     report = audit_splits(iter([([0, 1], [2, 4])]), [[0]] * 5, y, qid=qid)
@@ -108,8 +119,8 @@ def test_many_leaks_are_counted_and_the_first_named():
         (KFold(2), {"y": np.zeros((4, 2))}, ValueError, "y must be 1-D"),
         (KFold(2), {"y": [0, 1, np.nan, 0]}, ValueError, "y must be finite and >= 0"),
         ([], {}, ValueError, "cv must give at least one pair"),
-        ([([0], [])], {}, ValueError, "one at least; got .* as the test part of fold 0"),
-        ([([0], ["a"])], {}, ValueError, "cv must give row numbers"),
+        ([([0], [])], {}, ValueError, "at least one row number per side; got .* as the test part of fold 0"),
+        ([([0], ["a"])], {}, ValueError, r"cv must give at least one row number per side; got \['a'\]"),
         ([([0], [4])], {}, ValueError, "cv must give rows below 4; got 4 in the test part of fold 0"),
         (QueryKFold(3), {"qid": [1, 1, 2, 2]}, ValueError, "n_splits must be at most the number of queries"),
     ],

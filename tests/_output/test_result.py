@@ -1,0 +1,116 @@
+import re
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    audit_splits,
+    compare,
+    cross_evaluate,
+    evaluate,
+    explain_difference,
+    ranking_scorers,
+    search_report,
+    with_qid,
+)
+from skrank_metrics._output.result import Result, counted, text_of
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(40, random_state=0)
+HOSTILE = "<script>alert('x')</script><b onclick=y>&\""
+METRICS = ["ndcg@10", "ndcg(gain=exp2, ties=worst)@10", "map", "mrr", "precision(ties=worst)@5", "rbp(p=0.5)"]
+NAMES = [HOSTILE, "HistGradientBoostingRegressor with a learning rate of 0.05", "z" * 120, *"abcdefg"]
+
+
+def ten_reports():
+    return {name: evaluate(Y, X[:, i].round(1), qid=QID, metrics=METRICS) for i, name in enumerate(NAMES)}
+
+
+def searched():
+    grid = {"estimator__alpha": np.logspace(-3, 9, 18), "estimator__fit_intercept": [True, False]}
+    scoring = ranking_scorers(*METRICS)
+    search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=scoring, refit=METRICS[0], cv=QueryKFold(2))
+    return search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID, n_candidates=4)
+
+
+RESULTS = {
+    "report": lambda: evaluate(Y, X[:, 0], qid=QID, metrics=METRICS, by=np.array([HOSTILE, "long " * 30])[QID % 2]),
+    "one report": lambda: evaluate(Y, X[:, 0], qid=QID, metrics="map"),
+    "health": lambda: evaluate(Y, X[:, 0].round(1), qid=QID, metrics=METRICS).health,
+    "ten compared": lambda: compare(ten_reports(), n_resamples=99),
+    "four compared": lambda: compare(list(ten_reports().values())[:4], n_resamples=99),
+    "cross-evaluation": lambda: cross_evaluate(
+        dict.fromkeys(NAMES[:4], Ridge()), X, Y, qid=QID, cv=QueryKFold(2), metrics=METRICS
+    ),
+    "search": searched,
+    "audit": lambda: audit_splits(KFold(4), X, Y, qid=np.array([f"{HOSTILE} {q}" for q in QID])),
+    "difference": lambda: explain_difference(Y, X[:, 0].round(1), qid=QID, conventions=("sklearn", "xgboost")),
+}
+
+
+@pytest.fixture(scope="module", params=RESULTS)
+def result(request):
+    return RESULTS[request.param]()
+
+
+def test_text_fits_80_columns(result):
+    assert isinstance(result, Result)
+    assert repr(result) == str(result)
+    assert max(map(len, str(result).splitlines())) <= 80
+
+
+class Outline(HTMLParser):
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes = set(), set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def test_html_holds_nothing_but_a_table_and_lines(result):
+    outline = Outline(result._repr_html_())
+    assert outline.tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert outline.attributes == {"style"}
+
+
+def test_html_has_every_number_of_the_text(result):
+    # In HTML a table is in one piece; in text its first column may be repeated.
+    numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
+    assert set(numbers.findall(str(result))) == set(numbers.findall(re.sub(r"<[^>]*>", " ", result._repr_html_())))
+
+
+def test_frames_of_both_libraries_agree(result):
+    pandas, polars = result.to_frame(), result.to_frame("polars")
+    columns = list(pandas) if pandas.index.name is None else [pandas.index.name, *pandas]
+    assert polars.columns == columns
+    assert polars.height == len(pandas) > 0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frame_without_the_library(result, monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=f"to_frame needs {library}: pip install {library}, or read the attributes"):
+        result.to_frame(library)
+
+
+def test_sentences_are_wrapped_and_not_cut():
+    sentence = "Significantly different: " + ", ".join(f"model-{i}" for i in range(40)) + "y" * 200
+    lines = text_of([sentence]).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "".join(lines).replace(" ", "") == sentence.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "expected"), [(1, "query", "1 query"), (2, "query", "2 queries"), (0, "fold", "0 folds")]
+)
+def test_counted(number, noun, expected):
+    assert counted(number, noun) == expected

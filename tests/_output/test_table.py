@@ -1,0 +1,123 @@
+import math
+
+import pytest
+
+from skrank_metrics._output.table import Column, Table, as_text, p_text, plus_minus, signed
+
+NAMES = ["ridge", "HistGradientBoostingRegressor", "x" * 100, "num_leaves=31, learning_rate=0.05, min_child_samples=20"]
+HEADS = ["mean over queries", "std over folds", "undefined queries", "share without relevant", "p", "adjusted p"]
+
+
+@pytest.mark.parametrize(
+    ("spell", "value", "expected"),
+    [
+        (as_text, 0.5, "0.5000"),
+        (as_text, 12, "12"),
+        (as_text, "name", "name"),
+        (as_text, (0.25, 0.5), "[0.2500, 0.5000]"),
+        (as_text, (math.nan, math.nan), "none"),
+        (signed, 0.5, "+0.5000"),
+        (signed, (-0.25, 0.5), "[-0.2500, +0.5000]"),
+        (plus_minus, (0.5, 0.125), "0.5000 ± 0.1250"),
+        (p_text, 0.05, "0.0500"),
+        (p_text, 5e-5, "0.0001"),
+        (p_text, 4.9e-5, "<0.0001"),
+    ],
+)
+def test_values_are_spelled_in_one_way(spell, value, expected):
+    assert spell(value) == expected
+
+
+def test_names_are_left_and_numbers_right():
+    table = Table(("model", "mean", "n"), [("a", 0.5, 1000), ("longer", -0.25, None)])
+    assert table.as_text().splitlines() == [
+        "model      mean     n",
+        "a        0.5000  1000",
+        "longer  -0.2500",
+    ]
+
+
+def test_heads_are_wrapped_before_names():
+    name = "a name of fifty characters, which stays in one line"
+    table = Table(("model", "mean over queries", "std over folds", "n"), [(name, 0.5, 0.25, 1), ("b", 0.125, 0.5, 12)])
+    assert table.as_text().splitlines() == [
+        "                                                     mean over  std over",
+        "model                                                  queries     folds   n",
+        "a name of fifty characters, which stays in one line     0.5000    0.2500   1",
+        "b                                                       0.1250    0.5000  12",
+    ]
+
+
+@pytest.mark.parametrize("n_numbers", range(1, 30))
+@pytest.mark.parametrize("n_names", [0, 1, 2])
+def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):
+    heads = [*["name", "metric"][:n_names], *(f"{HEADS[i % 6]} {i}" for i in range(n_numbers))]
+    rows = [[*[name, "ndcg(gain=exp2)@10"][:n_names], *(i + 0.125 for i in range(n_numbers))] for name in NAMES]
+    text = Table(heads, rows).as_text()
+    assert max(map(len, text.splitlines())) <= 80
+    for i in range(min(n_names == 0, n_numbers - 1), n_numbers):  # without names the first number may be repeated
+        assert text.split().count(f"{i + 0.125:.4f}") == len(NAMES), "numbers stay whole"
+    letters = "".join(text.split())
+    if n_names == 1:
+        assert "HistGradientBoosting" in letters
+        assert letters.count("x") >= 100, "names are not cut"
+
+
+def test_long_names_break_at_blanks_then_between_words_of_class_names():
+    numbers = [0.5] * 6
+    names = ("HistGradientBoostingRegressor", "one name of twenty-five")
+    table = Table(("model", *HEADS[:2], *"abcd"), [(name, *numbers) for name in names])
+    lines = table.as_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("HistGradient") for line in lines)
+
+
+def test_names_without_room_stand_above_their_rows():
+    heads = ("first - second", *(f"column_{i}_" for i in range(7)))
+    rows = [("a - b", *[0.5] * 7), ("a - b", *[0.25] * 7), ("c - d", *[0.125] * 7)]
+    assert Table(heads, rows).as_text().splitlines() == [
+        "first - second",
+        "  " + "  ".join(heads[1:]),
+        "a - b",
+        "  " + "  ".join(["    0.5000"[-9:]] * 7).rstrip(),
+        "  " + "  ".join(["    0.2500"[-9:]] * 7).rstrip(),
+        "c - d",
+        "  " + "  ".join(["    0.1250"[-9:]] * 7).rstrip(),
+    ]
+
+
+def test_columns_that_do_not_fit_go_on_below():
+    heads = ("rank", *(f"metric_number_{i}" for i in range(8)))
+    lines = Table(heads, [(1, *[0.5] * 8)]).as_text().splitlines()
+    assert [line.split() for line in lines[::2]] == [["rank", *heads[1:5]], ["rank", *heads[5:]]]
+    assert [line.split() for line in lines[1::2]] == [["1"] + ["0.5000"] * 4] * 2
+
+
+def test_frames_hold_the_values():
+    columns = (
+        "model",
+        Column("95% interval", signed, ("low", "high")),
+        Column("verdict", names=()),
+        Column(None, names=("index",)),
+    )
+    table = Table(columns, [("a", (1.0, 2.0), "yes", 7), ("b", None, "no", 8)])
+    frame = table.for_frame()
+    assert list(frame) == ["model", "low", "high", "index"]
+    assert (list(frame["model"]), list(frame["index"])) == (["a", "b"], [7, 8])
+    assert (frame["low"][0], frame["high"][0]) == (1.0, 2.0)
+    assert all(math.isnan(frame[end][1]) for end in ("low", "high"))
+    assert "index" not in table.as_text()
+
+
+def test_some_columns_without_rows_that_are_empty():
+    columns = (Column("rank"), Column("mean"), Column("lead"))
+    table = Table(columns, [(1, 0.5, None), (2, 0.25, 0.25)])
+    assert table.only(columns[0], columns[2]) == Table((columns[0], columns[2]), [[2, 0.25]])
+
+
+def test_html_escapes_everything():
+    hostile = "</td><script>alert('x')</script>&\"<img src=x onerror=y>"
+    html = Table((hostile, "n"), [(hostile, 1)]).as_html()
+    assert "<script" not in html
+    assert "<img" not in html
+    assert html.count("&lt;script&gt;") == 2

@@ -13,7 +13,7 @@ from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.top_k import Candidates, candidates
+from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
@@ -166,11 +166,11 @@ class RankedLists:
 
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
-    for part in candidates(lists, depth):
+    for part in top_documents(lists, depth):
         yield part.queries, _rank(lists, part, ties)
 
 
-def _rank(lists: QueryLists, part: Candidates, ties: str) -> RankedLists:
+def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
     """Put the documents of each query in order and their labels into it."""
     order, keys = sort_each_row(-part.keys)
     columns = order if part.columns is None else part.columns.take(_cells(order))

@@ -13,7 +13,7 @@ from skrank_metrics._input.grouping import places_within
 
 
 @dataclass(frozen=True)
-class Candidates:
+class TopDocuments:
     """Documents of some queries that can be among the first ranks, rows of each query in the given order."""
 
     queries: IntArray
@@ -21,28 +21,28 @@ class Candidates:
     columns: IntArray | None  # their places within the query; None where all documents are there
 
 
-def candidates(lists: QueryLists, depth: int | None) -> Iterator[Candidates]:
+def top_documents(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     """Yield the documents that can be among the first ``depth``, of many queries at a time."""
     return _joined((_choose(lists, queries, depth) for queries in lists.blocks()), lists.block_cells)
 
 
-def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> Candidates:
+def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> TopDocuments:
     """Choose the first ``depth`` documents of each query and all that tie with the last of them."""
     keys = lists.windows(lists.keys, queries, -np.inf)
     n_queries, width = keys.shape
     if depth is None or depth >= width:
-        return Candidates(queries, keys, None)
+        return TopDocuments(queries, keys, None)
     # Partitioning values to find the last key that counts is four times faster than argpartition.
     last = np.partition(keys, width - depth, axis=1)[:, width - depth]
     last = np.maximum(last, -np.finfo(np.float64).max)  # padding never counts
     chosen = np.flatnonzero(keys >= last[:, None])
     if len(chosen) > keys.size / 2:  # nearly all tie
-        return Candidates(queries, keys, None)
+        return TopDocuments(queries, keys, None)
     chosen_keys = keys.ravel()[chosen]
     if len(chosen) == n_queries * depth:
         columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
         if columns.min() >= 0 and columns.max() < width:  # as many of each row, so nothing ties at the cutoff
-            return Candidates(queries, chosen_keys.reshape(-1, depth), columns)
+            return TopDocuments(queries, chosen_keys.reshape(-1, depth), columns)
     row, column = np.divmod(chosen, width)
     counts = np.bincount(row, minlength=n_queries)
     place = places_within(counts)
@@ -50,12 +50,12 @@ def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> Candidat
     columns[row, place] = column
     top = np.full(columns.shape, -np.inf)
     top[row, place] = chosen_keys
-    return Candidates(queries, top, columns)
+    return TopDocuments(queries, top, columns)
 
 
-def _joined(parts: Iterable[Candidates], block_cells: int) -> Iterator[Candidates]:
+def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
     """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
-    group: list[Candidates] = []
+    group: list[TopDocuments] = []
     n_queries = width = 0
     for part in parts:
         n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
@@ -66,7 +66,7 @@ def _joined(parts: Iterable[Candidates], block_cells: int) -> Iterator[Candidate
     yield _join(group)
 
 
-def _join(parts: list[Candidates]) -> Candidates:
+def _join(parts: list[TopDocuments]) -> TopDocuments:
     if len(parts) == 1:
         return parts[0]
     queries = np.concatenate([part.queries for part in parts])
@@ -78,4 +78,4 @@ def _join(parts: list[Candidates]) -> Candidates:
         keys[here] = part.keys
         columns[here] = np.arange(part.keys.shape[1]) if part.columns is None else part.columns
         first += len(part.queries)
-    return Candidates(queries, keys, columns)
+    return TopDocuments(queries, keys, columns)

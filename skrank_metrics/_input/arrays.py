@@ -192,11 +192,21 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     return int(value)
 
 
-def check_number(value: Any, name: str, expected: str = "a number") -> float:
-    """A real number that is not a bool."""
+def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_else: float | None = 0.0) -> Any:
+    """A real number in an interval such as "(0, 1]", as float, or the one value that is also allowed: None or NaN."""
+    other = {None: " or None", 0.0: ""}.get(or_else, " or nan")
+    if value is None and or_else is None:
+        return None
+    expected = f"{name} must be a number in {interval}{other}".replace("a number in (-inf, inf)", "a finite number")
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {expected}; got {value!r} ({type(value).__name__}).")
-    return float(value)
+        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
+    number, (low, high) = float(value), map(float, interval[1:-1].split(","))
+    inside = (low <= number if interval[0] == "[" else low < number) and (
+        number <= high if interval[-1] == "]" else number < high
+    )
+    if not inside and not (number != number and other == " or nan"):
+        raise ValueError(f"{expected}; got {value!r}.")
+    return number
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:

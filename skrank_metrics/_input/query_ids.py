@@ -59,9 +59,10 @@ def ids_in_index(y: Any) -> Any:
 
 def _missing_ids_message(who: str, name: str) -> str:
     return (
-        f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or let y "
-        "carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, groups= and "
-        "qid= reach scorers, splitters and rankers only with sklearn.set_config(enable_metadata_routing=True)."
+        f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or "
+        "let y carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, "
+        "groups= and qid= reach scorers, splitters and rankers only with "
+        "sklearn.set_config(enable_metadata_routing=True)."
     )
 
 
@@ -98,8 +99,8 @@ def check_aligned(**columns: Any) -> None:
             continue
         got = "the same labels in different orders" if reordered else "different labels"
         raise ValueError(
-            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the two, "
-            f"or pass {second}.to_numpy() if the positions do match."
+            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the "
+            f"two, or pass {second}.to_numpy() if the positions do match."
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from skrank_metrics._output.docstrings import SHARED, Text, entry, parameters, section
-from skrank_metrics.model_selection._leaks import warn_of_fitted
+from skrank_metrics._sklearn_internals import warn_of_fitted
 from skrank_metrics.model_selection.scorers import predict_scores
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
 from skrank_metrics.model_selection.search_report import check_search, metric_of, metric_of_scorer, ranked_rows, spelled
 from skrank_metrics.model_selection.within_noise import fold_scores
@@ -121,7 +122,7 @@ class CVResultsDisplay:
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
         # The function of a single scorer alone knows the name of its metric.
-        ranking, function = metric_of_scorer(search.scorer_), getattr(search.scorer_, "_score_func", None)
+        ranking, function = metric_of_scorer(search.scorer_), score_function(search.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         candidates = [spelled(found["params"][candidate]) or "defaults" for candidate in best]
         display = cls(scores[best], candidates, metric=label, n_searched=len(ranked))

@@ -51,50 +51,48 @@ def auc_score(
 ) -> float:
     """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
 
-    Its mean over queries is known as group AUC (GAUC).
-     Undefined for a query with documents of one class only.
+    Its mean over queries is known as group AUC (GAUC). Undefined for a query with documents of one class only.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    J. A. Hanley, B. J. McNeil (1982). The meaning and use of the area under a receiver operating
-    characteristic (ROC) curve. Radiology 143(1).
+    J. A. Hanley, B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC) curve. Radiology 143(1).
     https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
@@ -135,45 +133,44 @@ def bpref_score(
     """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
 
     N is the number of documents that are not relevant, and R of them at most count, as in trec_eval. Only judged
-    documents may be passed: leave out the others rather than label them 0.
-     Undefined for a query with no relevant document.
+    documents may be passed: leave out the others rather than label them 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -219,16 +216,15 @@ def cg_score(
 
     Over the whole list it does not depend on the order.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -237,9 +233,9 @@ def cg_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -247,15 +243,15 @@ def cg_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, ∞). An array where average=None.
+        In [0, ∞). An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -304,16 +300,15 @@ def dcg_score(
     With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
     boosters. On labels 0 and 1 both are the same.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -322,9 +317,9 @@ def dcg_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -337,15 +332,15 @@ def dcg_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, ∞). An array where average=None.
+        In [0, ∞). An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -397,16 +392,15 @@ def err_score(
 
     The reader is satisfied by a document with the probability that ``gain`` gives, and else goes on with probability p.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -415,39 +409,38 @@ def err_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     p : float in (0, 1], default=1.0
-        Probability to go on to the next rank, once not satisfied.
+        Probability that a reader who is not satisfied goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
         Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
-    max_grade : float, default=4
+    max_grade : float in (0, 1000], default=4
         Largest grade there can be. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM
-    2009.
+    O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.
     https://doi.org/10.1145/1645953.1646033
 
     Examples
@@ -490,18 +483,17 @@ def f1_at_k_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
-     Undefined for a query with no relevant document.
+    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R). Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -510,27 +502,27 @@ def f1_at_k_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -577,18 +569,17 @@ def hit_rate_score(
     """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
 
     This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
-    ``average="micro"``.
-     Undefined for a query with no relevant document.
+    ``average="micro"``. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -597,27 +588,27 @@ def hit_rate_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -665,25 +656,24 @@ def kendall_tau_distance(
     Pairs with tied scores count 1/2. Smaller is better; the name in strings and scorers is that of the negative. With
     ``normalize=True`` it is the share of the pairs with different labels, undefined where there are none.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -693,15 +683,15 @@ def kendall_tau_distance(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, ∞). An array where average=None.
+        In [0, ∞). An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -746,27 +736,26 @@ def kendall_tau_score(
 
     Documents with equal labels are tied, which tau-b corrects for. Documents with equal scores are not tied in any
     ranking that could be shown: the value is the expectation over their orders, so that a constant score has 0. Where
-    no scores tie, it equals scipy.stats.kendalltau.
-     Undefined for a query with no two documents of different labels.
+    no scores tie, it equals scipy.stats.kendalltau. Undefined for a query with no two documents of different labels.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -774,15 +763,15 @@ def kendall_tau_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [-1, 1]. An array where average=None.
+        In [-1, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -825,18 +814,17 @@ def map_score(
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents.
-     Undefined for a query with no relevant document.
+    """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -845,9 +833,9 @@ def map_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -855,20 +843,20 @@ def map_score(
         What the sum of precisions is divided by: min(k, R), so that a perfect ranking has 1 at any k; R, as
         trec_eval has it; or the number of relevant documents found in the top k.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -913,18 +901,17 @@ def mrr_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
-     Undefined for a query with no relevant document.
+    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -933,27 +920,27 @@ def mrr_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1001,18 +988,17 @@ def ndcg_score(
     """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
 
     With the defaults, the number of scikit-learn's function of this name, query by query; with ``gain="exp2"``, the
-    variant of the boosters.
-     Undefined for a query with no relevant document.
+    variant of the boosters. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1021,9 +1007,9 @@ def ndcg_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -1036,15 +1022,15 @@ def ndcg_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1094,18 +1080,17 @@ def nerr_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Normalised expected reciprocal rank: ERR / ERR of the ideal order.
-     Undefined for a query with no relevant document.
+    """Normalised expected reciprocal rank: ERR / ERR of the ideal order. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1114,39 +1099,38 @@ def nerr_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     p : float in (0, 1], default=1.0
-        Probability to go on to the next rank, once not satisfied.
+        Probability that a reader who is not satisfied goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
         Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
-    max_grade : float, default=4
+    max_grade : float in (0, 1000], default=4
         Largest grade there can be. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM
-    2009.
+    O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.
     https://doi.org/10.1145/1645953.1646033
 
     Examples
@@ -1189,27 +1173,26 @@ def pairwise_accuracy_score(
 ) -> float:
     """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
 
-    Pairs with tied scores count 1/2.
-     Undefined for a query with no two documents of different labels.
+    Pairs with tied scores count 1/2. Undefined for a query with no two documents of different labels.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -1217,15 +1200,15 @@ def pairwise_accuracy_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1274,16 +1257,15 @@ def pfound_score(
 
     The cascade of click models, read as a metric: Yandex's pFound.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1292,39 +1274,38 @@ def pfound_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     p : float in (0, 1], default=0.85
-        Probability to go on to the next rank, once not satisfied.
+        Probability that a reader who is not satisfied goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="linear"
         Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
-    max_grade : float, default=4
+    max_grade : float in (0, 1000], default=4
         Largest grade there can be. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    N. Craswell, O. Zoeter, M. Taylor, B. Ramsey (2008). An experimental comparison of click position-bias
-    models. WSDM 2008.
+    N. Craswell, O. Zoeter, M. Taylor, B. Ramsey (2008). An experimental comparison of click position-bias models. WSDM 2008.
     https://doi.org/10.1145/1341531.1341545
 
     Examples
@@ -1372,16 +1353,15 @@ def precision_at_k_score(
 
     With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1390,29 +1370,29 @@ def precision_at_k_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     divisor : {"k", "retrieved"}, default="k"
         Divide by k even where fewer documents were ranked, or by the number that was, min(k, n).
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1461,18 +1441,17 @@ def q_measure_score(
     """Q-measure: average precision whose precision is blended with gains.
 
     At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
-    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision.
-     Undefined for a query with no relevant document.
+    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1481,35 +1460,34 @@ def q_measure_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
-    beta : float, default=1.0
+    beta : float in [0, inf), default=1.0
         Weight of gains against hits.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    T. Sakai (2007). On the reliability of information retrieval metrics based on graded relevance.
-    Information Processing & Management 43(2).
+    T. Sakai (2007). On the reliability of information retrieval metrics based on graded relevance. Information Processing & Management 43(2).
     https://doi.org/10.1016/j.ipm.2006.07.020
 
     Examples
@@ -1549,45 +1527,44 @@ def r_precision_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall.
-     Undefined for a query with no relevant document.
+    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1638,16 +1615,15 @@ def rbp_score(
     The rate at which a reader meets what is relevant who goes on to the next rank with probability p, whatever there
     is. Lists end, so that even a list of nothing but relevant documents stays below 1.
 
-
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1656,39 +1632,38 @@ def rbp_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     p : float in (0, 1], default=0.8
-        Probability to go on to the next rank, once not satisfied.
+        Probability that a reader who is not satisfied goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="binary"
         Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
-    max_grade : float, default=4
+    max_grade : float in (0, 1000], default=4
         Largest grade there can be. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    A. Moffat, J. Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS
-    27(1).
+    A. Moffat, J. Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1).
     https://doi.org/10.1145/1416950.1416952
 
     Examples
@@ -1731,18 +1706,17 @@ def recall_at_k_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
-     Undefined for a query with no relevant document.
+    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query. Undefined for a query with no relevant document.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     k : int or None, default=None
         Cutoff rank: only the first k documents of each ranking count. None means all.
     ties : {"average", "best", "worst", "stable"}, default="average"
@@ -1751,27 +1725,27 @@ def recall_at_k_score(
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant where its label is at least this; None means where it is above 0.
+        A document is relevant if its label is at least this; None means if it is above 0.
 
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array where average=None.
+        In [0, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
@@ -1816,27 +1790,26 @@ def spearman_score(
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
     Documents with equal labels share their mean rank. For documents with equal scores it is the expectation over their
-    orders, so that a constant score has 0. Where no scores tie, it equals scipy.stats.spearmanr.
-     Undefined for a query with no two documents of different labels.
+    orders, so that a constant score has 0. Where no scores tie, it equals scipy.stats.spearmanr. Undefined for a query with no two documents of different labels.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. May be left out where y_true is 2-D or is a
-        Series with an index level named 'qid', see with_qid.
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all their orders, the best label first, the
         worst first, or the order of rows.
     replace_undefined_by : float, default=0.0
         Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query: a query counts as one.
+        Weights, finite and >= 0, which must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value a query in order of first appearance.
+        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
         ranking, and their scores are ignored. None means that all were ranked.
@@ -1844,20 +1817,19 @@ def spearman_score(
     Returns
     -------
     score : float or ndarray of shape (n_queries,)
-        In [-1, 1]. An array where average=None.
+        In [-1, 1]. An array if average=None.
 
     Raises
     ------
     TypeError
-        Where a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
     ValueError
-        Where labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary within
-        a query, or an option has no such value.
+        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
+        within a query, or an option has an unknown value.
 
     References
     ----------
-    C. Spearman (1904). The proof and measurement of association between two things. The American Journal of
-    Psychology 15(1).
+    C. Spearman (1904). The proof and measurement of association between two things. The American Journal of Psychology 15(1).
     https://doi.org/10.2307/1412159
 
     Examples

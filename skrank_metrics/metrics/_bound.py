@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.per_query import AVERAGES, Computation, aggregate, per_query
+from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_k, check_number, nearest
@@ -17,7 +17,6 @@ from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
     NO_RELEVANT,
-    SHARED_DEFAULTS,
     Metric,
     MetricFunction,
     UnknownParameterError,
@@ -45,15 +44,8 @@ class BoundMetric:
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
                 f"{nearest(name, known)}"
             )
-        self.computation  # noqa: B018  raises what is wrong with the parameters
-        check_choice(self.average, "average", AVERAGES)
-        pooled = self.metric.pooled
-        if self.average == "micro" and not (self.get(pooled) if isinstance(pooled, str) else pooled):
-            raise ValueError(
-                f"average must be 'macro' or None for {self.metric.name}, which is no ratio of documents; got 'micro'."
-            )
-        if np.isinf(check_number(self.replace_undefined_by, "replace_undefined_by", "a number or nan")):
-            raise ValueError(f"replace_undefined_by must be finite or nan; got {self.replace_undefined_by}.")
+        # What is wrong with the parameters shall come out now.
+        self.computation, self.average, self.replace_undefined_by  # noqa: B018
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Kernels hide behind their public functions, by whose names they pickle.
@@ -64,15 +56,27 @@ class BoundMetric:
         """The record of the metric."""
         return self.function.metric
 
-    @property
-    def average(self) -> str | None:
-        """How values of queries become one."""
-        return self.get("average")
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """All parameters, as they were passed or by default."""
+        return {**self.metric.parameters, **self.params}
 
-    @property
+    def get(self, name: str) -> Any:
+        """Give the value of a parameter, None if the metric does not have it."""
+        return self.values.get(name)
+
+    @cached_property
+    def average(self) -> str | None:
+        """How values per query become one."""
+        average, pooled = check_choice(self.values["average"], "average", AVERAGES), self.metric.pooled
+        if average == "micro" and not (self.values[pooled] if isinstance(pooled, str) else pooled):
+            raise ValueError(f"average='micro' is not defined for {self.metric.name}; use 'macro' or None.")
+        return average
+
+    @cached_property
     def replace_undefined_by(self) -> float:
         """Value of a query for which the metric is undefined; NaN leaves it out."""
-        return self.get("replace_undefined_by")
+        return check_number(self.values["replace_undefined_by"], "replace_undefined_by", or_else=np.nan)
 
     @property
     def greater_is_better(self) -> bool:
@@ -89,20 +93,16 @@ class BoundMetric:
         """The resolved kernel call."""
         return Computation(
             kernel=self.metric.kernel,
-            options={name: option.check(self.get(name)) for name, option in self.metric.options.items()},
+            options={name: option.check(self.values[name]) for name, option in self.metric.options.items()},
             k=check_k(self.get("k")),
-            ties=check_choice(self.get("ties"), "ties", TIE_POLICIES),
+            ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )
 
     @property
     def definition(self) -> tuple[Any, ...]:
-        """All that the value of a query follows from: equal where metrics give the same numbers, however spelled."""
-        return self.computation, str(float(self.replace_undefined_by)), self.negative
-
-    def get(self, name: str) -> Any:
-        """Give the value of a parameter, as it was passed or by default."""
-        return self.params.get(name, {**SHARED_DEFAULTS, **self.metric.defaults}.get(name))
+        """All that the value of a query follows from: equal if metrics give the same numbers, however spelled."""
+        return self.computation, str(self.replace_undefined_by), self.negative
 
     def replace(self, **params: Any) -> BoundMetric:
         """Bind further parameters, or others."""
@@ -153,7 +153,8 @@ class BoundMetric:
             f"{len(misplaced)} more positional arguments. Write qid=..., k=..."
         )
 
-    def aggregate(self, result: Any, weights: FloatArray | None) -> float | FloatArray:
-        """Make the values of queries one number, as ``average`` says."""
-        value = aggregate(result, weights, average=self.average, replace_undefined_by=float(self.replace_undefined_by))
+    def aggregate(self, result: PerQuery, weights: FloatArray | None, **average: str | None) -> float | FloatArray:
+        """Make the values per query one number, as ``average`` says, here or in the parameters."""
+        chosen = average.get("average", self.average)
+        value = aggregate(result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by)
         return 0.0 - value if self.negative else value

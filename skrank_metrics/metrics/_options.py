@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
-
 from skrank_metrics._engine.gains import check_discount, check_gain
 from skrank_metrics._input.arrays import check_choice, check_number
 
@@ -32,27 +30,14 @@ def choice(name: str, doc: str, *words: str) -> Option:
     )
 
 
-def _check_threshold(value: Any) -> float | None:
-    if value is None:
-        return None
-    threshold = check_number(value, "relevance_threshold", "a number > 0 or None")
-    if not 0 < threshold < np.inf:
-        raise ValueError(f"relevance_threshold must be a number > 0 or None; got {value!r}.")
-    return threshold
-
-
-def _check_max_grade(value: Any) -> float:
-    grade = check_number(value, "max_grade", "a number > 0")
-    if not 0 < grade <= 1000:
-        raise ValueError(f"max_grade must be > 0 and at most 1000; got {value!r}.")
-    return grade
-
-
-def _check_persistence(value: Any) -> float:
-    p = check_number(value, "p", "a number in (0, 1]")
-    if not 0 < p <= 1:
-        raise ValueError(f"p must be in (0, 1]; got {value!r}.")
-    return p
+def number(name: str, doc: str, interval: str, *, or_none: bool = False) -> Option:
+    """Build an option that is a number in an interval."""
+    return Option(
+        lambda value: check_number(value, name, interval, or_else=None if or_none else 0.0),
+        "float or None" if or_none else f"float in {interval}",
+        "float | None" if or_none else "float",
+        doc,
+    )
 
 
 # mypy checks the arithmetic of kernels; what reaches an option is checked at run time, before any data is.
@@ -86,21 +71,16 @@ Probabilities = Annotated[
         "exp2",
     ),
 ]
-MaxGrade = Annotated[
-    Any, Option(_check_max_grade, "float", "float", 'Largest grade there can be. Only for gain="exp2".')
-]
+MaxGrade = Annotated[Any, number("max_grade", 'Largest grade there can be. Only for gain="exp2".', "(0, 1000]")]
 Persistence = Annotated[
-    Any,
-    Option(
-        _check_persistence, "float in (0, 1]", "float", "Probability to go on to the next rank, once not satisfied."
-    ),
+    Any, number("p", "Probability that a reader who is not satisfied goes on to the next rank.", "(0, 1]")
 ]
 RelevanceThreshold = Annotated[
     Any,
-    Option(
-        _check_threshold,
-        "float or None",
-        "float | None",
-        "A document is relevant where its label is at least this; None means where it is above 0.",
+    number(
+        "relevance_threshold",
+        "A document is relevant if its label is at least this; None means if it is above 0.",
+        "(0, inf)",
+        or_none=True,
     ),
 ]

@@ -14,18 +14,9 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import Option
 
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
-
-
-SHARED_DEFAULTS: Mapping[str, Any] = {
-    "k": None,
-    "ties": "average",
-    "replace_undefined_by": 0.0,
-    "average": "macro",
-}
-
+SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 
 NO_RELEVANT = "no relevant document"
-
 
 TRANSFORMS: Mapping[str, str] = {
     "gains": "each tied document counts with the mean of its tie group",
@@ -62,7 +53,6 @@ class Metric:
     kernel: Kernel
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
-    summary: str
     formula: str  # with rank i, relevance rel_i, R relevant documents and N others
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # tells grades apart, not only relevant from not relevant
@@ -73,6 +63,11 @@ class Metric:
     has_cutoff: bool = True
     pooled: bool | str = False  # average="micro" has a meaning, or has where the option of this name is set
     greater_is_better: bool = True
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return (self.kernel.__doc__ or "").strip().splitlines()[0]
 
     @property
     def bounds(self) -> str:

@@ -1,4 +1,4 @@
-"""The decorator that makes a public metric function and a name of a kernel, and the names there are."""
+"""The decorator that makes a kernel a metric: its record, its public function, and that function's documentation."""
 
 from __future__ import annotations
 
@@ -8,36 +8,54 @@ from collections.abc import Callable
 from typing import Any, cast, get_type_hints
 
 from skrank_metrics._engine.per_query import Kernel
+from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._docstrings import public_docstring
 from skrank_metrics.metrics._options import Option
-from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
 
+_TEXTS = docstrings.SHARED | {
+    "k": ("int or None", "Cutoff rank: only the first k documents of each ranking count. None means all."),
+    "ties": (
+        '{"average", "best", "worst", "stable"}',
+        "Order of documents with equal scores: the expectation over all their orders, the best label first, the worst "
+        "first, or the order of rows.",
+    ),
+    "replace_undefined_by": (
+        "float",
+        "Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.",
+    ),
+    "sample_weight": (
+        "array-like of shape (n_documents,) or, in 2-D, (n_queries,)",
+        "Weights, finite and >= 0, which must not vary within a query.",
+    ),
+    "average": (
+        '{"macro", "micro", None}',
+        "Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.",
+    ),
+    "retrieved": (
+        "array-like of bool, of the shape of y_true",
+        "False for documents that were judged but not ranked: they count in R and in the ideal order, never in the "
+        "ranking, and their scores are ignored. None means that all were ranked.",
+    ),
+}
+_RAISES = docstrings.section(
+    "Raises",
+    docstrings.entry("TypeError", "If a 1-D y_true comes without query ids, or an argument is of the wrong type."),
+    docstrings.entry(
+        "ValueError",
+        "If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary "
+        "within a query, or an option has an unknown value.",
+    ),
+)
 
-def metric(
-    name: str, *, formula: str, transform: str, graded: bool, reference: Reference, **traits: Any
-) -> Callable[[Kernel], MetricFunction]:
-    """Register a kernel as a metric and make its public function.
 
-    A kernel takes a block of ``RankedLists`` and its own parameters, annotated with the options that check them. It
-    returns an array of one value a query, or a pair of arrays, numerator and denominator, where 0 / 0 is undefined.
+def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
+    """Register a kernel as the metric of a name such as "ndcg", and make its public function.
 
-    Parameters
-    ----------
-    name : str
-        The name in strings such as "ndcg@10".
-    formula : str
-        The value of a query, in plain text.
-    transform : str
-        How the expectation over ties is taken, a key of ``TRANSFORMS``.
-    graded : bool
-        Whether grades of relevance are told apart.
-    reference : Reference
-        The paper.
-    **traits
-        Further fields of the record, see ``Metric``.
+    ``traits`` are the fields of its record, see ``Metric``. The options of a kernel are its keyword-only parameters,
+    annotated with what checks them.
     """
 
     def register(kernel: Kernel) -> MetricFunction:
@@ -45,27 +63,14 @@ def metric(
             raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].__name__}.")
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = {p.name: _option(hints[p.name]) for p in own}
-        record = Metric(
-            name=name,
-            kernel=kernel,
-            options=options,
-            defaults={p.name: p.default for p in own},
-            summary=(kernel.__doc__ or "").strip().splitlines()[0],
-            formula=formula,
-            transform=transform,
-            graded=graded,
-            reference=reference,
-            **traits,
-        )
+        options = {
+            p.name: next(extra for extra in hints[p.name].__metadata__ if isinstance(extra, Option)) for p in own
+        }
+        record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]
 
     return register
-
-
-def _option(hint: Any) -> Option:
-    return next(extra for extra in hint.__metadata__ if isinstance(extra, Option))
 
 
 def _public_function(record: Metric) -> MetricFunction:
@@ -74,13 +79,28 @@ def _public_function(record: Metric) -> MetricFunction:
         data = {name: keywords.pop(name) for name in DATA_KEYWORDS if name in keywords}
         return BoundMetric(cast(MetricFunction, score), keywords)(y_true, y_score, *misplaced, **data)
 
-    bindable = record.parameters
+    defaults = {**dict.fromkeys(DATA_KEYWORDS), **record.parameters}
     order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", "retrieved", *record.defaults]
-    keywords = {name: bindable.get(name) for name in order if name in bindable or name in DATA_KEYWORDS}
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
-    named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=d) for p, d in keywords.items()]
+    named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
     score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]
-    score.__doc__ = public_docstring(record, keywords)
+    score.__doc__ = _docstring(record, score.__signature__)  # type: ignore[attr-defined]
     score.__annotations__ = {}
     score.metric = record  # type: ignore[attr-defined]
     return cast(MetricFunction, score)
+
+
+def _docstring(record: Metric, signature: inspect.Signature) -> str:
+    """The docstring of a kernel with all sections that follow from its record and the signature."""
+    front, *back = inspect.cleandoc(record.kernel.__doc__ or "").partition("Examples\n--------\n")
+    texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}
+    returned = f"In {record.bounds}. An array if average=None."
+    sections = [
+        front.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else ""),
+        docstrings.parameters(signature, texts),
+        docstrings.section("Returns", docstrings.entry("score : float or ndarray of shape (n_queries,)", returned)),
+        _RAISES,
+        docstrings.section("References", f"{record.reference.text}\n{record.reference.url}"),
+        "".join(back),
+    ]
+    return "\n\n".join(sections) + "\n"

@@ -9,8 +9,8 @@ import numpy as np
 from skrank_metrics._engine.gains import RelevanceGain
 from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_number
-from skrank_metrics.metrics._options import Gain, Option, RelevanceThreshold, choice
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.metrics._options import Gain, RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -33,14 +33,7 @@ _BPREF = Reference(
 )
 
 
-def _check_beta(value: Any) -> float:
-    beta = check_number(value, "beta", "a number >= 0")
-    if not 0 <= beta < np.inf:
-        raise ValueError(f"beta must be finite and >= 0; got {value!r}.")
-    return beta
-
-
-_Beta = Annotated[Any, Option(_check_beta, "float", "float", "Weight of gains against hits.")]
+_Beta = Annotated[Any, number("beta", "Weight of gains against hits.", "[0, inf)")]
 
 _Normalizer = Annotated[
     Any,
@@ -59,7 +52,7 @@ _Normalizer = Annotated[
     "map", formula="sum(rel_i hits@i / i, i <= k) / min(k, R)", transform="products", graded=False, reference=_BUCKLEY
 )
 def map_score(
-    lists: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
 ) -> KernelResult:
     """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents.
 
@@ -72,10 +65,10 @@ def map_score(
     0.5333
     """
     if normalizer == "hits":
-        return lists.precision_over_hits(relevance_threshold)
-    precisions = lists.hit_products(relevance_threshold) @ (1 / lists.ranks)
-    n_relevant = lists.n_relevant(relevance_threshold)
-    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, lists.n_findable)
+        return ranked.precision_over_hits(relevance_threshold)
+    precisions = ranked.hit_products(relevance_threshold) @ (1 / ranked.ranks)
+    n_relevant = ranked.n_relevant(relevance_threshold)
+    return precisions, n_relevant if normalizer == "relevant" else np.minimum(n_relevant, ranked.n_findable)
 
 
 @metric(
@@ -86,7 +79,7 @@ def map_score(
     reference=_SAKAI,
 )
 def q_measure_score(
-    lists: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
+    ranked: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Q-measure: average precision whose precision is blended with gains.
 
@@ -102,10 +95,10 @@ def q_measure_score(
     0.75
     """
     relevance = RelevanceGain(None)
-    hits, gains = lists.hit_products(None), lists.running_products(relevance, gain)
-    ideal = np.cumsum(lists.ideal_lists().gains(gain), axis=1)[:, : lists.depth]
-    blended = ((hits + beta * gains) / (lists.ranks + beta * ideal)).sum(axis=1)
-    return blended, np.minimum(lists.n_relevant(None), lists.n_findable)
+    hits, gains = ranked.hit_products(None), ranked.running_products(relevance, gain)
+    ideal = np.cumsum(ranked.ideal_lists().gains(gain), axis=1)[:, : ranked.depth]
+    blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
+    return blended, np.minimum(ranked.n_relevant(None), ranked.n_findable)
 
 
 @metric(
@@ -117,7 +110,7 @@ def q_measure_score(
     reference=_BPREF,
 )
 def bpref_score(
-    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
 
@@ -132,7 +125,7 @@ def bpref_score(
     >>> bpref_score([[1, 0, 1, 0]], [[4, 3, 2, 1]])
     0.75
     """
-    n_relevant = lists.n_relevant(relevance_threshold)
-    bound = np.maximum(np.minimum(n_relevant, lists.n_judged - n_relevant), 1)
-    misses = lists.capped_misses(relevance_threshold, n_relevant)
-    return lists.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant
+    n_relevant = ranked.n_relevant(relevance_threshold)
+    bound = np.maximum(np.minimum(n_relevant, ranked.n_judged - n_relevant), 1)
+    misses = ranked.capped_misses(relevance_threshold, n_relevant)
+    return ranked.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant

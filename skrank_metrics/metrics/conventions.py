@@ -104,8 +104,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         "catboost": Convention(
             peer="CatBoost 1.2",
             names={
-                "ndcg": "NDCG:top=k (type=Base; type=Exp is gain=exp2)",
-                "dcg": "DCG:top=k",
+                "ndcg": "NDCG:top=k;type=Base",
+                "dcg": "DCG:top=k;type=Base",
                 "map": "MAP:top=k",
                 "mrr": "MRR:top=k",
                 "precision": "PrecisionAt:top=k",
@@ -123,7 +123,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "err": {"gain": "linear"},
             },
             not_imitated=(
-                "A score of NaN is ranked first there, where it is an error here.",
+                "type=Exp of NDCG and DCG is gain='exp2' here.",
+                "A score of NaN is ranked first there; here it is an error.",
                 "Labels are float32.",
             ),
         ),

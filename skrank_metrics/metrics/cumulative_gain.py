@@ -25,7 +25,7 @@ _JARVELIN = Reference(
     undefined=None,
     reference=_JARVELIN,
 )
-def cg_score(lists: RankedLists) -> FloatArray:
+def cg_score(ranked: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
     Over the whole list it does not depend on the order.
@@ -38,7 +38,7 @@ def cg_score(lists: RankedLists) -> FloatArray:
     >>> cg_score([[3, 2, 3, 0, 1, 2]], [[6, 5, 4, 3, 2, 1]], k=3)
     8.0
     """
-    return lists.gains(linear_gain).sum(axis=1)
+    return ranked.gains(linear_gain).sum(axis=1)
 
 
 @metric(
@@ -50,7 +50,7 @@ def cg_score(lists: RankedLists) -> FloatArray:
     undefined=None,
     reference=_JARVELIN,
 )
-def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
+def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
     With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
@@ -64,12 +64,12 @@ def dcg_score(lists: RankedLists, *, gain: Gain = "linear", discount: Discount =
     >>> dcg_score([[2, 0, 3]], [[0.9, 0.5, 0.1]], gain="exp2")
     6.5
     """
-    return lists.gains(gain) @ (1 / discount(lists.ranks))
+    return ranked.gains(gain) @ (1 / discount(ranked.ranks))
 
 
 @metric("ndcg", formula="DCG@k / DCG@k of the ideal order", transform="gains", graded=True, reference=_JARVELIN)
 def ndcg_score(
-    lists: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
+    ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:
     """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
 
@@ -86,7 +86,7 @@ def ndcg_score(
     >>> ndcg_score([2, 0, 1, 0, 1], [0.9, 0.8, 0.1, 0.4, 0.2], qid=qid, average=None)
     array([1. , 0.5])
     """
-    dcg = lists.gains(gain) @ (1 / discount(lists.ranks))
-    ideal = lists.ideal(gain, discount)
+    dcg = ranked.gains(gain) @ (1 / discount(ranked.ranks))
+    ideal = ranked.ideal(gain, discount)
     # The two sums run in different orders; without the minimum an ideal ranking may exceed 1 in the last digit.
     return dcg.clip(max=ideal), ideal

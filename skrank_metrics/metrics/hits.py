@@ -40,7 +40,7 @@ _Divisor = Annotated[
     "precision", formula="hits@k / k", transform="gains", graded=False, undefined=None, pooled=True, reference=_MANNING
 )
 def precision_at_k_score(
-    lists: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
@@ -54,15 +54,15 @@ def precision_at_k_score(
     >>> precision_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
     0.6
     """
-    hits = lists.relevance(relevance_threshold).sum(axis=1)
-    divisors = lists.cutoff if divisor == "k" else np.minimum(lists.cutoff, lists.n_documents)
+    hits = ranked.relevance(relevance_threshold).sum(axis=1)
+    divisors = ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
     # Where no document was retrieved, the precision is 0 and there is nothing to pool.
     return hits, np.maximum(divisors, np.finfo(np.float64).tiny)
 
 
 @metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
 def recall_at_k_score(
-    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
 
@@ -74,11 +74,13 @@ def recall_at_k_score(
     >>> recall_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
     0.75
     """
-    return lists.relevance(relevance_threshold).sum(axis=1), lists.n_relevant(relevance_threshold)
+    return ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
 
 
 @metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
-def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, IntArray]:
+def f1_at_k_score(
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
     """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
 
     Examples
@@ -89,13 +91,13 @@ def f1_at_k_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
     0.6667
     """
-    hits = lists.relevance(relevance_threshold).sum(axis=1)
-    return 2 * hits, lists.cutoff + lists.n_relevant(relevance_threshold)
+    hits = ranked.relevance(relevance_threshold).sum(axis=1)
+    return 2 * hits, ranked.cutoff + ranked.n_relevant(relevance_threshold)
 
 
 @metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
 def r_precision_score(
-    lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """R-precision: precision at R, the number of relevant documents of the query, where it equals recall.
 
@@ -107,13 +109,13 @@ def r_precision_score(
     >>> round(r_precision_score([[1, 0, 1, 0, 1]], [[5, 4, 3, 2, 1]]), 4)
     0.6667
     """
-    n_relevant = lists.n_relevant(relevance_threshold)
-    within = lists.ranks <= n_relevant[:, None]
-    return (lists.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
+    n_relevant = ranked.n_relevant(relevance_threshold)
+    within = ranked.ranks <= n_relevant[:, None]
+    return (ranked.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
 
 
 @metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
-def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
 
     This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
@@ -127,4 +129,4 @@ def hit_rate_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshol
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
     0.5
     """
-    return 1 - np.prod(1 - lists.stops(RelevanceGain(relevance_threshold)), axis=1)
+    return 1 - np.prod(1 - ranked.stops(RelevanceGain(relevance_threshold)), axis=1)

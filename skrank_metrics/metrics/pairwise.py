@@ -67,7 +67,7 @@ _Normalize = Annotated[
     reference=_KENDALL,
 )
 def kendall_tau_distance(
-    lists: RankedLists, *, normalize: _Normalize = False
+    ranked: RankedLists, *, normalize: _Normalize = False
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Kendall tau distance: the number of pairs of documents of which the less relevant one is ranked above.
 
@@ -82,7 +82,7 @@ def kendall_tau_distance(
     >>> kendall_tau_distance([[0, 2, 1]], [[3, 2, 1]])
     2.0
     """
-    inverted, pairs = lists.pairs(linear_gain)
+    inverted, pairs = ranked.pairs(linear_gain)
     return (inverted, pairs) if normalize else inverted
 
 
@@ -96,7 +96,7 @@ def kendall_tau_distance(
     has_cutoff=False,
     reference=_KENDALL_TIES,
 )
-def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Kendall tau-b: concordant less discordant pairs, over the geometric mean of all pairs and those of other labels.
 
     Documents with equal labels are tied, which tau-b corrects for. Documents with equal scores are not tied in any
@@ -111,8 +111,8 @@ def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     >>> round(kendall_tau_score([[0, 2, 1]], [[3, 2, 1]]), 4)
     -0.3333
     """
-    inverted, pairs = lists.pairs(linear_gain)
-    n = lists.n_documents
+    inverted, pairs = ranked.pairs(linear_gain)
+    n = ranked.n_documents
     return pairs - 2 * inverted, np.sqrt(pairs * (n * (n - 1) / 2))
 
 
@@ -126,7 +126,7 @@ def kendall_tau_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     pooled=True,
     reference=_JOACHIMS,
 )
-def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
 
     Pairs with tied scores count 1/2.
@@ -139,7 +139,7 @@ def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]
     >>> round(pairwise_accuracy_score([[0, 2, 1]], [[3, 2, 1]]), 4)
     0.3333
     """
-    inverted, pairs = lists.pairs(linear_gain)
+    inverted, pairs = ranked.pairs(linear_gain)
     return pairs - inverted, pairs
 
 
@@ -153,7 +153,7 @@ def pairwise_accuracy_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]
     pooled=True,
     reference=_HANLEY,
 )
-def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
+def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
 
     Its mean over queries is known as group AUC (GAUC).
@@ -166,7 +166,7 @@ def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     >>> auc_score([[0, 1, 0]], [[3, 2, 1]])
     0.5
     """
-    inverted, pairs = lists.pairs(RelevanceGain(relevance_threshold))
+    inverted, pairs = ranked.pairs(RelevanceGain(relevance_threshold))
     return pairs - inverted, pairs
 
 
@@ -180,7 +180,7 @@ def auc_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     has_cutoff=False,
     reference=_SPEARMAN,
 )
-def spearman_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
+def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
     Documents with equal labels share their mean rank. For documents with equal scores it is the expectation over their
@@ -194,6 +194,6 @@ def spearman_score(lists: RankedLists) -> tuple[FloatArray, FloatArray]:
     >>> spearman_score([[1, 2, 0]], [[3, 2, 1]])
     0.5
     """
-    n = lists.n_documents.astype(np.float64)
-    by_label, by_score, squares = lists.centred_ranks()
+    n = ranked.n_documents.astype(np.float64)
+    by_label, by_score, squares = ranked.centred_ranks()
     return (by_label * by_score).sum(axis=1), np.sqrt(squares * (n * (n**2 - 1) / 12))

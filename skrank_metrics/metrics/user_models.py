@@ -34,15 +34,15 @@ _CASCADE = Reference(
 )
 
 
-def _stopping(lists: RankedLists, probability: GainFunction) -> FloatArray:
+def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
     """Probability to stop at each rank, for who never gives up."""
-    stops = lists.stops(probability)
+    stops = ranked.stops(probability)
     reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
     return reaches * stops
 
 
-def _err(lists: RankedLists, p: float, probability: GainFunction) -> FloatArray:
-    return _stopping(lists, probability) @ (p ** (lists.ranks - 1) / lists.ranks)
+def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray:
+    return _stopping(ranked, probability) @ (p ** (ranked.ranks - 1) / ranked.ranks)
 
 
 @metric(
@@ -52,7 +52,7 @@ def _err(lists: RankedLists, p: float, probability: GainFunction) -> FloatArray:
     graded=False,
     reference=_CRASWELL,
 )
-def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
+def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
 
     Examples
@@ -63,7 +63,7 @@ def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     >>> mrr_score([[0, 1, 0], [1, 0, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
     0.5
     """
-    return _err(lists, 1.0, RelevanceGain(relevance_threshold))
+    return _err(ranked, 1.0, RelevanceGain(relevance_threshold))
 
 
 @metric(
@@ -75,7 +75,7 @@ def mrr_score(lists: RankedLists, *, relevance_threshold: RelevanceThreshold = N
     reference=_CHAPELLE,
 )
 def err_score(
-    lists: RankedLists,
+    ranked: RankedLists,
     *,
     p: Persistence = 1.0,
     gain: Probabilities = "exp2",
@@ -94,12 +94,12 @@ def err_score(
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
     0.943359375
     """
-    return _err(lists, p, Probability(gain, max_grade, relevance_threshold))
+    return _err(ranked, p, Probability(gain, max_grade, relevance_threshold))
 
 
 @metric("nerr", formula="ERR@k / ERR@k of the ideal order", transform="hazards", graded=True, reference=_CHAPELLE)
 def nerr_score(
-    lists: RankedLists,
+    ranked: RankedLists,
     *,
     p: Persistence = 1.0,
     gain: Probabilities = "exp2",
@@ -117,7 +117,7 @@ def nerr_score(
     0.5
     """
     probability = Probability(gain, max_grade, relevance_threshold)
-    err, ideal = _err(lists, p, probability), _err(lists.ideal_lists(), p, probability)
+    err, ideal = _err(ranked, p, probability), _err(ranked.ideal_lists(), p, probability)
     return err.clip(max=ideal), ideal
 
 
@@ -130,7 +130,7 @@ def nerr_score(
     reference=_CASCADE,
 )
 def pfound_score(
-    lists: RankedLists,
+    ranked: RankedLists,
     *,
     p: Persistence = 0.85,
     gain: Probabilities = "linear",
@@ -149,7 +149,7 @@ def pfound_score(
     >>> round(pfound_score([[0.4, 1.0]], [[2, 1]]), 4)
     0.91
     """
-    return _stopping(lists, Probability(gain, max_grade, relevance_threshold)) @ p ** (lists.ranks - 1)
+    return _stopping(ranked, Probability(gain, max_grade, relevance_threshold)) @ p ** (ranked.ranks - 1)
 
 
 @metric(
@@ -161,7 +161,7 @@ def pfound_score(
     reference=_MOFFAT,
 )
 def rbp_score(
-    lists: RankedLists,
+    ranked: RankedLists,
     *,
     p: Persistence = 0.8,
     gain: Probabilities = "binary",
@@ -181,5 +181,5 @@ def rbp_score(
     >>> rbp_score([[1, 0, 1]], [[3, 2, 1]], p=0.5)
     0.625
     """
-    gains = lists.gains(Probability(gain, max_grade, relevance_threshold))
-    return (1 - p) * (gains @ p ** (lists.ranks - 1))
+    gains = ranked.gains(Probability(gain, max_grade, relevance_threshold))
+    return (1 - p) * (gains @ p ** (ranked.ranks - 1))

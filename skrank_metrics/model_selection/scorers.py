@@ -16,10 +16,9 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError
 from skrank_metrics._input.query_ids import ids_in_index
-from skrank_metrics._sklearn_internals import fail_in_search
+from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
-from skrank_metrics.model_selection._leaks import warn_of_fitted
 
 # Rankers have only predict; a classifier's predict would tie nearly all documents, so it comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")

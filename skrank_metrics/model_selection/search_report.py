@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
+from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -287,7 +288,7 @@ def metrics_of(search: Any) -> dict[str, BoundMetric]:
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:
     """Metric of a scorer of this package, a distance being negated as in the results; None for other scorers."""
-    score = getattr(scorer, "_score_func", None)
+    score = score_function(scorer)
     if not isinstance(score, RankingScore):
         return None
     return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)

@@ -137,8 +137,6 @@ def within_noise(
     """
     if not isinstance(prefer, str) and not callable(prefer):
         raise TypeError(f"prefer must be the name of a parameter or a function of them; got {prefer!r}.")
-    if not 0 < check_number(level, "level", "a number in (0, 1)") < 1:
-        raise ValueError(f"level must be a number in (0, 1); got {level!r}.")
-    if test_ratio is not None and not 0 < check_number(test_ratio, "test_ratio", "a number > 0 or None") < np.inf:
-        raise ValueError(f"test_ratio must be a number > 0 or None; got {test_ratio!r}.")
+    check_number(level, "level", "(0, 1)")
+    check_number(test_ratio, "test_ratio", "(0, inf)", or_else=None)
     return WithinNoise(metric, prefer, level, test_ratio)

@@ -25,8 +25,7 @@ def check_early_stopping(estimator: Any, fraction: Any, rounds: Any) -> bool:
             "validation_fraction and early_stopping_rounds must be given together, or neither; got "
             f"validation_fraction={fraction!r} and early_stopping_rounds={rounds!r}."
         )
-    if not 0 < check_number(fraction, "validation_fraction", "a number between 0 and 1") < 1:
-        raise ValueError(f"validation_fraction must lie between 0 and 1, both excluded; got {fraction}.")
+    check_number(fraction, "validation_fraction", "(0, 1)")
     check_int(rounds, "early_stopping_rounds", 1)
     if way_of_queries(estimator) is None or "eval_set" not in accepted_by_fit(estimator):
         raise TypeError(

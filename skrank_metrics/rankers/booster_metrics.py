@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,22 +12,11 @@ import numpy as np
 
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
-# What the boosters call the metrics that they compute, each held against the booster by the tests.
-_BUILTIN: Mapping[str, Mapping[str, str]] = {
-    "xgboost": {"ndcg": "ndcg", "map": "map", "precision": "pre"},
-    "catboost": {
-        "ndcg": "NDCG",
-        "dcg": "DCG",
-        "map": "MAP",
-        "mrr": "MRR",
-        "precision": "PrecisionAt",
-        "recall": "RecallAt",
-        "err": "ERR",
-        "pfound": "PFound",
-    },
-}
+# Boosters that take a metric by name, and the parameters that the names leave open.
+_NAMED = {"xgboost": {}, "catboost": {"ndcg": ("gain",), "dcg": ("gain",)}}
 _CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
 
 
@@ -203,34 +193,30 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     >>> builtin_metric("ndcg(gain=exp2)@10", "catboost")
     'NDCG:top=10;type=Exp'
     """
-    names = _BUILTIN[check_choice(booster, "booster", _BUILTIN)]
+    free = _NAMED[check_choice(booster, "booster", _NAMED)]
+    names = CONVENTIONS[booster].names
     bound = get_metric(metric, convention=booster, **params)
     name = bound.metric.name
     if name not in names:
         raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
     expected = get_metric(name, convention=booster)
-    free = {"k", "gain"} if booster == "catboost" and name in ("ndcg", "dcg") else {"k"}
-    for parameter in bound.metric.parameters.keys() - free:
+    for parameter in bound.metric.parameters.keys() - {"k", *free.get(name, ())}:
         value, only = bound.get(parameter), expected.get(parameter)
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))
-    if booster == "xgboost":
-        if bound.k is None:
-            raise ValueError(
-                f"metric must have a cutoff rank, as {name} of xgboost has; got k=None. Give one: {name}@32."
-            )
-        return f"{names[name]}@{bound.k}"
-    options = [] if bound.k is None else [f"top={bound.k}"]
-    if "gain" in free:
+    if booster == "xgboost" and bound.k is None:
+        raise ValueError(f"metric must have a cutoff rank, as {name} of xgboost has; got k=None. Give one: {name}@32.")
+    spelled = re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
+    if name in free:
         gain = bound.get("gain")
-        if not isinstance(gain, str):
+        if not isinstance(gain, str) or gain not in _CATBOOST_TYPES:
             raise _not_computed(booster, name, "gain", gain, "'linear' and 'exp2'")
-        options.append(f"type={_CATBOOST_TYPES[gain]}")
-    return f"{names[name]}:{';'.join(options)}".rstrip(":")
+        spelled = spelled.replace("Base", _CATBOOST_TYPES[gain])
+    return spelled.replace(":;", ":").rstrip(":")
 
 
 def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:
-    got = f"{name} with {parameter}={value!r}, where {booster} has {only} only"
+    got = f"{name} with {parameter}={value!r}, while {booster} has {only} only"
     return ValueError(f"metric must be one that {booster} computes; got {got}.")
 
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, to_float64
 from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._sklearn_internals import queries_of, remember
 from skrank_metrics.metrics.names import get_metric
-from skrank_metrics.model_selection._leaks import queries_of, remember
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.rankers._early_stopping import (
     best_iteration,

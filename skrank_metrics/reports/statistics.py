@@ -59,10 +59,7 @@ def mean_interval(values: Any, weights: Any = None, confidence: float = 0.95) ->
 
 def check_confidence(confidence: Any) -> float:
     """A share of intervals that shall cover, in (0, 1)."""
-    number = check_number(confidence, "confidence", "a number in (0, 1)")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence must be a number in (0, 1); got {confidence!r}.")
-    return number
+    return float(check_number(confidence, "confidence", "(0, 1)"))
 
 
 TESTS = {

@@ -76,7 +76,7 @@ def test_bad_weights(call, sample_weight, error, message):
 @every_call
 def test_missing_ids_are_never_one_big_query(call):
     with pytest.raises(
-        TypeError, match=r"needs the query id of each document, and got none.*Pass qid=.*with_qid\(y, qid\)"
+        TypeError, match=r"needs the query id of each document \(qid\), and got none.*Pass qid=.*with_qid\(y, qid\)"
     ):
         call(Y, S)
     assert call(with_qid(Y, Q), S) is not None
@@ -118,8 +118,12 @@ def test_k_of_any_integer_type(name, k):
     [
         ({"ties": "averge"}, ValueError, "ties must be one of .* got 'averge'. Did you mean 'average'"),
         ({"average": "weighted"}, ValueError, "average must be one of .*got 'weighted'"),
-        ({"replace_undefined_by": "0"}, TypeError, "replace_undefined_by must be a number or nan; got '0'"),
-        ({"replace_undefined_by": float("inf")}, ValueError, "replace_undefined_by must be finite or nan"),
+        ({"replace_undefined_by": "0"}, TypeError, "replace_undefined_by must be a finite number or nan; got '0'"),
+        (
+            {"replace_undefined_by": float("inf")},
+            ValueError,
+            "replace_undefined_by must be a finite number or nan; got inf",
+        ),
         ({"gain": "exp"}, ValueError, r"gain must be one of \['linear', 'exp2'\]; got 'exp'. Did you mean 'exp2'"),
         ({"gain": 3}, ValueError, "gain must be one of"),
         ({"gain": [0, 1, -1]}, ValueError, "gain must hold one finite gain >= 0"),
@@ -142,7 +146,7 @@ def test_bad_parameters_are_refused_before_there_are_data(params, error, message
 
 @pytest.mark.parametrize("threshold", [0, -1, float("nan"), float("inf")])
 def test_relevance_threshold_out_of_range(threshold):
-    with pytest.raises(ValueError, match="relevance_threshold must be a number > 0 or None"):
+    with pytest.raises(ValueError, match="relevance_threshold must be a number in \\(0, inf\\) or None"):
         get_metric("map", relevance_threshold=threshold)
 
 
@@ -206,17 +210,17 @@ def test_masked_ids_are_not_ids(call):
 @pytest.mark.parametrize(
     ("spec", "params", "error", "message"),
     [
-        ("rbp", {"p": 0}, ValueError, r"p must be in \(0, 1\]; got 0"),
-        ("rbp", {"p": 1.5}, ValueError, r"p must be in \(0, 1\]; got 1.5"),
-        ("err", {"p": float("nan")}, ValueError, r"p must be in \(0, 1\]; got nan"),
+        ("rbp", {"p": 0}, ValueError, r"p must be a number in \(0, 1\]; got 0"),
+        ("rbp", {"p": 1.5}, ValueError, r"p must be a number in \(0, 1\]; got 1.5"),
+        ("err", {"p": float("nan")}, ValueError, r"p must be a number in \(0, 1\]; got nan"),
         ("pfound", {"p": "0.8"}, TypeError, r"p must be a number in \(0, 1\]; got '0.8'"),
-        ("err", {"max_grade": 0}, ValueError, "max_grade must be > 0 and at most 1000; got 0"),
+        ("err", {"max_grade": 0}, ValueError, "max_grade must be a number in \\(0, 1000\\]; got 0"),
         ("err", {"gain": "exp"}, ValueError, r"gain must be one of .* got 'exp'. Did you mean 'exp2'"),
-        ("q_measure", {"beta": -1}, ValueError, "beta must be finite and >= 0; got -1"),
-        ("q_measure", {"beta": "1"}, TypeError, "beta must be a number >= 0; got '1'"),
+        ("q_measure", {"beta": -1}, ValueError, "beta must be a number in \\[0, inf\\); got -1"),
+        ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
         ("neg_kendall_tau_distance", {"normalize": "yes"}, ValueError, "normalize must be one of .* got 'yes'"),
         ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
-        ("ndcg", {"average": "micro"}, ValueError, "average must be 'macro' or None for ndcg.* got 'micro'"),
+        ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg"),
     ],
 )
 def test_bad_parameters_of_other_metrics(spec, params, error, message):

@@ -276,7 +276,7 @@ def test_labels_and_ids_that_no_candidate_can_help_end_a_search(problem):
     ids = pd.Series(y, index=pd.Index([None, *qid[1:]], name="qid"))
     fails(problem, "qid must not hold missing ids; got (None|nan)", get_ranking_scorer("map"), ids)
     search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [1]}, scoring=get_ranking_scorer("map"), cv=KFold(2))
-    with pytest.raises(ValueError, match="Wrap it in QueryRanker"):
+    with pytest.raises(ValueError, match="Wrap the model in QueryRanker"):
         search.fit(X, with_qid(y, qid))
 
 

@@ -77,7 +77,7 @@ def test_equal_candidates_and_constant_distances():
         (
             lambda: within_noise(prefer="size", test_ratio=0),
             ValueError,
-            "test_ratio must be a number > 0 or None; got 0",
+            "test_ratio must be a number in \\(0, inf\\) or None; got 0",
         ),
         (lambda: within_noise("map", prefer="size")(results([1, 2])), ValueError, "got 'map' and a search by score"),
         (lambda: within_noise(prefer="sise")(results([1, 2])), ValueError, "got 'sise'. Did you mean 'size'"),

@@ -149,10 +149,10 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
     [
         ("mrr@10", "xgboost", "metric must be one that xgboost computes, ndcg, map, precision; got mrr"),
         ("auc", "catboost", "metric must be one that catboost computes, ndcg, .*; got auc"),
-        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', where xgboost has 'exp2' only"),
-        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', where catboost has 'worst' only"),
+        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', while xgboost has 'exp2' only"),
+        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', while catboost has 'worst' only"),
         ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),
-        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, where catboost has 0.85 only"),
+        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, while catboost has 0.85 only"),
         ("map(relevance_threshold=2)", "catboost", "got map with relevance_threshold=2"),
         ("ndcg(replace_undefined_by=nan)@3", "xgboost", "got ndcg with replace_undefined_by=nan"),
         ("ndcg@10", "lightgbm", r"booster must be one of \['xgboost', 'catboost'\]; got 'lightgbm'"),
@@ -167,7 +167,7 @@ def test_no_builtin_name_of_parameters_that_names_cannot_hold():
     with pytest.raises(ValueError, match="metric must have a cutoff rank, as ndcg of xgboost has; got k=None"):
         builtin_metric("ndcg", "xgboost", k=None)
     with pytest.raises(
-        ValueError, match=r"got ndcg with gain=\[0, 1, 5\], where catboost has 'linear' and 'exp2' only"
+        ValueError, match=r"got ndcg with gain=\[0, 1, 5\], while catboost has 'linear' and 'exp2' only"
     ):
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 

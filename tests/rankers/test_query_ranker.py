@@ -23,7 +23,7 @@ from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
 from skrank_metrics import QueryKFold, QueryRanker, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
-from skrank_metrics.model_selection import _leaks as _fitted_queries
+from skrank_metrics import _sklearn_internals
 
 RANKERS = [
     LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
@@ -363,9 +363,9 @@ def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
             "must be given together, or neither; got validation_fraction=0.25",
         ),
         ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
-        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 1.0"),
-        ({"validation_fraction": 0}, ValueError, r"validation_fraction must lie between 0 and 1.*; got 0"),
-        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number between 0 and 1; got '0.1'"),
+        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 1.0"),
+        ({"validation_fraction": 0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 0"),
+        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number in \\(0, 1\\); got '0.1'"),
         ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
         ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
         ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
@@ -421,6 +421,6 @@ def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
     assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) > 0.5
     fitted = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
-    before = len(_fitted_queries._known)
+    before = len(_sklearn_internals._known)
     assert len(fitted.predict(X)) == len(X)
-    assert len(_fitted_queries._known) == before  # forgotten with the predictions
+    assert len(_sklearn_internals._known) == before  # forgotten with the predictions

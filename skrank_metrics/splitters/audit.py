@@ -99,7 +99,7 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     y : array-like of shape (n_documents,)
         Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
-        Query ids; where missing, ``groups`` and then the index of ``y`` are taken, in the order in which scorers do.
+        Query ids. If None, they are taken from the index of ``y``, else from ``groups``, as in scorers.
     groups : array-like of shape (n_documents,), default=None
         Passed to the splitter as the units to keep together; None means the query ids.
 

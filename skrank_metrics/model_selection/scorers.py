@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import NaNScoreError
+from skrank_metrics._input.arrays import NaNScoreError, to_array
 from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
@@ -43,7 +43,7 @@ class RankingScore:
         """Compute the metric on predictions."""
         data = {"y_true": y_true, "y_score": y_score, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         try:
-            check_one_column(y_score, ", or pass response_method='predict'")
+            check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
             lists = query_lists(**data, who=f"The scorer {self.metric}")
             value = float(self.metric.aggregate(self._result(lists, y_score), lists.weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one

@@ -45,8 +45,10 @@ def hold_back(rows: SortedRows, fraction: float, random_state: Any) -> tuple[Sor
             f"{n_validation} of {n_queries} queries for validation with validation_fraction={fraction}. Fit on more "
             "queries, or set another fraction."
         )
+    # Which scikit-learn does not take as a random state.
+    random = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
     held_back = np.zeros(n_queries, dtype=bool)
-    held_back[check_random_state(random_state).permutation(n_queries)[:n_validation]] = True
+    held_back[random.permutation(n_queries)[:n_validation]] = True
     return rows.of_queries(~held_back), rows.of_queries(held_back)
 
 
@@ -64,12 +66,14 @@ def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[s
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
-    if rows.weights is not None:
-        arguments["eval_sample_weight"] = [rows.weights]
-    parameters = estimator.get_params()
+    weights, parameters = rows.weights, estimator.get_params()
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
         arguments["eval_metric"] = lightgbm_metric(METRIC)
+        # LightGBM weights rows, and its own metrics take the mean for the query.
+        weights = rows.mean_weights
+    if weights is not None:
+        arguments["eval_sample_weight"] = [weights]
     return {**arguments, "callbacks": [lightgbm.early_stopping(rounds, verbose=False)]}
 
 

@@ -112,7 +112,7 @@ def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
         for name, report in reports.items()
     ]
     table = Table(("", "out of fold", first, "95% interval", *others, "differs from"), rows)
-    how = f"Differs: significantly by {first}, per query; permutation test at 0.05, corrected after Holm."
+    how = f"Differs: significantly by {first}, per query; permutation test at 0.05 with Holm's correction."
     return text_of([table, how])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_k, check_number, nearest
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_int, check_number, nearest
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
@@ -94,7 +94,7 @@ class BoundMetric:
         return Computation(
             kernel=self.metric.kernel,
             options={name: option.check(self.values[name], name) for name, option in self.metric.options.items()},
-            k=check_k(self.get("k")),
+            k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.metric.undefined == NO_RELEVANT,
         )

@@ -14,7 +14,7 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
 from skrank_metrics._input.query_ids import ids_in_index
 from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -53,7 +53,7 @@ class RankingScore:
             return cast(float, fail_in_search(error))
 
     def _score(self, data: Mapping[str, Any]) -> float:
-        scores = np.shape(data["y_score"])
+        scores = to_array(data["y_score"], "y_score").shape
         if len(scores) == 2:
             raise ValueError(one_per_class_message(scores[1]) + ", or pass response_method='predict'.")
         result, weights = shared_results.take(self.together, self.number, data)

@@ -128,13 +128,13 @@ def explain_difference(
     >>> from skrank_metrics import explain_difference
     >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
     ndcg@10, from sklearn to lightgbm
-                                         value   effect  queries affected
-    sklearn                                0.4299
-    gain: linear -> exp2                   0.3984   -0.0315                  1
-    ties: average -> stable                0.3984   +0.0000                  0
-    queries without a value: 0.0 -> 1.0    0.8984   +0.5000                  1
-    lightgbm                               0.8984
-    gap                                             +0.4685
+                                          value   effect  queries affected
+    sklearn                              0.4299
+    gain: linear -> exp2                 0.3984  -0.0315                 1
+    ties: average -> stable              0.3984  +0.0000                 0
+    queries without a value: 0.0 -> 1.0  0.8984  +0.5000                 1
+    lightgbm                             0.8984
+    gap                                          +0.4685
     """
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")

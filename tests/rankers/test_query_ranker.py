@@ -228,13 +228,13 @@ def test_missing_ids(problem):
     ("changes", "error", "message"),
     [
         ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
-        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label a document"),
+        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label per document"),
         ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
         ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
         (
             {"sample_weight": lambda _: np.arange(1.0, 1000)},
             ValueError,
-            "sample_weight must hold one weight a document",
+            "sample_weight must hold one weight per document",
         ),
     ],
 )

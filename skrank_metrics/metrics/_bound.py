@@ -150,7 +150,7 @@ class BoundMetric:
             )
         return TypeError(
             f"{self.function.__name__}() takes only y_true and y_score by position; got "
-            f"{len(misplaced)} more positional arguments. Write qid=..., k=..."
+            f"{len(misplaced)} more. Write qid=..., k=..."
         )
 
     def aggregate(self, result: PerQuery, weights: FloatArray | None, **average: str | None) -> float | FloatArray:

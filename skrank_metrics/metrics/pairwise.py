@@ -41,7 +41,7 @@ _HANLEY = Reference(
     "10.1148/radiology.143.1.7063747",
 )
 
-_NO_PAIRS = "no two documents of different labels"
+_NO_PAIRS = "no two documents with different labels"
 
 _Normalize = Annotated[
     Any,
@@ -147,7 +147,7 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     formula="concordant / pairs of a relevant and a non-relevant document",
     transform="pairs",
     graded=False,
-    undefined="documents of one class only",
+    undefined="documents of only one class",
     has_cutoff=False,
     pooled=True,
     reference=_HANLEY,

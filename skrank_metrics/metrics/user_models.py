@@ -138,7 +138,7 @@ def pfound_score(
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,
 ) -> FloatArray:
-    """pFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
+    """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
 
     Yandex's metric, based on the cascade model of clicks.
 

@@ -43,6 +43,7 @@ LISTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LISTS)
 @pytest.mark.parametrize("name", get_metric_names())
 def test_long_lists_to_twelve_digits(name, case):
@@ -91,6 +92,7 @@ EXTREME_OPTIONS = {
 } | {name: [{"gain": "binary"}, {"gain": "exp2", "max_grade": 1000}] for name in ("err", "nerr", "pfound", "rbp")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", get_metric_names())
 def test_no_infinite_value_from_finite_input(name):
     metrics = [

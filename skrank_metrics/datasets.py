@@ -1,4 +1,4 @@
-"""Data for examples and tests that need no download."""
+"""Datasets for examples and tests, without a download."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch, check_random_state
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, check_number
 
 __all__ = ["load_digits_retrieval", "make_ranking"]
 
 N_QUERIES = 300
-# The legacy generator: its numbers are frozen, those of Generator may change between versions of NumPy.
+# For the legacy generator, whose stream is frozen; that of Generator may change between versions of NumPy.
 SEED = 20240229
 
 _DESCR = """Query-by-image retrieval over handwritten digits
 
-Each of 300 queries is an image of a digit; its candidates, between 5 and 120, are other images that a crude first
-stage has retrieved. A candidate is graded 2 where it shows the digit of the query, 1 where it shows the digit whose
-mean image is most like that of the query's digit, and 0 otherwise. The features compare the image of the query with
-that of the candidate. Some queries have no relevant candidate. Rows of a query are contiguous, in no order.
+Each of 300 queries is an image of a digit; its documents, between 5 and 120, are other images that a crude first
+stage retrieved. A document has grade 2 if it shows the digit of the query, 1 if it shows the digit whose mean image
+is most similar to that of the query's digit, and 0 otherwise. The features compare the image of the query with that
+of the document. Some queries have no relevant document. The rows of a query are contiguous, in no particular order.
 
     documents  {n_documents}
     queries    {n_queries}
@@ -36,20 +36,20 @@ https://doi.org/10.24432/C50P49.
 
 
 def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
-    """Load a small ranking problem: retrieval of digits by image.
+    """Load a small ranking problem: query-by-image retrieval of digits.
 
-    Built from the digits that ship inside scikit-learn, the same rows on every machine.
+    Built from the digits dataset that ships with scikit-learn; the rows are the same on every machine.
 
     Parameters
     ----------
     return_X_y_qid : bool, default=False
-        Whether to return the arrays ``(data, target, qid)`` in place of a Bunch.
+        Whether to return the arrays ``(data, target, qid)`` instead of a Bunch.
 
     Returns
     -------
     data : Bunch or tuple of ndarray
-        Bunch with ``data`` of shape (n_documents, n_features), ``target`` (grades 0, 1, 2), ``qid`` (query ids, int),
-        ``feature_names`` (list of str) and ``DESCR``; or data, target and qid.
+        A Bunch with ``data`` of shape (n_documents, n_features), ``target`` (grades 0, 1, 2), ``qid`` (query ids,
+        int), ``feature_names`` (list of str) and ``DESCR``; or the tuple.
 
     Examples
     --------
@@ -85,11 +85,11 @@ def make_ranking(
     noise: float = 1.0,
     random_state: Any = None,
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Make a random ranking problem of any size.
+    """Generate a random ranking problem.
 
-    Lengths of queries are log-normal, as those of web search are. The first half of the features tell of the grades,
-    the others nothing; features are shifted by query, so that only a comparison inside the query helps. Half of the
-    documents have grade 0, half of the others grade 1, and so on.
+    Query lengths are log-normal, as in web search. The first half of the features is informative, the rest is noise.
+    Features are shifted by query, so only comparisons within a query help. Half of the documents have grade 0, half of
+    the rest grade 1, and so on.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ def make_ranking(
     n_features : int, default=10
         Number of features.
     mean_length : float, default=20.0
-        Mean number of documents of a query; the least is 1.
+        Mean number of documents per query, at least 1.
     n_grades : int, default=5
         Number of grades, 0 to n_grades - 1.
     noise : float, default=1.0
-        Standard deviation of what the features do not tell of the grades, whose own is 1.
+        Standard deviation of the noise in the grades; that of the signal is 1.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -117,8 +117,10 @@ def make_ranking(
 
     Raises
     ------
+    TypeError
+        If an argument has the wrong type.
     ValueError
-        Where a number is below 1, or noise below 0.
+        If an argument is out of range.
 
     Examples
     --------
@@ -128,34 +130,34 @@ def make_ranking(
     (4, 50, [0, 1, 2, 3, 4])
     """
     for name, value in {"n_queries": n_queries, "n_features": n_features, "n_grades": n_grades}.items():
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1; got {value}.")
-    if mean_length < 1 or noise < 0:
-        raise ValueError(f"mean_length must be at least 1 and noise at least 0; got {mean_length} and {noise}.")
+        check_int(value, name, 1)
+    check_number(mean_length, "mean_length", "[1, inf)")
+    check_number(noise, "noise", "[0, inf)")
     random = check_random_state(random_state)
     spread = 0.6
     lengths = random.lognormal(np.log(mean_length) - spread**2 / 2, spread, n_queries)
     qid = np.repeat(np.arange(n_queries), np.maximum(1, np.round(lengths)).astype(np.intp))
     X = random.standard_normal((len(qid), n_features))
-    told = X[:, : (n_features + 1) // 2].mean(axis=1) * np.sqrt((n_features + 1) // 2)
-    merit = told + noise * random.standard_normal(len(qid))
+    n_informative = (n_features + 1) // 2
+    signal = X[:, :n_informative].mean(axis=1) * np.sqrt(n_informative)
+    merit = signal + noise * random.standard_normal(len(qid))
     shares = np.cumsum(0.5 ** np.arange(1, n_grades))
     y = np.searchsorted(np.quantile(merit, shares), merit, side="left").astype(np.intp)
     return X + random.standard_normal((n_queries, n_features))[qid], y, qid
 
 
 def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
-    """Retrieve the nearest of a random sample of other images, by their coarsest features and with errors."""
+    """Retrieve the nearest of a random sample of other images, by coarse features and with errors."""
     size = int(np.clip(random.lognormal(3.4, 0.6), 5, 120))
     sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
     coarse = _cells(images, 4)
     distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2)) + 0.08 * random.standard_normal(len(sample))
-    found: IntArray = random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
-    return found
+    nearest: IntArray = random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
+    return nearest
 
 
 def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
-    """Find for each digit the one whose mean image is nearest."""
+    """Find for each digit the other one with the nearest mean image."""
     means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
     distances = np.linalg.norm(means[:, None] - means[None], axis=2)
     np.fill_diagonal(distances, np.inf)
@@ -165,24 +167,18 @@ def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
 
 def _cells(images: FloatArray, size: int) -> FloatArray:
     """Mean ink in squares of size x size pixels."""
-    n = len(images)
-    means: FloatArray = images.reshape(n, 8 // size, size, 8 // size, size).mean(axis=(2, 4))
-    return means
+    squares = images.reshape(len(images), 8 // size, size, 8 // size, size)
+    return np.mean(squares, axis=(2, 4))
 
 
 def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArray]:
     """Features of pairs of images, by name."""
     difference = queries - candidates
+    shifted = (np.roll(candidates, (down - 1, right - 1), axis=(1, 2)) for down, right in np.ndindex(3, 3))
     features = {
         "pixel_distance": np.sqrt((difference**2).sum(axis=(1, 2))),
         "cosine_similarity": _cosine(queries, candidates),
-        "shifted_similarity": np.max(
-            [
-                _cosine(queries, np.roll(candidates, (down - 1, right - 1), axis=(1, 2)))
-                for down, right in np.ndindex(3, 3)
-            ],
-            axis=0,
-        ),
+        "shifted_similarity": np.max([_cosine(queries, image) for image in shifted], axis=0),
         "row_profile_distance": np.abs(difference.sum(axis=2)).sum(axis=1),
         "column_profile_distance": np.abs(difference.sum(axis=1)).sum(axis=1),
         "ink_difference": np.abs(difference.sum(axis=(1, 2))),

@@ -65,5 +65,5 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     "params", [{"n_queries": 0}, {"n_features": 0}, {"n_grades": 0}, {"mean_length": 0.5}, {"noise": -1}]
 )
 def test_rankings_that_cannot_be_made(params):
-    with pytest.raises(ValueError, match=f"{next(iter(params))} must be at least|noise at least 0"):
+    with pytest.raises(ValueError, match=f"{next(iter(params))} must be (an int|a number in)"):
         make_ranking(**params)

@@ -1,1 +1,1 @@
-"""Input checked once: arrays, query ids, and rows grouped by them."""
+"""Input checked once: arrays, parameters, query ids, and rows grouped by query."""

@@ -1,11 +1,11 @@
-"""Arrays checked once, and the wording of every input error."""
+"""Arrays and parameters checked once, and the wording of their errors."""
 
 from __future__ import annotations
 
 import difflib
 import numbers
 from collections.abc import Iterable
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# float64 tells all integers up to here apart; beyond it, different scores would become ties.
+# float64 holds every integer up to here; beyond it, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 
 
@@ -23,61 +23,68 @@ class NaNScoreError(ValueError):
 
 
 def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[FloatArray, FloatArray, Mask | None]:
-    """Labels and scores as float64 arrays of one shape, 1-D or 2-D, without a bad value; and the mask, if any."""
+    """Valid labels and scores as float64 arrays of one shape, 1-D or 2-D, and the mask, if any."""
     labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
-    _check_shapes(labels.shape, scores.shape)
+    if labels.shape != scores.shape:
+        hint = ""
+        if scores.ndim > labels.ndim:
+            hint = " Pass one score per document, not one per class."
+        elif labels.ndim > scores.ndim:
+            hint = " Pass y_true 1-D, as .ravel() or a single column of a DataFrame gives it."
+        raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
     check_labels(labels)
-    if retrieved is None:
-        _check_scores(scores)
-        return labels, scores, None
-    mask = to_array(retrieved, "retrieved")
-    if mask.dtype.kind != "b":
-        raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
-    if mask.shape != labels.shape:
-        raise ValueError(f"retrieved must have the same shape as y_true; got {mask.shape} and {labels.shape}.")
-    scores = np.where(mask, scores, 0.0)
-    _check_scores(scores)
+    mask = None
+    if retrieved is not None:
+        mask = to_array(retrieved, "retrieved")
+        if mask.dtype.kind != "b":
+            raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
+        if mask.shape != labels.shape:
+            raise ValueError(f"retrieved must have the same shape as y_true; got {mask.shape} and {labels.shape}.")
+        scores = np.where(mask, scores, 0.0)
+    if np.isnan(scores.min()):
+        raise NaNScoreError(_bad_value("y_score", scores, np.isnan(scores), "without NaN"))
     return labels, scores, mask
 
 
-def _check_scores(scores: FloatArray) -> None:
-    if np.isnan(scores.min()):
-        raise NaNScoreError(f"{_first('y_score', scores, np.isnan(scores), 'without NaN')}.")
-
-
-def _check_shapes(labels: tuple[int, ...], scores: tuple[int, ...]) -> None:
-    if labels != scores:
-        hint = ""
-        if len(scores) > len(labels):
-            hint = " One score a document is needed, not one a class."
-        elif len(labels) > len(scores):
-            hint = " Pass y_true 1-D, as .ravel() or a single column of a DataFrame gives it."
-        raise ValueError(f"y_score must have the same shape as y_true; got {scores} and {labels}.{hint}")
-
-
 def check_label_column(y: Any) -> FloatArray:
-    """Relevance labels given as ``y``, one a row, as float64 and without a bad value."""
+    """Valid relevance labels given as ``y``, one per row, as float64."""
     labels = to_float64(y, "y")
     if labels.ndim != 1:
-        raise ValueError(f"y must be 1-D, one label a document; got shape {labels.shape}.")
+        raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     check_labels(labels, "y")
     return labels
 
 
 def check_labels(labels: FloatArray, name: str = "y_true") -> None:
-    """Relevance labels are finite and not negative."""
-    # NaN fails both comparisons, and either bound needs one pass over memory only.
+    """Refuse relevance labels that are negative or not finite."""
+    # NaN fails both comparisons, and each bound needs one pass over memory.
     if labels.min() >= 0 and labels.max() < np.inf:
         return
-    hint = "Label unjudged documents 0 or leave them out; a label that means 'not relevant' is 0."
-    _raise_bad_value(name, labels, ~((labels >= 0) & (labels < np.inf)), "finite and >= 0", hint)
+    bad = ~((labels >= 0) & (labels < np.inf))
+    hint = " Label unjudged documents 0 or leave them out; a label that means 'not relevant' is 0."
+    raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
+
+
+def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
+    """Weights: 1-D, one per document or query, finite, not negative, not all zero."""
+    weights = to_float64(sample_weight, "sample_weight")
+    if weights.shape != (n_expected,):
+        raise ValueError(
+            f"sample_weight must hold one weight per {what}, {n_expected} in all; got shape {weights.shape}."
+        )
+    valid = (weights >= 0) & (weights < np.inf)
+    if not valid.all():
+        raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero everywhere.")
+    return weights
 
 
 def to_float64(values: Any, name: str) -> FloatArray:
-    """A non-empty 1-D or 2-D array of real numbers as float64; no copy where it is one already."""
+    """A non-empty 1-D or 2-D array of real numbers as float64; no copy if it is one already."""
     array = to_array(values, name)
     if array.ndim not in (1, 2):
-        raise ValueError(f"{name} must be 1-D (one entry a document) or 2-D; got {array.ndim} dimensions.")
+        raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
     if array.size == 0:
         raise ValueError(f"{name} must hold at least one document; got shape {array.shape}.")
     if array.dtype.kind == "O":
@@ -93,19 +100,19 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     """Any array-like that is not masked, ragged or a scalar."""
     refuse_masked(values, name)
     if hasattr(values, "columns") and len(values.columns) == 1:
-        # Taken for a query a row, it would be as many queries of one document.
+        # As an array it has two dimensions, and every row would be a query of one document.
         raise ValueError(f"{name} must not be a DataFrame of one column; got shape {values.shape}. Pass the column.")
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array with one entry a document; got {type(values).__name__}.")
+        raise TypeError(f"{name} must be an array with one entry per document; got {type(values).__name__}.")
     return array
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """A mask would be dropped on the way to a plain array, and what it hides would count."""
+    """Refuse masked entries: a plain array has no mask, so that they would count."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
 
@@ -125,18 +132,28 @@ def _check_exact(integers: NDArray[Any], name: str) -> None:
     low, high = integers.min(), integers.max()
     if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
         raise ValueError(
-            f"{name} must hold integers within +-2**53, which float64 tells apart; got {low} to {high}. "
+            f"{name} must hold integers within +-2**53, which float64 holds exactly; got {low} to {high}. "
             "Subtract an offset or pass ranks."
         )
 
 
+def _bad_value(name: str, array: FloatArray, bad: Mask, expected: str) -> str:
+    place = int(np.flatnonzero(bad)[0])
+    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}."
+
+
+def _position(place: int, array: NDArray[Any]) -> str:
+    row, *column = np.unravel_index(place, array.shape)
+    return f"row {row}" + "".join(f", column {number}" for number in column)
+
+
 def count_rows(X: Any) -> int:
-    """Number of rows of whatever holds them."""
+    """Number of rows of an array-like."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:
-    """Take rows by position, in the type that was given."""
+    """Take rows by position, keeping the type."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
@@ -146,42 +163,8 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     return X[rows] if hasattr(X, "shape") else type(X)(X[row] for row in rows)
 
 
-def _position(place: int, array: NDArray[Any]) -> str:
-    if array.ndim == 1:
-        return f"row {place}"
-    row, column = np.unravel_index(place, array.shape)
-    return f"row {row}, column {column}"
-
-
-def _raise_bad_value(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str, hint: str) -> NoReturn:
-    raise ValueError(f"{_first(name, array, bad, expected)}. {hint}".strip())
-
-
-def _first(name: str, array: FloatArray, bad: NDArray[np.bool_], expected: str) -> str:
-    place = int(np.flatnonzero(bad)[0])
-    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}"
-
-
-def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
-    """Weights: 1-D, one a document or query, finite, not negative, not all zero."""
-    weights = to_float64(sample_weight, "sample_weight")
-    if weights.shape != (n_expected,):
-        raise ValueError(f"sample_weight must hold one weight a {what}, {n_expected} in all; got {weights.shape}.")
-    valid = (weights >= 0) & (weights < np.inf)
-    if not valid.all():
-        _raise_bad_value("sample_weight", weights, ~valid, "finite and >= 0", "")
-    if not weights.any():
-        raise ValueError("sample_weight must not be zero everywhere.")
-    return weights
-
-
-def check_k(k: Any) -> int | None:
-    """A cutoff rank: None for the whole list, else an integer >= 1."""
-    return check_int(k, "k", 1, or_none=True)
-
-
 def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:
-    """A whole number from ``least`` on, or None where that is allowed."""
+    """An integer of at least ``least``, or None if that is allowed."""
     if value is None and or_none:
         return None
     expected = f"{name} must be an int >= {least}{' or None' if or_none else ''}"
@@ -193,7 +176,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
 
 
 def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_else: float | None = 0.0) -> Any:
-    """A real number in an interval such as "(0, 1]", as float, or the one value that is also allowed: None or NaN."""
+    """A float in an interval such as "(0, 1]", or the one other value that is allowed, None or NaN."""
     other = {None: " or None", 0.0: ""}.get(or_else, " or nan")
     if value is None and or_else is None:
         return None
@@ -201,10 +184,8 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_els
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
     number, (low, high) = float(value), map(float, interval[1:-1].split(","))
-    inside = (low <= number if interval[0] == "[" else low < number) and (
-        number <= high if interval[-1] == "]" else number < high
-    )
-    if not inside and not (number != number and other == " or nan"):
+    inside = low < number < high or (number == low and "[" in interval) or (number == high and "]" in interval)
+    if not inside and not (np.isnan(number) and other == " or nan"):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
 
@@ -218,13 +199,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
 
 
 def check_random_state(value: Any) -> Any:
-    """A source of random numbers from a seed, or the one that was given."""
+    """A generator of random numbers: a new one from a seed, or the one given."""
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return value
     return np.random.default_rng(check_int(value, "random_state", 0, or_none=True))
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:
-    """The names that are spelled most alike, as the tail of an error message."""
+    """The words most similar to a value, to end an error message with."""
     close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(word) for word in close)}?" if close else ""

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True)
 class Grouping:
-    """Rows grouped by query, queries in order of first appearance, rows of a query in their given order."""
+    """Rows grouped by query: queries in order of first appearance, the rows of a query in their given order."""
 
     ids: NDArray[Any]  # one id per query
     sizes: IntArray  # documents per query
@@ -25,12 +25,12 @@ class Grouping:
 
     @cached_property
     def starts(self) -> IntArray:
-        """Place of the first document of each query once rows are in ``order``."""
+        """Place of the first document of each query in grouped order."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
     def codes(self) -> IntArray:
-        """The number of the query of each row, rows as they were given."""
+        """The number of the query of each row, in the given order."""
         return np.repeat(np.arange(len(self.ids)), self.sizes) if self.shuffled is None else self.shuffled
 
     @cached_property
@@ -39,13 +39,16 @@ class Grouping:
         return None if self.shuffled is None else _stable_order(self.shuffled)
 
     def sort(self, rows: NDArray[T]) -> NDArray[T]:
-        """Put the entries of rows into grouped order; no copy if they are in it already."""
+        """Put one entry per row into grouped order; no copy if they are in it already."""
         return rows if self.order is None else rows[self.order]
 
 
 def group_rows(ids: NDArray[Any]) -> Grouping:
-    """Group rows by id; sorted or otherwise contiguous ids cost one comparison per row."""
-    different, codes, run_sizes = _number_runs(ids)
+    """Group rows by id. Contiguous ids cost one comparison per row."""
+    # There are far fewer runs than rows to number, unless the rows are shuffled.
+    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    codes, first_runs = _number_by_first_appearance(ids[run_starts])
+    different, run_sizes = ids[run_starts[first_runs]], np.diff(run_starts, append=len(ids))
     if len(different) == len(codes):
         return Grouping(different, run_sizes, None)
     codes = np.repeat(codes, run_sizes)
@@ -53,24 +56,16 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 
 
 def _stable_order(codes: IntArray) -> IntArray:
-    """Rows with equal codes in one piece, codes ascending, in their given order within a piece."""
-    # With one entry per row of a sparse matrix, the change to columns is a counting sort, a third of a sort's time.
+    """Rows sorted by code, in their given order within a code."""
+    # With one entry per row of a sparse matrix, its conversion to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
     matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
     return matrix.tocsc().indices.astype(np.intp)
 
 
-def _number_runs(ids: NDArray[Any]) -> tuple[NDArray[Any], IntArray, IntArray]:
-    """Different ids in order of first appearance, and number and length of each run of equal ids."""
-    # Runs are what has to be numbered, not rows: there are few unless the rows are shuffled.
-    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
-    codes, first_runs = _number_by_first_appearance(ids[run_starts])
-    return ids[run_starts[first_runs]], codes, np.diff(run_starts, append=len(ids))
-
-
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Number of each value in order of first appearance, and the places of these appearances."""
+    """Number of each value in order of first appearance, and the places of the first appearances."""
     codes = _codes(values)
     first = np.full(codes.max() + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
@@ -98,23 +93,23 @@ def _hash_codes(values: NDArray[Any]) -> IntArray:
 
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """``[start, start + 1, ..., start + size - 1]`` of every pair, one after the other."""
+    """``[start, start + 1, ..., start + size - 1]`` of all pairs, concatenated."""
     return np.repeat(starts, sizes) + places_within(sizes)
 
 
 def places_within(sizes: IntArray) -> IntArray:
-    """``[0, 1, ..., size - 1]`` of every size, one after the other."""
+    """``[0, 1, ..., size - 1]`` of all sizes, concatenated."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
-    """One weight per query from one weight per document, which must agree within the query."""
+    """One weight per query from one weight per document, constant within each query."""
     rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
-    return one_per_query(rows, grouping, "sample_weight", "A query has one weight: give all its documents the same.")
+    return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
 
 
 def one_per_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
-    """One value per query from one per document, which must agree within the query."""
+    """One value per query from one value per document, constant within each query."""
     rows = grouping.sort(rows)
     values = rows[grouping.starts]
     differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)

@@ -23,11 +23,11 @@ def query_ids(
     rows_of: str = "y",
     **columns: Any,
 ) -> Grouping:
-    """Group rows by query, from whatever holds the ids, and check that all sources and columns agree.
+    """Group rows by query, after checking that all sources of ids and all columns agree.
 
-    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True`` rows are grouped by
-    what a split has to keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
-    ``n_rows`` is the length of ``rows_of``, and ``columns`` are what else has the same rows.
+    The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
+    the unit that a split must keep together: ``groups`` come first, and must not cut a query. Errors name ``who``
+    needs the ids and ``rows_of``, which has ``n_rows`` rows, as have all other ``columns``.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     check_aligned(**{"X": columns.pop("X", None), labels: y, "qid": qid, "groups": groups, **columns})
@@ -84,10 +84,10 @@ def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_ou
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
-    Rows are taken by position, as scikit-learn does. Other labels, or the same labels in another order, mean that one
-    of two columns was sorted, shuffled or filtered without the other, or that an index was carried along that means
-    nothing: no guess is safe. The index of a new Series, which counts 0 to n - 1, says nothing beside other labels,
-    and nothing at all of scores, which models give by position.
+    Rows are taken by position, as in scikit-learn. Other labels, or the same labels in another order, mean that one
+    column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A new
+    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for scores, which models
+    return by position.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -105,7 +105,7 @@ def check_aligned(**columns: Any) -> None:
 
 
 def row_labels(column: Any) -> Any:
-    """Index of a pandas object without its query ids; None if there is none."""
+    """Index of a pandas object without its query ids, else None."""
     index: Any = getattr(column, "index", None)
     if not hasattr(index, "get_level_values"):
         return None
@@ -115,7 +115,7 @@ def row_labels(column: Any) -> Any:
 
 
 def counts_rows(index: Any) -> bool:
-    """Whether an index is the one that pandas makes if there is no other."""
+    """Whether an index is the one that pandas makes by default."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
@@ -126,7 +126,7 @@ def _same_labels(one: Any, other: Any) -> bool:
 
 
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
-    """Ids as a 1-D array with one id per row and none missing, of whatever type they are."""
+    """Ids of any type as a 1-D array with one id per row and none missing."""
     refuse_masked(ids, name)
     array = _to_id_array(ids, name)
     if array.ndim != 1:

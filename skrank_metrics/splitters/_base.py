@@ -1,9 +1,9 @@
-"""What all query-aware splitters share: where ids come from, and how whole queries become row numbers."""
+"""What all query-aware splitters share: query ids, random numbers, and the rows of whole queries."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,39 +17,39 @@ from skrank_metrics._input.query_ids import query_ids
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
-    """Base of the splitters: subclasses say which queries are on which side, this class which rows that are."""
+    """Base class of the splitters: subclasses choose queries, this class finds their rows."""
 
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True, "qid": True}
 
     n_splits: int
+    n_repeats: int = 1
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
-        """Give the number of splits.
+        """Return the number of splits.
 
         Parameters
         ----------
         X, y, groups, qid : object, default=None
-            Not used; here for the conventions of scikit-learn.
+            Ignored, present for API consistency.
 
         Returns
         -------
         n_splits : int
-            Number of pairs of a training and a test part.
+            Number of splits, over all repeats.
         """
-        return self.n_splits
+        return self.n_splits * self.n_repeats
 
     def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Generate the rows of the training and the test part of each split.
+        """Generate the row numbers of the training and the test part of each split.
 
         Parameters
         ----------
         X : array-like of shape (n_documents, n_features)
-            Only its length is used.
+            Only its length and its index, if any, are used.
         y : array-like of shape (n_documents,), default=None
-            Relevance labels, which only stratification by relevance looks at. May carry the query ids in an index
-            level named "qid".
+            Relevance labels. May carry the query ids in an index level named "qid".
         groups : array-like of shape (n_documents,), default=None
-            Id of the unit to keep together; comes before ``qid``.
+            Units to keep together; they take precedence over ``qid``.
         qid : array-like of shape (n_documents,), default=None
             Query ids.
 
@@ -61,16 +61,16 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            Where the ids are missing.
+            If there are no ids.
         ValueError
-            Where there are too few queries, lengths differ, or a query is in two groups.
+            If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
         grouping = units_of(X, y, groups, qid)
         for train, test in self._sides(grouping, y):
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
 
     @abstractmethod
-    def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
+    def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
         """Masks of the queries to train on and to test on."""
 
 
@@ -84,5 +84,5 @@ def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
     try:
         return np.argsort(ids, kind="stable")
-    except TypeError:  # ids of several types have no order of their own
+    except TypeError:  # ids of different types cannot be compared
         return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))

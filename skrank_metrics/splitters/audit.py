@@ -19,7 +19,7 @@ from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
-# At most this many of the leaking queries of a fold are named.
+# Leaking queries named per fold.
 NAMED_LEAKS = 3
 WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 
@@ -28,12 +28,12 @@ WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 class SplitReport(Result):
     """The folds of a splitter, and the queries that it cuts.
 
-    Prints as a table with one line per leak, in notebooks too. ``to_frame()`` gives ``table``, one row per fold.
+    Prints as a table and one line per leak, also in notebooks. ``to_frame()`` gives ``table``, one row per fold.
 
     Attributes
     ----------
     splitter : str
-        Text of the splitter.
+        The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
         For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
         "share_without_relevant" (share of queries) and "single_document" (number of queries); for the whole fold:
@@ -62,7 +62,7 @@ class SplitReport(Result):
         Raises
         ------
         ValueError
-            If a query has rows both in train and in test of a fold, or is cut. The first one is named.
+            If a query has rows both in train and in test of a fold, or is cut. Names the first fold that has one.
         """
         for line in self._lines_of_leaks():
             raise ValueError(f"cv must keep every query whole; got {self.splitter}: {line}. {WAY_OUT}")
@@ -85,10 +85,10 @@ class SplitReport(Result):
 
 
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
-    """Find queries that a splitter of any kind cuts.
+    """Find the queries that a splitter of any kind cuts.
 
-    scikit-learn does not check this. If a splitter cuts queries, a model is tested on queries that it was trained on,
-    and on lists that are shorter than those it will rank.
+    scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
+    on, and on shorter lists than those they will rank.
 
     Parameters
     ----------
@@ -99,20 +99,20 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     y : array-like of shape (n_documents,)
         Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
-        Query ids. If None, they are taken from the index of ``y``, else from ``groups``, as in scorers.
+        Query ids. If None, the index level "qid" of ``y`` or else ``groups``.
     groups : array-like of shape (n_documents,), default=None
-        Passed to the splitter as the units to keep together; None means the query ids.
+        Passed to the splitter as the units to keep together. If None, the query ids are.
 
     Returns
     -------
     report : SplitReport
-        Prints as a table by fold with one line per leak. ``report.leaks`` counts them, and ``report.check()`` raises an
-        error if there are any.
+        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaking queries;
+        ``report.check()`` raises an error if there are any.
 
     Raises
     ------
     TypeError
-        If the query ids are missing or an argument has the wrong type.
+        If there are no ids or an argument has the wrong type.
     ValueError
         If labels or ids are not valid, lengths differ, or a side of a fold is empty or has rows that do not exist.
 
@@ -139,34 +139,36 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
     grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X)
-    splitter = check_cv(cv)
     folds, leaking, cut = [], [], []
     units = grouping.ids[grouping.codes] if groups is None else groups
+    splitter = check_cv(cv)
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, units, qid)):
         in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
-        both, partial = _cut_queries(grouping, in_train, in_test)
+        trained, tested, used = (_count(grouping, rows) for rows in (in_train, in_test, in_train | in_test))
+        both = (trained > 0) & (tested > 0)
+        partial = ~both & (used > 0) & (used < grouping.sizes)
         leaking.append(grouping.ids[both])
         cut.append(grouping.ids[partial])
-        folds.append({**_describe(grouping, in_test, relevant), "leaking": both.sum(), "cut": partial.sum()})
+        hits = _count(grouping, in_test & relevant)
+        folds.append({**_describe(tested, hits), "leaking": both.sum(), "cut": partial.sum()})
     if not folds:
         raise ValueError("cv must give at least one pair of train and test; got none.")
-    # check_cv makes a splitter of an iterable, whose text says nothing.
+    # check_cv wraps an iterable in a splitter whose text says nothing.
     spelled = str(splitter) if hasattr(cv, "split") or not np.iterable(cv) else "an iterable of (train, test)"
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     return SplitReport(spelled, table, leaking, cut)
 
 
-def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[Any, Any]]:
+def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:
     """Split rows with a splitter of any kind, passing the ids that it accepts."""
     splitter = check_cv(cv)
-    given = {"groups": groups, "qid": qid}
     taken = inspect.signature(splitter.split).parameters
+    ids = {name: value for name, value in {"groups": groups, "qid": qid}.items() if name in taken}
     with warnings.catch_warnings():
         # KFold warns if it gets groups; the report shows what follows from ignoring them.
         warnings.filterwarnings("ignore", message="The groups parameter is ignored", category=UserWarning)
-        pairs = list(splitter.split(X, y, **{name: value for name, value in given.items() if name in taken}))
-    yield from pairs
+        return list(splitter.split(X, y, **ids))
 
 
 def _rows(rows: Any, n_rows: int, what: str) -> Mask:
@@ -181,25 +183,17 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
     return mask
 
 
-def _cut_queries(grouping: Grouping, in_train: Mask, in_test: Mask) -> tuple[Mask, Mask]:
-    """Queries on both sides, and other queries with only some rows in the fold."""
-    trained, tested = _count(grouping, in_train), _count(grouping, in_test)
-    used = _count(grouping, in_train | in_test)
-    both = (trained > 0) & (tested > 0)
-    return both, ~both & (used > 0) & (used < grouping.sizes)
+def _count(grouping: Grouping, rows: Mask) -> IntArray:
+    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
-def _describe(grouping: Grouping, in_test: Mask, relevant: Mask) -> dict[str, Any]:
-    documents, hits = _count(grouping, in_test), _count(grouping, in_test & relevant)
+def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
+    """Describe the test part of a fold, from the numbers of (relevant) documents of each query in it."""
     present = documents > 0
     return {
         "queries": present.sum(),
         "documents": documents.sum(),
-        "share_relevant": hits.sum() / documents.sum(),
-        "share_without_relevant": (hits[present] == 0).mean(),
+        "share_relevant": relevant.sum() / documents.sum(),
+        "share_without_relevant": (relevant[present] == 0).mean(),
         "single_document": (documents == 1).sum(),
     }
-
-
-def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))

@@ -1,4 +1,4 @@
-"""Whole queries drawn at random, to be held back for testing."""
+"""Random splits of whole queries."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 
 class QueryShuffleSplit(QuerySplitter):
-    """Draw whole queries to train and to test on, anew for each split.
+    """Draw whole queries to train and to test on, independently for each split.
 
-    Every query has the same chance to be tested on; test parts of different splits overlap. What is drawn depends on
+    Every query is equally likely to be tested on; the test parts of different splits may overlap. The draws depend on
     the seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
 
     Parameters
     ----------
     n_splits : int, default=10
-        Number of draws, at least 1.
+        Number of splits, at least 1.
     test_size : float or int, default=None
-        Queries to test on: a share of all in (0, 1), rounded up, or a number. None means what train_size leaves, or
-        0.1 where that is None too.
+        Queries to test on: a float in (0, 1) is a share of all queries, rounded up, an int their number. If None, all
+        queries that train_size leaves, or 0.1 if that is None too.
     train_size : float or int, default=None
-        Queries to train on: a share of all in (0, 1), rounded down, or a number. None means what test_size leaves.
+        Queries to train on: a float in (0, 1) is a share of all queries, rounded down, an int their number. If None,
+        all queries that test_size leaves.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
     Raises
     ------
     TypeError
-        Where an argument is of the wrong type or, in ``split``, the query ids are missing.
+        If a parameter has the wrong type or, in ``split``, there are no ids.
     ValueError
-        Where an argument is out of range or, in ``split``, there are too few queries for the two sides, one of them
-        would be empty, or a query of ``qid`` is in two ``groups``.
+        If a parameter is out of range or, in ``split``, there are too few queries for both sides or a query is in two
+        ``groups``.
 
     Examples
     --------
-    A quarter of four queries is one, here the one of two documents:
+    A quarter of four queries is one, here the one with two documents:
 
     >>> from skrank_metrics import QueryShuffleSplit
     >>> splitter = QueryShuffleSplit(1, test_size=0.25, random_state=0)
@@ -89,29 +90,28 @@ def query_train_test_split(
     Parameters
     ----------
     *arrays : sequence of indexables of length n_documents
-        Lists, arrays, sparse matrices, DataFrames or Series, one row a document. Pass the query ids among them to
-        have them split too.
+        Lists, arrays, sparse matrices, DataFrames or Series, one row per document. To split the query ids as well,
+        pass them here too.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document. May be left out where one of the arrays has an index level named "qid", see with_qid.
+        Query id of each document. Optional if one of the arrays has an index level named "qid", see with_qid.
     test_size : float or int, default=None
-        Queries to test on: a share of all in (0, 1), rounded up, or a number. None means what train_size leaves, or
-        0.25 where that is None too.
+        Queries to test on, as in QueryShuffleSplit. If None, all that train_size leaves, or 0.25 if that is None too.
     train_size : float or int, default=None
-        Queries to train on: a share of all in (0, 1), rounded down, or a number. None means what test_size leaves.
+        Queries to train on, as in QueryShuffleSplit. If None, all queries that test_size leaves.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
 
     Returns
     -------
     parts : list of length 2 * len(arrays)
-        The training and the test part of each array, in the types that were given.
+        The training and the test part of each array, in the type of the array.
 
     Raises
     ------
     TypeError
-        Where no arrays are given, the query ids are missing, or an argument is of the wrong type.
+        If there are no arrays, there are no ids, or an argument has the wrong type.
     ValueError
-        Where lengths differ, a size is out of range, or one of the two parts would be empty.
+        If lengths differ, ids disagree, a size is out of range, or one of the two parts would be empty.
 
     Examples
     --------
@@ -132,54 +132,50 @@ def query_train_test_split(
     carriers = [array for array in arrays if ids_in_index(array) is not None] or [None]
     ids = ids_in_index(carriers[0]) if qid is None else qid
     who, n_rows = "query_train_test_split", count_rows(arrays[0])
-    groupings = [query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns) for y in carriers]
-    sides = _draw(groupings[0], test_size, train_size, 0.25, check_random_state(random_state))
-    train, test = (np.flatnonzero(side[groupings[0].codes]) for side in sides)
+    for y in carriers:
+        grouping = query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns)
+    sides = _draw(grouping, test_size, train_size, 0.25, check_random_state(random_state))
+    train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
 def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
-    n_train, n_test = _numbers_of_queries(n_queries, test_size, train_size, default)
+    n_train, n_test = _count_queries(n_queries, test_size, train_size, default)
     drawn = random.permutation(canonical_order(grouping.ids))
-    train, test = np.zeros(n_queries, dtype=bool), np.zeros(n_queries, dtype=bool)
+    train, test = np.zeros((2, n_queries), dtype=bool)
     test[drawn[:n_test]] = True
     train[drawn[n_test : n_test + n_train]] = True
     return train, test
 
 
-def _numbers_of_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
+def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
     """Numbers of queries to train and to test on, both at least 1."""
-    if test_size is None and train_size is None:
-        test_size = default
-    n_test = _number(test_size, n_queries, math.ceil)
-    n_train = _number(train_size, n_queries, math.floor)
-    n_test = n_queries - n_train if n_test is None and n_train is not None else n_test
-    n_train = n_queries - n_test if n_train is None and n_test is not None else n_train
-    assert n_train is not None
-    assert n_test is not None
+    n_train = None if train_size is None else _number(train_size, n_queries, math.floor)
+    if test_size is None and n_train is not None:
+        n_test = n_queries - n_train
+    else:
+        n_test = _number(default if test_size is None else test_size, n_queries, math.ceil)
+    n_train = n_queries - n_test if n_train is None else n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
-            "test_size and train_size must leave at least one query on each side and add up to no more than there are; "
-            f"got test_size={test_size} and train_size={train_size}, that is {n_test} to test and {n_train} to train "
-            f"on, with {n_queries} queries. Choose other sizes or bring more queries."
+            "test_size and train_size must leave at least one query on each side and add up to at most the number of "
+            f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} to test and {n_train} "
+            f"to train on, with {n_queries} queries. Change the sizes or add queries."
         )
     return n_train, n_test
 
 
-def _number(size: Any, n_queries: int, rounded: Any) -> int | None:
-    if size is None or isinstance(size, numbers.Integral):
-        return size  # type: ignore[return-value]
-    # 0.1 * 30 is more than 3: what float64 adds must not cost or win a query.
-    return int(rounded(round(size * n_queries, 9)))
+def _number(size: Any, n_queries: int, rounded: Any) -> int:
+    # In float64, 0.1 * 30 is more than 3; that must not add or drop a query.
+    return int(size) if isinstance(size, numbers.Integral) else int(rounded(round(size * n_queries, 9)))
 
 
 def _check_size(size: Any, name: str) -> None:
-    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of them) or None"
     if size is None:
         return
+    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of them) or None"
     if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
         raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
-    valid = int(size) >= 1 if isinstance(size, numbers.Integral) else 0 < float(size) < 1
-    if not valid:
+    if not (int(size) >= 1 if isinstance(size, numbers.Integral) else 0 < float(size) < 1):
         raise ValueError(f"{expected}; got {size!r}.")

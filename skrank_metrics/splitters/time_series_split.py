@@ -1,4 +1,4 @@
-"""Splits of whole queries that the data themselves prescribe: by time, or in parts that others have made."""
+"""Splits of whole queries in order of time."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from skrank_metrics.splitters._base import QuerySplitter
 
 
 class QueryTimeSeriesSplit(QuerySplitter):
-    """Train on the queries of the past, test on those that came next.
+    """Train on past queries, test on those that follow.
 
-    The counterpart of scikit-learn's TimeSeriesSplit. Rows have to be in the order of time, as queries count in the
-    order in which their first rows appear; rows of one query need not be together. The query ids are found as in
-    QueryKFold.
+    The counterpart of scikit-learn's TimeSeriesSplit. Rows must be in order of time: queries are ordered by their
+    first row, and the rows of a query need not be contiguous. The query ids are found as in QueryKFold.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of splits, at least 2.
     gap : int, default=0
-        Number of queries to leave out between those trained on and those tested on.
+        Number of queries to leave out between the training and the test part.
     max_train_size : int, default=None
-        Number of queries to train on at most, the latest ones; None means all that came before.
+        Maximum number of queries in a training part, the latest ones. If None, all queries of the past.
     test_size : int, default=None
-        Number of queries to test on in each split; None means the number of queries // (n_splits + 1).
+        Number of queries in each test part. If None, the number of queries // (n_splits + 1).
 
     Raises
     ------
     TypeError
-        Where an argument is of the wrong type or, in ``split``, the query ids are missing.
+        If a parameter has the wrong type or, in ``split``, there are no ids.
     ValueError
-        Where an argument is out of range or, in ``split``, there are too few queries, or a query of ``qid`` is in two
-        ``groups``.
+        If a parameter is out of range or, in ``split``, there are too few queries or a query is in two ``groups``.
 
     Examples
     --------
@@ -66,13 +64,13 @@ class QueryTimeSeriesSplit(QuerySplitter):
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         if size < 1 or n_queries - self.n_splits * size - self.gap < 1:
-            # Without a test_size, test parts grow with the number of queries, and have to outgrow the gap.
+            # Without a test_size, test parts grow with the number of queries and must outgrow the gap.
             least = (self.gap + 1) * (self.n_splits + 1)
             enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
             raise ValueError(
-                f"n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
+                "n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
                 f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, for which {enough} queries are "
-                f"enough, and {n_queries} queries. Lower one of them or bring more queries."
+                f"enough, and {n_queries} queries. Lower one of them or add queries."
             )
         numbers = np.arange(n_queries)
         for first in range(n_queries - self.n_splits * size, n_queries, size):

@@ -9,7 +9,6 @@ import pytest
 from skrank_metrics import ndcg_score, with_qid
 from skrank_metrics._input.query_ids import query_ids
 
-
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
 

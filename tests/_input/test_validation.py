@@ -40,12 +40,12 @@ BAD_SCORES = [
     (["a", "b", "c", "d"], TypeError, "y_score must hold real numbers"),
     ([2**53, 2**53 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
     ([2**70, 2**70 + 1, 0, 1], ValueError, r"y_score must hold integers within \+-2\*\*53"),
-    (np.zeros((4, 3)), ValueError, "same shape as y_true.* One score a document is needed, not one a class"),
+    (np.zeros((4, 3)), ValueError, "same shape as y_true.* Pass one score per document, not one per class"),
 ]
 
 BAD_WEIGHTS = [
     ([1, 2, 3, 3], ValueError, "sample_weight must be constant within a query; got 1.0 and 2.0 in query .*'a'"),
-    ([1, 1, 3], ValueError, "sample_weight must hold one weight a document, 4 in all"),
+    ([1, 1, 3], ValueError, "sample_weight must hold one weight per document, 4 in all"),
     ([1, 1, -1, -1], ValueError, "sample_weight must be finite and >= 0; got -1.0 at row 2"),
     ([1, 1, float("nan"), 1], ValueError, "sample_weight must be finite and >= 0; got nan at row 2"),
     ([0, 0, 0, 0], ValueError, "sample_weight must not be zero everywhere"),
@@ -86,7 +86,7 @@ def test_missing_ids_are_never_one_big_query(call):
 def test_two_dimensions_come_without_ids(call):
     with pytest.raises(ValueError, match="qid must be left out if y_true is 2-D"):
         call([Y], [S], qid=Q)
-    with pytest.raises(ValueError, match="sample_weight must hold one weight a query, 1 in all"):
+    with pytest.raises(ValueError, match="sample_weight must hold one weight per query, 1 in all"):
         call([Y], [S], sample_weight=[1, 1, 1, 1])
     with pytest.raises(ValueError, match=r"y_true must be finite.* got nan at row 1, column 0"):
         call([[1, 0], [np.nan, 0]], [[1, 0], [1, 0]])
@@ -151,7 +151,7 @@ def test_relevance_threshold_out_of_range(threshold):
 
 
 def test_third_positional_argument():
-    with pytest.raises(TypeError, match=r"all else by name; got 1 more positional arguments. Write qid="):
+    with pytest.raises(TypeError, match=r"takes only y_true and y_score by position; got 1 more"):
         ndcg_score(Y, S, Q)
 
 
@@ -267,7 +267,7 @@ def test_labels_are_checked_wherever_they_are_ranked(spec, labels, message):
 
 
 def test_data_are_not_bound_beforehand():
-    with pytest.raises(TypeError, match="retrieved comes with the data"):
+    with pytest.raises(TypeError, match="retrieved must be passed with the data"):
         get_metric("ndcg", retrieved=[True])
 
 

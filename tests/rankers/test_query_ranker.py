@@ -22,8 +22,15 @@ from sklearn.tree import DecisionTreeClassifier
 from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
-from skrank_metrics import _sklearn_internals
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    _sklearn_internals,
+    lightgbm_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 RANKERS = [
     LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
@@ -132,6 +139,7 @@ def test_scores_are_ndcg_at_10(model, shuffled):
     assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
 def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
     X, y, qid = shuffled
@@ -228,13 +236,13 @@ def test_missing_ids(problem):
     ("changes", "error", "message"),
     [
         ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
-        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label a document"),
+        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label per document"),
         ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
         ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
         (
             {"sample_weight": lambda _: np.arange(1.0, 1000)},
             ValueError,
-            "sample_weight must hold one weight a document",
+            "sample_weight must hold one weight per document",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def test_lengths():
         ({"n_splits": 2.0}, TypeError, "n_splits must be an int >= 2; got 2.0"),
         ({"n_splits": True}, TypeError, "n_splits must be an int >= 2; got True"),
         ({"shuffle": "yes"}, TypeError, "shuffle must be True or False"),
-        ({"random_state": 0}, ValueError, "random_state must be None where shuffle=False"),
+        ({"random_state": 0}, ValueError, "random_state must be None if shuffle=False"),
     ],
 )
 def test_bad_parameters(params, error, message):
@@ -311,7 +311,7 @@ def test_stratifying_by_relevance_needs_labels():
     qid = np.arange(6)
     with pytest.raises(TypeError, match=r"y must hold the relevance labels .* Pass y"):
         next(QueryKFold(2, stratify="relevance").split(qid, groups=qid))
-    with pytest.raises(ValueError, match="y must be 1-D, one label a document"):
+    with pytest.raises(ValueError, match="y must be 1-D, one label per document"):
         next(QueryKFold(2, stratify="both").split(qid, np.zeros((6, 2)), groups=qid))
     with pytest.raises(ValueError, match=r"y must be finite and >= 0; got -1\.0 at row 2"):
         next(QueryKFold(2, stratify="both").split(qid, [0, 1, -1, 0, 0, 0], groups=qid))

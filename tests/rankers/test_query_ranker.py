@@ -139,6 +139,7 @@ def test_scores_are_ndcg_at_10(model, shuffled):
     assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
 def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
     X, y, qid = shuffled

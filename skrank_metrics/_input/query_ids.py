@@ -60,9 +60,9 @@ def ids_in_index(y: Any) -> Any:
 def _missing_ids_message(who: str, name: str) -> str:
     return (
         f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or "
-        "let y carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, "
-        "groups= and qid= reach scorers, splitters and rankers only with "
-        "sklearn.set_config(enable_metadata_routing=True)."
+        "let y carry the ids in its index: with_qid(y, qid). Without sklearn.set_config(enable_metadata_routing=True), "
+        "scikit-learn's model selection passes groups= to splitters only and qid= to fit only, and RFECV and "
+        "BaggingRegressor drop the index of y."
     )
 
 

@@ -174,11 +174,12 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         TypeError
             If a classifier of more than two labels has no predict_proba.
         ValueError
-            If the columns differ from those of the fit.
+            If X is a DataFrame whose columns have other names, or another order, than those of the fit.
         """
         check_is_fitted(self, "estimator_")
         if not hasattr(self.estimator_, "steps"):  # a Pipeline can select columns by name
-            validate_data(self, X, reset=False, skip_check_array=True)
+            # Names only: the estimator checks the shape.
+            validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
         remember(scores, self.queries_)
         return scores

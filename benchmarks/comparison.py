@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skrank_metrics.reports.statistics import TESTS, mean_interval, p_value, sign_flip_p
+from skrank_metrics.reports.statistics import TESTS, mean_interval, moments, p_value, sign_flip_p
 
 N_QUERIES, N_RESAMPLES, ROUNDS = 20_000, 9_999, 3
 N_DATA_SETS = 4_000
@@ -59,7 +59,7 @@ def calibration() -> None:
     truth = float(2 * np.log(2) - np.log(2))  # sum of 2^-r / r
     print(f"{N_DATA_SETS:,} data sets: coverage of the 95 % interval, then type-I error at 5 % of " + ", ".join(TESTS))
     for n_queries in (30, 100, 200):
-        ends = np.array([mean_interval(reciprocal_ranks(random, n_queries)) for _ in range(N_DATA_SETS)])
+        ends = np.array([mean_interval(moments(reciprocal_ranks(random, n_queries))) for _ in range(N_DATA_SETS)])
         covered = ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean()
         rejected = dict.fromkeys(TESTS, 0)
         for _ in range(N_DATA_SETS):

@@ -1,11 +1,11 @@
-"""What leans on the inside of scikit-learn, in one place: its public interface has no way for these three things.
+"""All that relies on the internals of scikit-learn, as its public interface does not offer these three things.
 
-- Errors of the set-up must end a search, while model selection turns what a scorer raises into NaN scores.
-- The metric of a scorer must be found again, while scorers keep their function in a private attribute.
-- A scorer must know which queries a model was fitted on, while it is called with predictions alone.
+- Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
+- The metric of a scorer must be known, but scorers keep their function in a private attribute.
+- A scorer must know which queries a model was fitted on, but it sees predictions only.
 
-If scikit-learn changes, the first falls back to a plain exception, the second to "a scorer of others" and the third to
-no warning; the tests then fail with a sentence that says so.
+If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, and the third goes
+without a warning. Each has a test that then says what changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Queries = dict[Any, int]
 
 
 class _NotANumber:
-    """Stands in for a score, and raises the error when scikit-learn looks into it."""
+    """Stands in for a score, and raises the error when scikit-learn unwraps it."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -31,21 +31,21 @@ class _NotANumber:
     def _stay(self, *_: object) -> _NotANumber:
         return self
 
-    # Scorers multiply by a sign, and users average what they get.
+    # Scorers multiply by a sign, and users average scores.
     __rmul__ = __mul__ = __add__ = __radd__ = __sub__ = __rsub__ = __truediv__ = __neg__ = _stay
 
     @property
     def item(self) -> NoReturn:
-        """What scikit-learn looks for to unwrap a score, forgiving a ValueError of the call but not of the look-up."""
+        """Looked up by scikit-learn to unwrap a score; it ignores a ValueError of the call, not of the look-up."""
         raise self._error
 
 
 def fail_in_search(error: Exception) -> Any:
-    """Raise an error of the set-up, which no candidate of a search can escape.
+    """Raise an error in the set-up, which affects all candidates of a search.
 
-    With ``error_score=nan``, its default, scikit-learn's model selection catches what a scorer raises, warns, and
-    carries on with NaN for every candidate; the first one then wins. It does insist that a scorer returns a number.
-    So there, and only there, the error is handed back in place of the score, and raised when that is looked into.
+    With ``error_score=nan``, its default, scikit-learn catches what a scorer raises, warns, and continues with NaN for
+    every candidate; the first one then wins. But it checks that a scorer returns a number. So there, and only there,
+    return the error in place of a score, to be raised by that check.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -59,12 +59,12 @@ def fail_in_search(error: Exception) -> Any:
 
 
 def score_function(scorer: Any) -> Any:
-    """The function that make_scorer was given, None if the scorer is not one of make_scorer."""
+    """Function that was passed to make_scorer, None for other scorers."""
     return getattr(scorer, "_score_func", None)
 
 
-# The queries behind an array of predictions, by its identity. scikit-learn's scorers hand on what predict returned as
-# it is; if anything made a new array of it, nothing is known about it here, and nothing is said.
+# The queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
+# predict returned. Nothing is known about other arrays, and nothing is said.
 _known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
 
 
@@ -74,15 +74,15 @@ def queries_of(ids: NDArray[Any], sizes: IntArray) -> Queries:
 
 
 def remember(predictions: NDArray[Any], fitted: Queries) -> None:
-    """Remember, as long as the predictions live, which queries the model that made them was fitted on."""
+    """Remember which queries a model was fitted on, as long as its predictions live."""
     key = id(predictions)
     _known[key] = weakref.ref(predictions, lambda _: _known.pop(key, None)), fitted
 
 
 def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None:
-    """Warn if some of the queries that are scored are among those of the fit.
+    """Warn if some of the scored queries are among those of the fit.
 
-    If they are the very same, with as many documents each, the training part is scored on purpose, as by
+    If all are, with the same numbers of documents, the training part is scored on purpose, as with
     ``return_train_score=True``.
     """
     reference, fitted = _known.get(id(predictions), (None, {}))

@@ -1,4 +1,4 @@
-"""Pairs of documents, without looking at them one by one."""
+"""Pairs of documents, counted without visiting each pair."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 
 
 def count_inversions(codes: IntArray) -> FloatArray:
-    """Number of pairs in each row of which the former is smaller than the latter.
+    """Number of pairs in each row whose first code is smaller than the second.
 
-    Bit by bit from the highest: of a pair that agrees in all higher bits, the bit decides. Rows are kept sorted by the
-    bits dealt with, stably, so that the pairs which a bit decides stand in one piece. That takes as many passes over
-    the data as there are bits, where a table of all pairs would take the square of the length.
+    One pass per bit, from the highest: a bit decides the pairs that agree in all higher bits. A stable sort by the bits
+    seen so far keeps such codes next to each other. A table of all pairs would take the square of the length.
     """
     n_rows, width = codes.shape
     values, row = codes.ravel(), np.repeat(np.arange(n_rows), width)
@@ -38,9 +37,9 @@ def count_inversions(codes: IntArray) -> FloatArray:
 
 
 def average_ranks(values: FloatArray, padding: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Rank of each value in its row, the largest first, the mean rank where values are equal; and pairs of equals.
+    """Rank of each value in its row, the largest first, and the number of pairs of equal values.
 
-    Padding has rank 0 and is in no pair.
+    Equal values share their mean rank. Padding has rank 0 and is in no pair.
     """
     keys = np.where(padding, np.inf, -values)
     order = np.argsort(keys, axis=1)

@@ -41,24 +41,25 @@ class TabulatedGain:
 
     def __call__(self, labels: FloatArray) -> FloatArray:
         """Look the labels up."""
-        known = labels.max() < len(self.table)
-        grades = labels.astype(np.intp) if known else np.zeros(0, dtype=np.intp)
-        if not known or not np.array_equal(grades, labels):
+        last = len(self.table) - 1
+        grades = np.minimum(labels, last).astype(np.intp)
+        missing = labels[grades != labels]
+        if missing.size:
             raise ValueError(
-                f"gain must have an entry for each label; got a sequence for the grades 0 to {len(self.table) - 1} "
-                f"and labels up to {labels.max():g}, which have to be whole numbers."
+                f"gain must have an entry for each label; got a sequence for the grades 0 to {last} and the label "
+                f"{missing[0]:g}. Labels must be whole numbers covered by the sequence."
             )
         return np.asarray(self.table)[grades]
 
 
 @dataclass(frozen=True)
 class CallableGain:
-    """A gain function of the user's own."""
+    """The gain function of a user."""
 
     function: Callable[[FloatArray], Any]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Call the function on a copy, as it may work in place."""
+        """Call the function."""
         gains = _call(self.function, labels, "gain")
         return _check_gains(gains, labels, f"{self.function!r}")
 
@@ -69,13 +70,13 @@ def _check_gains(gains: FloatArray, labels: FloatArray, name: str) -> FloatArray
     place = np.flatnonzero(~((gains >= 0) & (gains < np.inf)))[0]
     raise ValueError(
         f"gain must be finite and >= 0; gain={name} gives {gains.flat[place]} for the label {labels.flat[place]:g}. "
-        "Map the labels to grades of a few steps, or pass the gain of each grade as a sequence."
+        "Map the labels to a few grades, or pass the gain of each grade as a sequence."
     )
 
 
 @dataclass(frozen=True)
 class RelevanceGain:
-    """1 for a relevant document, 0 for others."""
+    """1 for relevant documents, 0 for others."""
 
     relevance_threshold: float | None
 
@@ -107,17 +108,17 @@ class Probability:
             way_out = "Use gain='exp2'" if self.gain == "linear" else f"Set max_grade={largest:g}"
             raise ValueError(
                 f"y_true must be at most {limit:g} for gain={self.gain!r} to be a probability; got {largest:g}. "
-                f"{way_out}, or scale the labels."
+                f"{way_out}, or rescale the labels."
             )
         return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
 
 
 def check_sum(gains: FloatArray, n_documents: int) -> None:
-    """Refuse gains whose sum over a list could overflow."""
+    """Reject gains whose sum over a list could overflow."""
     if gains.max() > np.finfo(np.float64).max / max(n_documents, 1):
         raise ValueError(
-            f"gain must stay finite when summed over {n_documents} documents; got {gains.max():g} for the largest. "
-            "Scale the labels."
+            f"gain must stay finite when summed over {n_documents} documents; got a largest gain of {gains.max():g}. "
+            "Rescale the labels."
         )
 
 
@@ -133,29 +134,19 @@ def check_gain(gain: Any) -> GainFunction:
     return TabulatedGain(tuple(table.tolist()))
 
 
-def log2_discount(ranks: FloatArray) -> FloatArray:
-    """Give log2(rank + 1)."""
-    return np.log2(ranks + 1)
-
-
-def reciprocal_discount(ranks: FloatArray) -> FloatArray:
-    """Give the rank itself, so that gains are weighted by the reciprocal rank."""
-    return ranks
-
-
 @dataclass(frozen=True)
 class CallableDiscount:
-    """A discount function of the user's own."""
+    """The discount function of a user."""
 
     function: Callable[[FloatArray], Any]
 
     def __call__(self, ranks: FloatArray) -> FloatArray:
-        """Call the function; what a gain is divided by has to grow with the rank."""
+        """Call the function and check that discounts never fall with the rank."""
         discounts = _call(self.function, ranks, "discount")
         if not (discounts > 0).all() or not (np.diff(discounts) >= 0).all() or not np.isfinite(discounts).all():
             raise ValueError(
                 "discount must be finite, > 0 and never fall with the rank, since gains are divided by it; got "
-                f"{discounts[:4].tolist()}... for the ranks 1, 2, 3, 4, ... A weight is the reciprocal of a discount."
+                f"{discounts[:4].tolist()} for the first ranks. To weight gains, return the reciprocal of the weight."
             )
         return discounts
 
@@ -168,15 +159,15 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
-    with np.errstate(over="warn"):  # what overflows in the user's function is told by the checks of its values
-        result = np.asarray(function(values.copy()), dtype=np.float64)
+    with np.errstate(over="warn"):  # callers check the values
+        result = np.asarray(function(values.copy()), dtype=np.float64)  # a copy, as the function may work in place
     if result.shape != values.shape:
         raise ValueError(
-            f"{name} must return one number for each entry of the array that it is called with; got shape "
-            f"{result.shape} for {values.shape}."
+            f"{name} must return one number for each entry of its argument; got shape {result.shape} for "
+            f"{values.shape}."
         )
     return result
 
 
 _GAINS: dict[str, GainFunction] = {"linear": linear_gain, "exp2": exp2_gain}
-_DISCOUNTS: dict[str, DiscountFunction] = {"log2": log2_discount, "reciprocal": reciprocal_discount}
+_DISCOUNTS: dict[str, DiscountFunction] = {"log2": lambda ranks: np.log2(ranks + 1), "reciprocal": lambda ranks: ranks}

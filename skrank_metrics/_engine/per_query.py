@@ -1,4 +1,4 @@
-"""From query lists to one value a query, and from these to one number."""
+"""One value per query, and one number from the values of all queries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 
 AVERAGES = ("macro", "micro", None)
 
-# What a kernel returns for a block: one value a query, or numerator and denominator of it.
+# What a kernel returns for a block: one value per query, or its numerator and denominator.
 KernelResult: TypeAlias = FloatArray | tuple[FloatArray, FloatArray | IntArray]
 Kernel: TypeAlias = Callable[..., KernelResult]
 
 
 @dataclass(frozen=True)
 class Computation:
-    """A kernel with everything it needs but data."""
+    """A kernel with everything but data."""
 
     kernel: Kernel
     options: Mapping[str, Any]
@@ -40,26 +40,26 @@ class PerQuery:
 
     @property
     def values(self) -> FloatArray:
-        """One value a query, NaN where undefined."""
+        """One value per query, NaN if undefined."""
         with np.errstate(invalid="ignore"):
             return self.numerators / self.denominators
 
 
 @contextmanager
 def _refuse_overflow() -> Iterator[None]:
-    """Infinite sums of finite gains would end as infinite or undefined values."""
+    """Raise if a sum of finite gains is infinite."""
     try:
         with np.errstate(over="raise"):
             yield
     except FloatingPointError:
         raise ValueError(
-            "y_true must hold labels whose gains can be added up in float64; got sums beyond 1.8e308. Scale the labels."
+            "y_true must hold smaller labels: the sum of gains overflows float64. Rescale the labels."
         ) from None
 
 
 @_refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
-    """Compute all metrics in one pass, ranking each block once for every tie policy that is asked for."""
+    """Compute all metrics in one pass, ranking each block once per tie policy."""
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
@@ -83,7 +83,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
-    """Mean over queries, pooled ratio, or the values themselves, with undefined ones replaced (NaN leaves out)."""
+    """Mean over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
     if average == "micro":
         pooled = np.ones_like(result.numerators) if weights is None else _at_most_one(weights)
         hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
@@ -100,5 +100,5 @@ def aggregate(
 
 
 def _at_most_one(weights: FloatArray) -> FloatArray:
-    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two rounds nothing.
+    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two is exact.
     return np.ldexp(weights, -np.frexp(weights.max())[1])

@@ -1,4 +1,4 @@
-"""Rows become lists: one a query, bucketed by length so that blocks of them are rectangles."""
+"""Rows grouped into one list per query, in blocks of lists of similar length."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_array
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 
-# Queries of one block differ in length by this factor at the most: less padding against fewer, larger blocks.
+# The lengths of the queries of a block differ by at most this factor: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
-# A block of this many float64 cells (512 KiB) and its temporaries stay in the caches; those of a block of an eighth of
-# a small input stay below the size of the input.
+# A block of 512 KiB and its temporaries stay in the caches. Blocks of small inputs have an eighth of their cells, which
+# keeps temporaries below the size of the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
@@ -28,12 +28,12 @@ MAX_COUNTED_GRADE = 16
 
 @dataclass(frozen=True)
 class QueryLists:
-    """Validated documents, those of each query in one piece, queries in order of first appearance."""
+    """Validated documents grouped by query, queries in order of first appearance."""
 
     grouping: Grouping
     labels: FloatArray  # in grouped order
     scores: FloatArray  # in grouped order
-    weights: FloatArray | None  # one a query
+    weights: FloatArray | None  # one per query
     retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
     _counts: dict[float, IntArray] = field(default_factory=dict)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class QueryLists:
 
     @cached_property
     def keys(self) -> FloatArray:
-        """What documents are ranked by, the largest first; above -inf, which stands for padding."""
+        """What documents are ranked by, the largest first; always above -inf, which marks padding."""
         keys = self.scores
         if keys.min() == -np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
@@ -54,14 +54,14 @@ class QueryLists:
 
     @cached_property
     def n_retrieved(self) -> IntArray:
-        """Number of documents of each query that are ranked."""
+        """Number of ranked documents of each query."""
         if self.retrieved is None:
             return self.grouping.sizes
         return np.add.reduceat(self.retrieved, self.grouping.starts, dtype=np.intp)
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
-        # Whole grades reach the next whole number or not, and eight bits are compared faster than 64.
+        # Comparing 8-bit grades with the next whole number is faster.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
             reached = (labels >= lowest).view(np.uint8)  # summed as int32 in half the time of bool as int64
@@ -69,25 +69,25 @@ class QueryLists:
         return self._counts[lowest]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
-        """Number of relevant documents of each query: labels >= threshold, or > 0 where there is none."""
+        """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""
         return self.count(np.nextafter(0.0, 1.0) if relevance_threshold is None else relevance_threshold)
 
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
-        """Gains of some of the labels, or of padding, whose gain means nothing."""
+        """Gains of some of the labels; those of padding mean nothing."""
         if gain not in self._tables:
-            # Of gains that grow with the label, as all but these two do, the largest tells whether they are allowed.
+            # Gains other than these two grow with the label, so it is enough to check the largest.
             all_matter = isinstance(gain, CallableGain | TabulatedGain)
             self._tables[gain] = gain(self.distinct_labels if all_matter else self.labels.max(keepdims=True))
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
-        # A function of the user's own may know the labels that there are and no others.
+        # A user's function may fail on labels that do not occur.
         places = np.searchsorted(self.distinct_labels, labels)
         return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
 
     @cached_property
     def distinct_labels(self) -> FloatArray:
-        """The labels that there are, ascending, whether they are ranked high, low or not at all."""
+        """All labels that occur, ascending, ranked or not."""
         if self.grades is not None:
             counted = [self.count(float(grade)).sum() for grade in range(1, int(self.grades.max()) + 1)]
             return np.flatnonzero(np.diff([len(self.labels), *counted, 0])).astype(np.float64)
@@ -95,34 +95,34 @@ class QueryLists:
 
     @cached_property
     def grades(self) -> NDArray[np.uint8] | None:
-        """The labels, where they are whole numbers and few enough to be counted grade by grade."""
+        """The labels, if they are whole numbers small enough to be counted grade by grade."""
         if self.labels.max() > MAX_COUNTED_GRADE:
             return None
         grades = self.labels.astype(np.uint8)
         return grades if np.array_equal(self.labels, grades) else None
 
     def labels_at(self, places: IntArray) -> FloatArray:
-        """Labels of documents by their places; those behind the last one are padding."""
-        # Eight bits a label are more likely to be in the cache than 64.
+        """Labels of documents by their places; places behind the last one are padding."""
+        # 8-bit labels are more likely to be in the cache.
         labels = self.labels if self.grades is None else self.grades
         return labels.take(places, mode="clip").astype(np.float64, copy=False)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction, k: int | None) -> FloatArray:
-        """Largest sum of gain / discount over the first k ranks that an order of each query can reach."""
+        """Largest sum of gain / discount over the first k ranks of any order of each query."""
         key = (gain, discount, k)
         if key not in self._ideals:
             steps = np.full(1, -1.0)
             if self.grades is not None and not isinstance(gain, CallableGain):
                 steps = np.diff(gain(np.arange(self.grades.max() + 1.0)), prepend=0.0)
-            counted = (steps >= 0).all()
-            self._ideals[key] = (
-                self._count_ideal(steps, discount, k) if counted else self._sort_ideal(gain, discount, k)
-            )
+            if (steps >= 0).all():
+                self._ideals[key] = self._count_ideal(steps, discount, k)
+            else:
+                self._ideals[key] = self._sort_ideal(gain, discount, k)
         return self._ideals[key]
 
     def _count_ideal(self, steps: FloatArray, discount: DiscountFunction, k: int | None) -> FloatArray:
-        # With c_g documents of grade g or better and D[m] the sum of the first m weights, no document is sorted:
-        # the sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
+        # Nothing is sorted: with c_g documents of grade g or better and D[m] the sum of the first m weights, it is the
+        # sum over grades of (gain(g) - gain(g - 1)) * D[min(k, c_g)].
         depth = int(self.grouping.sizes.max())
         depth = depth if k is None else min(k, depth)
         sums = np.concatenate(([0.0], np.cumsum(1 / discount(np.arange(1.0, depth + 1)))))
@@ -142,7 +142,7 @@ class QueryLists:
         """Entries of each query as rows of a rectangle, with ``fill`` behind the last document."""
         starts, sizes = self.grouping.starts[queries], self.grouping.sizes[queries]
         width = int(sizes.max())
-        # Copying whole rows of a strided view takes a third of the time of indexing every cell.
+        # Copying rows of a strided view takes a third of the time of indexing each cell.
         last = len(values) - width
         windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
         rows: FloatArray = windows[np.minimum(starts, last)]
@@ -154,11 +154,11 @@ class QueryLists:
 
     @property
     def block_cells(self) -> int:
-        """Number of cells that a block may have, be it for one query."""
+        """Largest number of cells of a block of several queries."""
         return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, len(self.labels) // 8))
 
     def blocks(self) -> Iterator[IntArray]:
-        """Yield the numbers of queries of similar length, all queries once."""
+        """Yield the numbers of queries of similar length, each query once."""
         by_size = np.argsort(self.grouping.sizes, kind="stable")
         sizes = self.grouping.sizes[by_size]
         first = 0
@@ -179,7 +179,7 @@ def query_lists(
     retrieved: Any = None,
     who: str = "A 1-D y_true",
 ) -> QueryLists:
-    """Check the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
+    """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
     labels, scores, mask = check_arrays(y_true, y_score, retrieved)
     if labels.ndim == 2:
         return _rows_as_queries(y_true, labels, scores, qid, sample_weight, mask)

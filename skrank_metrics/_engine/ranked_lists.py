@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,34 +19,25 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 TIE_POLICIES = ("average", "best", "worst", "stable")
 
 
+@dataclass(frozen=True, eq=False)
 class RankedLists:
     """A block of queries in ranked order: what a kernel sees.
 
-    Arrays have a row a query and a column a rank up to ``depth``, and are 0 behind the last document of a query.
-    Under ``ties="average"`` they hold expectations, so that kernels are written as if there were no ties.
+    Arrays have one row per query and one column per rank up to ``depth``, and are 0 behind the last document of a
+    query. Under ``ties="average"`` they hold expectations, so a kernel needs no case for ties.
     """
 
-    def __init__(
-        self,
-        lists: QueryLists,
-        queries: IntArray,
-        labels: FloatArray,
-        padding: NDArray[np.bool_],
-        groups: _ties.TieGroups | None,
-    ) -> None:
-        self._lists = lists
-        self._queries = queries
-        self._labels = labels
-        self._padding = padding
-        self._groups = groups  # None where no order is left open
-        self._k: int | None = None
-        self._computed: dict[Hashable, FloatArray] = {}
+    _lists: QueryLists
+    _queries: IntArray
+    _labels: FloatArray
+    _padding: NDArray[np.bool_]
+    _groups: _ties.TieGroups | None  # None if the order is settled
+    _k: int | None = None
+    _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
-        """Cut the same lists at rank k; what was computed for one cutoff serves all."""
-        cut = copy.copy(self)
-        cut._k = k
-        return cut
+        """Cut the same lists at rank k; all cutoffs share what was computed."""
+        return replace(self, _k=k)
 
     @property
     def depth(self) -> int:
@@ -66,33 +57,33 @@ class RankedLists:
 
     @property
     def cutoff(self) -> IntArray:
-        """The cutoff rank of each query: k, or the length of its list where there is no k."""
+        """The cutoff rank of each query: k, or the length of its list if k is None."""
         return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
 
     @property
     def n_findable(self) -> IntArray:
-        """How many documents of each query a perfect ranking could show: k, or all that were judged."""
+        """Number of documents of each query that a perfect ranking could show: k, or all judged ones if k is None."""
         return self.n_judged if self._k is None else self.cutoff
 
     @property
     def n_judged(self) -> IntArray:
-        """Number of documents of each query, whether they were retrieved or not."""
+        """Number of documents of each query, retrieved or not."""
         return self._lists.grouping.sizes[self._queries]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
-        """R, the number of relevant documents of each query at whatever rank."""
+        """R, the number of relevant documents of each query at any rank."""
         return self._lists.n_relevant(relevance_threshold)[self._queries]
 
     def gains(self, gain: GainFunction) -> FloatArray:
-        """Gain at each rank, for sums over ranks of gains times weights."""
+        """Gain at each rank, for weighted sums over ranks."""
         return self._once(("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups))
 
     def relevance(self, relevance_threshold: float | None) -> FloatArray:
-        """1 where the document at a rank is relevant, else 0, for sums over ranks like those of gains."""
+        """1 if the document at a rank is relevant, else 0, for weighted sums over ranks."""
         return self.gains(RelevanceGain(relevance_threshold))
 
     def stops(self, probability: GainFunction) -> FloatArray:
-        """Probability to stop at a rank once there, for who stops at a document with a probability by its label."""
+        """Probability to stop at a rank once there, from the probability to stop at a document by its label."""
         return self._once(
             ("stops", probability, self.depth),
             lambda: _ties.hazards(self._gains(probability), self._groups, self.depth),
@@ -100,44 +91,44 @@ class RankedLists:
 
     def hit_products(self, relevance_threshold: float | None) -> FloatArray:
         """Relevance at a rank times the number of hits up to and including it."""
-        return self._once(("hit_products", relevance_threshold), lambda: self._hit_products(relevance_threshold))
+        return self.running_products(relevance_threshold, RelevanceGain(relevance_threshold))
 
-    def _hit_products(self, relevance_threshold: float | None) -> FloatArray:
-        relevant = self._gains(RelevanceGain(relevance_threshold))
-        # Running sums of integers take a fifth of the time of those of floats.
-        return _ties.running_products(relevant, relevant.astype(np.intp), self._groups)
+    def running_products(self, relevance_threshold: float | None, gain: GainFunction) -> FloatArray:
+        """Relevance at a rank times the sum of gains up to and including it."""
 
-    def running_products(self, a: GainFunction, b: GainFunction) -> FloatArray:
-        """One gain at a rank times the sum of another one up to and including it."""
-        return self._once(
-            ("running_products", a, b), lambda: _ties.running_products(self._gains(a), self._gains(b), self._groups)
-        )
+        def compute() -> FloatArray:
+            relevant = self._gains(RelevanceGain(relevance_threshold))
+            # Running sums of integers take a fifth of the time of those of floats.
+            gains = relevant.astype(np.intp) if isinstance(gain, RelevanceGain) else self._gains(gain)
+            return _ties.running_products(relevant, gains, self._groups)
+
+        return self._once(("running_products", relevance_threshold, gain), compute)
 
     def precision_over_hits(self, relevance_threshold: float | None) -> FloatArray:
-        """Mean over the hits up to the cutoff of the precision at each, 0 without hits; one value a query."""
+        """Mean precision at the hits up to the cutoff, 0 without hits; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
         return _ties.mean_precision_over_hits(relevant, self._groups, self.depth)
 
     def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
-        """Sum over hits of the number of documents above that are no hits, up to ``cap``; one value a query."""
+        """Sum over hits of the number of non-relevant documents above, at most ``cap`` each; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
         return _ties.capped_misses(relevant, self._groups, cap)
 
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
-        """Inverted pairs, the lower gain above the higher one, and all pairs with different gains, of each query."""
+        """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
         if self._groups is None:
             inverted = count_inversions(_codes(gains))
-        else:  # half of the pairs that tie, which are all inverted in the worst order and none in the best
+        else:  # a pair that ties counts half: it is inverted in the worst order but not in the best
             both = (count_inversions(_codes(_settle(gains, key, self._groups))) for key in (-gains, gains))
             inverted = (next(both) + next(both)) / 2
         n = (~self._padding).sum(axis=1)
         return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
 
     def centred_ranks(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the deviations from their mean of the ranks by label and by score, and the squares of the former.
+        """Deviations of the ranks by label and by score from their mean, and the sum of squares of the former.
 
-        Documents with equal labels share their mean rank. The deviations are exactly 0 where all labels are equal.
+        Documents with equal labels share their mean rank, so the deviations are exactly 0 if all labels are equal.
         """
         mean = (self.n_documents[:, None] + 1) / 2
         by_label = np.where(self._padding, 0.0, average_ranks(self._labels, self._padding)[0] - mean)
@@ -148,11 +139,10 @@ class RankedLists:
         """Order the same queries by label."""
         labels = -np.sort(-self._lists.windows(self._lists.labels, self._queries, -1.0), axis=1)
         padding = labels < 0
-        lists = RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None)
-        return lists.cut(self._k)
+        return RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self._k)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
-        """Largest sum of gain / discount that an order of the documents can reach; one value a query."""
+        """Largest sum of gain / discount of any order of the documents; one value per query."""
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
@@ -165,13 +155,13 @@ class RankedLists:
 
 
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
-    """Yield the numbers of some queries and these queries ranked, down to ``depth`` and its last tie group."""
+    """Yield the numbers of some queries and their lists ranked down to ``depth`` and the tie group there."""
     for part in top_documents(lists, depth):
         yield part.queries, _rank(lists, part, ties)
 
 
 def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
-    """Put the documents of each query in order and their labels into it."""
+    """Put the labels of each query in ranked order."""
     order, keys = sort_each_row(-part.keys)
     columns = order if part.columns is None else part.columns.take(_cells(order))
     padding = keys == np.inf
@@ -188,15 +178,15 @@ def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
 
 
 def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Columns of the keys of each row in ascending order, equal ones in any order, and the keys in that order.
+    """Columns of the keys of each row in ascending order, equal keys in any order, and the keys in that order.
 
-    Sorting values takes a third of the time of finding their order. So the last bits of the keys give way to the
-    columns, and rows in which these bits mattered are sorted again.
+    Sorting takes a third of the time of argsort. So the columns are packed into the last bits of the keys, and rows in
+    which these bits mattered are sorted again.
     """
     width = keys.shape[1]
     bits = keys.view(np.int64)
     packed = bits >> 63
-    packed &= np.iinfo(np.int64).max  # integers of the same order have all other bits of negative floats flipped
+    packed &= np.iinfo(np.int64).max  # flipping the other bits of negative floats makes integers of the same order
     packed ^= bits
     in_column = (1 << (width - 1).bit_length()) - 1
     packed &= ~in_column
@@ -213,7 +203,7 @@ def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _cells(columns: IntArray) -> IntArray:
-    """Places in a flattened block; taking by them takes half the time of taking along an axis."""
+    """Places in a flattened block; indexing by them takes half the time of take_along_axis."""
     return columns + np.arange(len(columns))[:, None] * columns.shape[1]
 
 
@@ -227,7 +217,7 @@ def _settle(labels: FloatArray, second_keys: NDArray[Any], groups: _ties.TieGrou
 
 
 def _codes(values: FloatArray) -> IntArray:
-    """Whole numbers in the same order, small ones."""
+    """Small whole numbers in the same order."""
     if values.max() < 256:
         whole = values.astype(np.intp)
         if (whole == values).all():

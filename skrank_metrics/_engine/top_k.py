@@ -1,4 +1,4 @@
-"""The documents that can be among the first ranks, block by block: the others need no order."""
+"""The documents that can be among the first ranks, block by block; the others need no order."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from skrank_metrics._input.grouping import places_within
 
 @dataclass(frozen=True)
 class TopDocuments:
-    """Documents of some queries that can be among the first ranks, rows of each query in the given order."""
+    """Documents of some queries that can be among the first ranks, those of each query in the given order."""
 
     queries: IntArray
     keys: FloatArray  # -inf is padding
-    columns: IntArray | None  # their places within the query; None where all documents are there
+    columns: IntArray | None  # their places within the query; None if all documents are present
 
 
 def top_documents(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
-    """Yield the documents that can be among the first ``depth``, of many queries at a time."""
+    """Yield the documents that can be among the first ``depth``, for many queries at a time."""
     return _joined((_choose(lists, queries, depth) for queries in lists.blocks()), lists.block_cells)
 
 
@@ -41,7 +41,7 @@ def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> TopDocum
     chosen_keys = keys.ravel()[chosen]
     if len(chosen) == n_queries * depth:
         columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
-        if columns.min() >= 0 and columns.max() < width:  # as many of each row, so nothing ties at the cutoff
+        if columns.min() >= 0 and columns.max() < width:  # depth of each row, so nothing ties at the cutoff
             return TopDocuments(queries, chosen_keys.reshape(-1, depth), columns)
     row, column = np.divmod(chosen, width)
     counts = np.bincount(row, minlength=n_queries)
@@ -54,7 +54,7 @@ def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> TopDocum
 
 
 def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
-    """Put neighbours together while they fill no block: each step costs the same for few documents as for many."""
+    """Join neighbours up to the size of a block, as the cost of a step depends little on the number of documents."""
     group: list[TopDocuments] = []
     n_queries = width = 0
     for part in parts:

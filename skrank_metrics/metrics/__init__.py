@@ -1,19 +1,19 @@
-"""The metrics: a kernel each, with its record.
+"""The metrics: one kernel each, with its record.
 
-A kernel gets a block of ranked queries, ``ranked`` (``RankedLists``), and the options of its metric. Arrays of a block
+A kernel takes a block of ranked queries, ``ranked`` (``RankedLists``), and the options of its metric. Arrays of a block
 have one row per query and one column per rank, and are 0 behind the last document of a query. Ties are already settled:
-under ``ties="average"`` the arrays hold expectations, so that a kernel is its formula. It asks for
+under ``ties="average"`` the arrays hold expectations, so a kernel is just its formula. It uses
 
-- ``ranked.gains(gain)`` and ``ranked.relevance(threshold)``, for sums over ranks of gains times weights,
+- ``ranked.gains(gain)`` and ``ranked.relevance(threshold)``, for weighted sums over ranks,
 - ``ranked.stops(probability)``, the probability to stop at a rank once there, for products over ranks,
 - ``ranked.hit_products(threshold)``, relevance times the hits so far, for precision at the relevant documents,
-- ``ranked.pairs(gain)``, the inverted pairs and all pairs that can be compared,
+- ``ranked.pairs(gain)``, the numbers of inverted pairs and of all pairs with different gains,
 - ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_documents``, ``ranked.n_relevant(threshold)``, ``ranked.ideal(...)``,
 
-and gives one value per query, or a pair (numerator, denominator) of which 0 / 0 is undefined.
+and returns one value per query, or a pair (numerator, denominator), where 0 / 0 is undefined.
 
-To add a metric, write its kernel into the module of its family and decorate it with ``@metric``: public function, name
-in strings, scorer, contract tests and documentation follow from the record.
+To add a metric, write its kernel in the module of its family and decorate it with ``@metric``. The public function, the
+name in strings, the scorer, contract tests and documentation follow from the record.
 """
 
 from skrank_metrics.metrics import average_precision, cumulative_gain, hits, pairwise, user_models  # noqa: F401

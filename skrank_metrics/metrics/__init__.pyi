@@ -49,9 +49,9 @@ def auc_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
+    """Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
 
-    Its mean over queries is known as group AUC (GAUC). Undefined for a query with documents of one class only.
+    The mean over queries is known as group AUC (GAUC). Undefined for a query with documents of only one class.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ def auc_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -85,10 +85,9 @@ def auc_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -130,10 +129,10 @@ def bpref_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
+    """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
-    N is the number of documents that are not relevant, and R of them at most count, as in trec_eval. Only judged
-    documents may be passed: leave out the others rather than label them 0. Undefined for a query with no relevant document.
+    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
+    leave out the others rather than label them 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -145,19 +144,19 @@ def bpref_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -167,10 +166,9 @@ def bpref_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -179,7 +177,7 @@ def bpref_score(
 
     Examples
     --------
-    Relevant at ranks 1 and 3, below 0 and 1 others; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
+    Relevant at ranks 1 and 3, with 0 and 1 others above; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
 
     >>> from skrank_metrics import bpref_score
     >>> bpref_score([[1, 0, 1, 0]], [[4, 3, 2, 1]])
@@ -214,7 +212,7 @@ def cg_score(
 ) -> float:
     """Cumulative gain: the sum of the labels of the first k documents.
 
-    Over the whole list it does not depend on the order.
+    Without a cutoff it does not depend on the order.
 
     Parameters
     ----------
@@ -226,19 +224,19 @@ def cg_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
 
     Returns
     -------
@@ -248,10 +246,9 @@ def cg_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -297,8 +294,8 @@ def dcg_score(
 ) -> float:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
-    With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
-    boosters. On labels 0 and 1 both are the same.
+    The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
+    labels 0 and 1.
 
     Parameters
     ----------
@@ -310,24 +307,24 @@ def dcg_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
     discount : "log2", "reciprocal" or callable, default="log2"
-        What the gain at a rank is divided by: log2(rank + 1), the rank, or a function of an array of ranks.
+        Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.
 
     Returns
     -------
@@ -337,10 +334,9 @@ def dcg_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -349,7 +345,7 @@ def dcg_score(
 
     Examples
     --------
-    Gains 3 and 7 at ranks 1 and 3, where the discounts are log2(2) = 1 and log2(4) = 2: 3/1 + 7/2.
+    The gains at ranks 1 and 3 are 3 and 7, and their discounts log2(2) = 1 and log2(4) = 2: 3/1 + 7/2.
 
     >>> from skrank_metrics import dcg_score
     >>> dcg_score([[2, 0, 3]], [[0.9, 0.5, 0.1]], gain="exp2")
@@ -388,9 +384,10 @@ def err_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Expected reciprocal rank: 1 / rank at which the reader is satisfied, on average; 0 where that never happens.
+    """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
 
-    The reader is satisfied by a document with the probability that ``gain`` gives, and else goes on with probability p.
+    A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
+    probability p.
 
     Parameters
     ----------
@@ -402,28 +399,28 @@ def err_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     p : float in (0, 1], default=1.0
-        Probability that a reader who is not satisfied goes on to the next rank.
+        Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
-        Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
-        Largest grade there can be. Only for gain="exp2".
+        Largest possible grade. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -433,10 +430,9 @@ def err_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -445,7 +441,7 @@ def err_score(
 
     Examples
     --------
-    Satisfied at rank 1 with probability 15/16, else at rank 2 with 3/16: 15/16 + 1/2 * 1/16 * 3/16.
+    The reader is satisfied at rank 1 with probability 15/16, else at rank 2 with 3/16: 15/16 + 1/2 * 1/16 * 3/16.
 
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
@@ -495,21 +491,21 @@ def f1_at_k_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -519,10 +515,9 @@ def f1_at_k_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -531,7 +526,7 @@ def f1_at_k_score(
 
     Examples
     --------
-    Three of the first five documents are relevant, of four in all: 2 * 3 / (5 + 4).
+    Three of the first five documents are relevant, and four overall: 2 * 3 / (5 + 4).
 
     >>> from skrank_metrics import f1_at_k_score
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
@@ -566,10 +561,10 @@ def hit_rate_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
+    """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
-    This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
-    ``average="micro"``. Undefined for a query with no relevant document.
+    The mean is the share of queries with a hit: the hit rate at user level. The hit rate at item level, hits divided by
+    recommended items, is precision with ``average="micro"``. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -581,21 +576,21 @@ def hit_rate_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -605,10 +600,9 @@ def hit_rate_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -617,7 +611,7 @@ def hit_rate_score(
 
     Examples
     --------
-    The first user finds a relevant item among the first two, the second one does not:
+    Of two users, only the first has a relevant item among the first two:
 
     >>> from skrank_metrics import hit_rate_score
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)
@@ -651,10 +645,10 @@ def kendall_tau_distance(
     retrieved: ArrayLike | None = None,
     normalize: bool = False,
 ) -> float:
-    """Kendall tau distance: the number of pairs of documents of which the less relevant one is ranked above.
+    """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
-    Pairs with tied scores count 1/2. Smaller is better; the name in strings and scorers is that of the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined where there are none.
+    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
+    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none.
 
     Parameters
     ----------
@@ -666,19 +660,19 @@ def kendall_tau_distance(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     normalize : bool, default=False
-        Whether to divide by the number of pairs of documents with different labels.
+        Whether to divide by the number of pairs with different labels.
 
     Returns
     -------
@@ -688,10 +682,9 @@ def kendall_tau_distance(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -700,7 +693,7 @@ def kendall_tau_distance(
 
     Examples
     --------
-    Of the three pairs, 0 above 1 and 0 above 2 are inverted:
+    Two of the three pairs are inverted, 0 above 1 and 0 above 2:
 
     >>> from skrank_metrics import kendall_tau_distance
     >>> kendall_tau_distance([[0, 2, 1]], [[3, 2, 1]])
@@ -732,11 +725,10 @@ def kendall_tau_score(
     average: Literal["macro"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
-    """Kendall tau-b: concordant less discordant pairs, over the geometric mean of all pairs and those of other labels.
+    """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
 
-    Documents with equal labels are tied, which tau-b corrects for. Documents with equal scores are not tied in any
-    ranking that could be shown: the value is the expectation over their orders, so that a constant score has 0. Where
-    no scores tie, it equals scipy.stats.kendalltau. Undefined for a query with no two documents of different labels.
+    Tau-b corrects for equal labels. For equal scores it is the expectation over the orders of their documents, so
+    constant scores have 0. Without tied scores it equals ``scipy.stats.kendalltau``. Undefined for a query with no two documents with different labels.
 
     Parameters
     ----------
@@ -748,17 +740,17 @@ def kendall_tau_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
 
     Returns
     -------
@@ -768,10 +760,9 @@ def kendall_tau_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -780,7 +771,7 @@ def kendall_tau_score(
 
     Examples
     --------
-    One pair in order, two inverted: (1 - 2) / sqrt(3 * 3).
+    One pair is in order and two are inverted: (1 - 2) / sqrt(3 * 3).
 
     >>> from skrank_metrics import kendall_tau_score
     >>> round(kendall_tau_score([[0, 2, 1]], [[3, 2, 1]]), 4)
@@ -814,7 +805,7 @@ def map_score(
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents. Undefined for a query with no relevant document.
+    """Mean average precision: the mean over the relevant documents of the precision at their ranks. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -826,24 +817,24 @@ def map_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     normalizer : {"min", "relevant", "hits"}, default="min"
-        What the sum of precisions is divided by: min(k, R), so that a perfect ranking has 1 at any k; R, as
-        trec_eval has it; or the number of relevant documents found in the top k.
+        Divisor of the sum of precisions: min(k, R), which gives perfect rankings 1 at any k; R, as in trec_eval;
+        or the number of relevant documents in the top k. The first two differ only if k < R.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -853,10 +844,9 @@ def map_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -901,7 +891,7 @@ def mrr_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k. Undefined for a query with no relevant document.
+    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -913,21 +903,21 @@ def mrr_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -937,10 +927,9 @@ def mrr_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -987,8 +976,7 @@ def ndcg_score(
 ) -> float:
     """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
 
-    With the defaults, the number of scikit-learn's function of this name, query by query; with ``gain="exp2"``, the
-    variant of the boosters. Undefined for a query with no relevant document.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, ``gain="exp2"`` with the boosters. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1000,24 +988,24 @@ def ndcg_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
     discount : "log2", "reciprocal" or callable, default="log2"
-        What the gain at a rank is divided by: log2(rank + 1), the rank, or a function of an array of ranks.
+        Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.
 
     Returns
     -------
@@ -1027,10 +1015,9 @@ def ndcg_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1039,8 +1026,7 @@ def ndcg_score(
 
     Examples
     --------
-    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, where the discount is
-    log2(4) = 2, so that its NDCG is 1/2:
+    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, with discount log2(4) = 2:
 
     >>> from skrank_metrics import ndcg_score
     >>> qid = ["a", "b", "a", "b", "b"]
@@ -1092,28 +1078,28 @@ def nerr_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     p : float in (0, 1], default=1.0
-        Probability that a reader who is not satisfied goes on to the next rank.
+        Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
-        Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
-        Largest grade there can be. Only for gain="exp2".
+        Largest possible grade. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1123,10 +1109,9 @@ def nerr_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1135,7 +1120,7 @@ def nerr_score(
 
     Examples
     --------
-    Grade 1 satisfies with probability 1/2 where it is the largest; its document is at rank 2 in place of 1:
+    The only relevant document is at rank 2 instead of rank 1:
 
     >>> from skrank_metrics import nerr_score
     >>> nerr_score([[0, 1]], [[2, 1]], max_grade=1)
@@ -1171,9 +1156,9 @@ def pairwise_accuracy_score(
     average: Literal["macro", "micro"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
-    """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
+    """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
 
-    Pairs with tied scores count 1/2. Undefined for a query with no two documents of different labels.
+    Pairs with tied scores count 1/2. Undefined for a query with no two documents with different labels.
 
     Parameters
     ----------
@@ -1185,17 +1170,17 @@ def pairwise_accuracy_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
 
     Returns
     -------
@@ -1205,10 +1190,9 @@ def pairwise_accuracy_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1217,7 +1201,7 @@ def pairwise_accuracy_score(
 
     Examples
     --------
-    Of the three pairs only 2 above 1 is in order:
+    Only one of the three pairs is in order, 2 above 1:
 
     >>> from skrank_metrics import pairwise_accuracy_score
     >>> round(pairwise_accuracy_score([[0, 2, 1]], [[3, 2, 1]]), 4)
@@ -1253,9 +1237,9 @@ def pfound_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Probability of being found: that a reader, who gives up with probability 1 - p at each rank, gets satisfied.
+    """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
 
-    The cascade of click models, read as a metric: Yandex's pFound.
+    Yandex's metric, based on the cascade model of clicks.
 
     Parameters
     ----------
@@ -1267,28 +1251,28 @@ def pfound_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     p : float in (0, 1], default=0.85
-        Probability that a reader who is not satisfied goes on to the next rank.
+        Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="linear"
-        Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
-        Largest grade there can be. Only for gain="exp2".
+        Largest possible grade. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1298,10 +1282,9 @@ def pfound_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1310,7 +1293,7 @@ def pfound_score(
 
     Examples
     --------
-    Satisfied at rank 1 with probability 0.4, or goes on with 0.6 * 0.85 to rank 2, where it is 1: 0.4 + 0.51.
+    The reader is satisfied at rank 1 with probability 0.4, or else goes on with 0.6 * 0.85 to rank 2: 0.4 + 0.51 * 1.
 
     >>> from skrank_metrics import pfound_score
     >>> round(pfound_score([[0.4, 1.0]], [[2, 1]]), 4)
@@ -1351,7 +1334,7 @@ def precision_at_k_score(
 ) -> float:
     """Precision at k: relevant documents among the first k, divided by k.
 
-    With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
+    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level.
 
     Parameters
     ----------
@@ -1363,23 +1346,23 @@ def precision_at_k_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     divisor : {"k", "retrieved"}, default="k"
-        Divide by k even where fewer documents were ranked, or by the number that was, min(k, n).
+        Divide by k even if fewer documents were ranked, or by min(k, n).
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1389,10 +1372,9 @@ def precision_at_k_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1438,10 +1420,10 @@ def q_measure_score(
     gain: _Gain = "linear",
     beta: float = 1.0,
 ) -> float:
-    """Q-measure: average precision whose precision is blended with gains.
+    """Q-measure: average precision that blends precision with gains.
 
     At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
-    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision. Undefined for a query with no relevant document.
+    averages over min(k, R) documents. With beta=0 it is average precision, whatever the gain. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1453,24 +1435,24 @@ def q_measure_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
     beta : float in [0, inf), default=1.0
-        Weight of gains against hits.
+        Weight of gains relative to hits.
 
     Returns
     -------
@@ -1480,10 +1462,9 @@ def q_measure_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1492,7 +1473,7 @@ def q_measure_score(
 
     Examples
     --------
-    At rank 2 there are 1 hit, a gain of 2, and an ideal gain of 2: (1 + 2) / (2 + 2).
+    At rank 2, there is 1 hit, the gain is 2 and the ideal gain 2: (1 + 2) / (2 + 2).
 
     >>> from skrank_metrics import q_measure_score
     >>> q_measure_score([[0, 2]], [[2, 1]])
@@ -1527,7 +1508,7 @@ def r_precision_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall. Undefined for a query with no relevant document.
+    """R-precision: precision at rank R, the number of relevant documents, where it equals recall. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1539,19 +1520,19 @@ def r_precision_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1561,10 +1542,9 @@ def r_precision_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1573,7 +1553,7 @@ def r_precision_score(
 
     Examples
     --------
-    Three documents are relevant, and two of them are among the first three:
+    Two of the three relevant documents are among the first three:
 
     >>> from skrank_metrics import r_precision_score
     >>> round(r_precision_score([[1, 0, 1, 0, 1]], [[5, 4, 3, 2, 1]]), 4)
@@ -1612,8 +1592,8 @@ def rbp_score(
 ) -> float:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
-    The rate at which a reader meets what is relevant who goes on to the next rank with probability p, whatever there
-    is. Lists end, so that even a list of nothing but relevant documents stays below 1.
+    The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
+    below 1 even if all documents are relevant, since lists end.
 
     Parameters
     ----------
@@ -1625,28 +1605,28 @@ def rbp_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     p : float in (0, 1], default=0.8
-        Probability that a reader who is not satisfied goes on to the next rank.
+        Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="binary"
-        Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
-        Largest grade there can be. Only for gain="exp2".
+        Largest possible grade. Only for gain="exp2".
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1656,10 +1636,9 @@ def rbp_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1706,7 +1685,7 @@ def recall_at_k_score(
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query. Undefined for a query with no relevant document.
+    """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1718,21 +1697,21 @@ def recall_at_k_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     k : int or None, default=None
-        Cutoff rank: only the first k documents of each ranking count. None means all.
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
     relevance_threshold : float or None, default=None
-        A document is relevant if its label is at least this; None means if it is above 0.
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
 
     Returns
     -------
@@ -1742,10 +1721,9 @@ def recall_at_k_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1789,8 +1767,8 @@ def spearman_score(
 ) -> float:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
-    Documents with equal labels share their mean rank. For documents with equal scores it is the expectation over their
-    orders, so that a constant score has 0. Where no scores tie, it equals scipy.stats.spearmanr. Undefined for a query with no two documents of different labels.
+    Documents with equal labels share their mean rank. For equal scores it is the expectation over the orders of their
+    documents, so constant scores have 0. Without tied scores it equals ``scipy.stats.spearmanr``. Undefined for a query with no two documents with different labels.
 
     Parameters
     ----------
@@ -1802,17 +1780,17 @@ def spearman_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all their orders, the best label first, the
-        worst first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
+        smallest first, or the order of rows.
     replace_undefined_by : float, default=0.0
-        Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights, finite and >= 0, which must not vary within a query.
+        Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", None}, default="macro"
         Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order, never in the
-        ranking, and their scores are ignored. None means that all were ranked.
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
 
     Returns
     -------
@@ -1822,10 +1800,9 @@ def spearman_score(
     Raises
     ------
     TypeError
-        If a 1-D y_true comes without query ids, or an argument is of the wrong type.
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary
-        within a query, or an option has an unknown value.
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
 
     References
     ----------
@@ -1834,7 +1811,7 @@ def spearman_score(
 
     Examples
     --------
-    The first two of three documents have changed places: 1 - 6 * (1 + 1 + 0) / (3 * (9 - 1)).
+    The first two of three documents are swapped: 1 - 6 * (1 + 1 + 0) / (3 * (9 - 1)).
 
     >>> from skrank_metrics import spearman_score
     >>> spearman_score([[1, 2, 0]], [[3, 2, 1]])

@@ -1,4 +1,4 @@
-"""The record of a metric, and a metric bound to its parameters."""
+"""A metric bound to its parameters."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from skrank_metrics.metrics._record import (
 
 @dataclass(frozen=True, eq=False)
 class BoundMetric:
-    """A metric with its parameters: what a name such as "ndcg(gain=exp2)@10" stands for.
+    """A metric with its parameters, as a name such as "ndcg(gain=exp2)@10" denotes it.
 
-    Called with ``y_true``, ``y_score`` and ``qid`` it gives the value, as the metric function would.
+    Called with ``y_true``, ``y_score`` and ``qid``, it returns the same value as the metric function.
     """
 
     function: MetricFunction
-    params: Mapping[str, Any]  # those given, as they were given; checked now, before any data is seen
-    negative: bool = False  # the negative of the function, so that larger is better
+    params: Mapping[str, Any]  # the explicit ones, as given
+    negative: bool = False  # negate the function to make larger values better
 
     def __post_init__(self) -> None:
         known = [*DATA_KEYWORDS, *self.metric.parameters]
         for name in self.params.keys() - self.metric.parameters.keys():
             if name in DATA_KEYWORDS:
-                raise UnknownParameterError(f"{name} comes with the data, when the metric is called, not before.")
+                raise UnknownParameterError(f"{name} must be passed with the data, when the metric is called.")
             raise UnknownParameterError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
                 f"{nearest(name, known)}"
             )
-        # What is wrong with the parameters shall come out now.
+        # Invalid parameters raise before any data is seen.
         self.computation, self.average, self.replace_undefined_by  # noqa: B018
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Kernels hide behind their public functions, by whose names they pickle.
+        # A kernel cannot be pickled, since its name is that of the public function.
         return BoundMetric, (self.function, dict(self.params), self.negative)
 
     @property
@@ -58,16 +58,16 @@ class BoundMetric:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """All parameters, as they were passed or by default."""
+        """All parameters, explicit or by default."""
         return {**self.metric.parameters, **self.params}
 
     def get(self, name: str) -> Any:
-        """Give the value of a parameter, None if the metric does not have it."""
+        """Return the value of a parameter, None if the metric does not have it."""
         return self.values.get(name)
 
     @cached_property
     def average(self) -> str | None:
-        """How values per query become one."""
+        """How the values of queries are combined."""
         average, pooled = check_choice(self.values["average"], "average", AVERAGES), self.metric.pooled
         if average == "micro" and not (self.values[pooled] if isinstance(pooled, str) else pooled):
             raise ValueError(f"average='micro' is not defined for {self.metric.name}; use 'macro' or None.")
@@ -75,7 +75,7 @@ class BoundMetric:
 
     @cached_property
     def replace_undefined_by(self) -> float:
-        """Value of a query for which the metric is undefined; NaN leaves it out."""
+        """Value of undefined queries; NaN leaves them out."""
         return check_number(self.values["replace_undefined_by"], "replace_undefined_by", or_else=np.nan)
 
     @property
@@ -93,7 +93,7 @@ class BoundMetric:
         """The resolved kernel call."""
         return Computation(
             kernel=self.metric.kernel,
-            options={name: option.check(self.values[name]) for name, option in self.metric.options.items()},
+            options={name: option.check(self.values[name], name) for name, option in self.metric.options.items()},
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.metric.undefined == NO_RELEVANT,
@@ -101,11 +101,11 @@ class BoundMetric:
 
     @property
     def definition(self) -> tuple[Any, ...]:
-        """All that the value of a query follows from: equal if metrics give the same numbers, however spelled."""
+        """Equal for metrics that give the same numbers, however they are spelled."""
         return self.computation, str(self.replace_undefined_by), self.negative
 
     def replace(self, **params: Any) -> BoundMetric:
-        """Bind further parameters, or others."""
+        """Bind further parameters or replace bound ones."""
         return BoundMetric(self.function, {**self.params, **params}, self.negative)
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ class BoundMetric:
 
     @property
     def flat_name(self) -> str:
-        """The name in letters, digits and underscores, for loggers that forbid others: "ndcg_at_10"."""
+        """The name for loggers that allow only letters, digits and underscores: "ndcg_at_10"."""
         return flat_name(str(self))
 
     def __call__(
@@ -128,7 +128,7 @@ class BoundMetric:
         retrieved: Any = None,
         **params: Any,
     ) -> float | FloatArray:
-        """Compute the metric; parameters given here win over bound ones."""
+        """Compute the metric; parameters passed here override bound ones."""
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
@@ -149,12 +149,12 @@ class BoundMetric:
                 f"{self.function.__name__}, ...)."
             )
         return TypeError(
-            f"{self.function.__name__}() takes y_true and y_score by position and all else by name; got "
-            f"{len(misplaced)} more positional arguments. Write qid=..., k=..."
+            f"{self.function.__name__}() takes only y_true and y_score by position; got "
+            f"{len(misplaced)} more. Write qid=..., k=..."
         )
 
     def aggregate(self, result: PerQuery, weights: FloatArray | None, **average: str | None) -> float | FloatArray:
-        """Make the values per query one number, as ``average`` says, here or in the parameters."""
+        """Combine the values of queries as ``average`` says, here or in the parameters."""
         chosen = average.get("average", self.average)
         value = aggregate(result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by)
         return 0.0 - value if self.negative else value

@@ -1,4 +1,4 @@
-"""The options that kernels share: how each is checked and what the documentation says of it, in one place."""
+"""The options that kernels share: how each is checked and documented."""
 
 from __future__ import annotations
 
@@ -14,73 +14,59 @@ from skrank_metrics._input.arrays import check_choice, check_number
 class Option:
     """An own parameter of a metric."""
 
-    check: Callable[[Any], Any]  # from what the user passed to what the kernel gets
-    kind: str  # the type, as a docstring has it
-    annotation: str  # the type, as the stub has it
     doc: str
+    check: Callable[[Any, str], Any]  # from the value and name of the parameter to what the kernel gets
+    kind: str  # the type in docstrings
+    annotation: str  # the type in the stub
 
 
-def choice(name: str, doc: str, *words: str) -> Option:
+def choice(doc: str, words: tuple[str, ...]) -> Option:
     """Build an option that is one of a few words."""
-    return Option(
-        lambda value: check_choice(value, name, words),
-        "{" + ", ".join(f'"{word}"' for word in words) + "}",
-        "Literal[" + ", ".join(f'"{word}"' for word in words) + "]",
-        doc,
-    )
+    spelled = ", ".join(f'"{word}"' for word in words)
+    return Option(doc, lambda value, name: check_choice(value, name, words), f"{{{spelled}}}", f"Literal[{spelled}]")
 
 
-def number(name: str, doc: str, interval: str, *, or_none: bool = False) -> Option:
+def number(doc: str, interval: str) -> Option:
     """Build an option that is a number in an interval."""
-    return Option(
-        lambda value: check_number(value, name, interval, or_else=None if or_none else 0.0),
-        "float or None" if or_none else f"float in {interval}",
-        "float | None" if or_none else "float",
-        doc,
-    )
+    return Option(doc, lambda value, name: check_number(value, name, interval), f"float in {interval}", "float")
 
 
-# mypy checks the arithmetic of kernels; what reaches an option is checked at run time, before any data is.
+# mypy checks the arithmetic of kernels; the values of options are checked at run time, before any data.
 Gain = Annotated[
     Any,
     Option(
-        check_gain,
+        "Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the grades "
+        "0, 1, 2, ...",
+        lambda value, name: check_gain(value),
         '"linear", "exp2", callable or sequence of float',
         "_Gain",
-        "Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the "
-        "grades 0, 1, 2, ...",
     ),
 ]
 Discount = Annotated[
     Any,
     Option(
-        check_discount,
+        "Divisor of the gain at a rank: log2(rank + 1), the rank, or a function of an array of ranks.",
+        lambda value, name: check_discount(value),
         '"log2", "reciprocal" or callable',
         "_Discount",
-        "What the gain at a rank is divided by: log2(rank + 1), the rank, or a function of an array of ranks.",
     ),
 ]
 Probabilities = Annotated[
     Any,
     choice(
-        "gain",
-        "Probability that a document satisfies its reader: 1 if relevant, else 0; the label itself, which must lie in "
+        "Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie in "
         "[0, 1]; or (2^label - 1) / 2^max_grade.",
-        "binary",
-        "linear",
-        "exp2",
+        ("binary", "linear", "exp2"),
     ),
 ]
-MaxGrade = Annotated[Any, number("max_grade", 'Largest grade there can be. Only for gain="exp2".', "(0, 1000]")]
-Persistence = Annotated[
-    Any, number("p", "Probability that a reader who is not satisfied goes on to the next rank.", "(0, 1]")
-]
+MaxGrade = Annotated[Any, number('Largest possible grade. Only for gain="exp2".', "(0, 1000]")]
+Persistence = Annotated[Any, number("Probability that an unsatisfied reader goes on to the next rank.", "(0, 1]")]
 RelevanceThreshold = Annotated[
     Any,
-    number(
-        "relevance_threshold",
-        "A document is relevant if its label is at least this; None means if it is above 0.",
-        "(0, inf)",
-        or_none=True,
+    Option(
+        "Smallest label of a relevant document. If None, labels above 0 are relevant.",
+        lambda value, name: check_number(value, name, "(0, inf)", or_else=None),
+        "float or None",
+        "float | None",
     ),
 ]

@@ -1,16 +1,15 @@
-"""The record of a metric: all that callers, tests and documentation need to know of it."""
+"""The record of a metric: what callers, tests and documentation need to know about it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 
 from skrank_metrics._engine.per_query import Kernel
-from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._options import Option
 
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
@@ -19,21 +18,21 @@ SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "a
 NO_RELEVANT = "no relevant document"
 
 TRANSFORMS: Mapping[str, str] = {
-    "gains": "each tied document counts with the mean of its tie group",
-    "hazards": "each stop probability becomes the probability to stop there, given that no tied document before it did",
-    "products": "each product of relevance and running sum becomes its expectation inside the tie group",
-    "misses": "each number of misses inside a tie group is equally likely",
+    "gains": "each gain becomes the mean of its tie group",
+    "hazards": "each stop probability becomes the probability to stop there after no stop at earlier tied documents",
+    "products": "each product of relevance and running sum becomes its expectation within the tie group",
+    "misses": "each number of non-relevant documents above within the tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
 }
 
 
 class UnknownParameterError(TypeError, ValueError):
-    """A keyword that a metric does not have: of a call it is a TypeError, of a name such as "ndcg(x=1)" a bad value."""
+    """An unknown keyword: a TypeError in a call, a ValueError in a name such as "ndcg(x=1)"."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The paper that a metric comes from."""
+    """The paper that defines a metric."""
 
     short: str
     text: str
@@ -41,27 +40,27 @@ class Reference:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the paper."""
         return f"https://doi.org/{self.doi}"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """All that tests, documentation and callers need to know of a metric, beside its kernel."""
+    """A kernel with what callers, tests and documentation need to know about it."""
 
     name: str  # in strings such as "ndcg@10"
     kernel: Kernel
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
-    formula: str  # with rank i, relevance rel_i, R relevant documents and N others
+    formula: str  # with rank i, relevance rel_i, R relevant and N other documents
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
-    graded: bool  # tells grades apart, not only relevant from not relevant
+    graded: bool  # distinguishes grades, not only relevant from non-relevant
     reference: Reference
     lower: float = 0.0
     upper: float = 1.0
-    undefined: str | None = NO_RELEVANT  # what a query has to have to leave the metric undefined
+    undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."
     has_cutoff: bool = True
-    pooled: bool | str = False  # average="micro" has a meaning, or has where the option of this name is set
+    pooled: bool | str = False  # whether average="micro" is allowed, or the option that allows it
     greater_is_better: bool = True
 
     @property
@@ -76,13 +75,13 @@ class Metric:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters that can be bound, with their defaults."""
+        """Parameters with their defaults."""
         shared = {name: value for name, value in SHARED_DEFAULTS.items() if self.has_cutoff or name != "k"}
         return {**shared, **self.defaults}
 
 
 def flat_name(name: str) -> str:
-    """Spell a name in letters, digits and underscores alone."""
+    """Spell a name with letters, digits and underscores only."""
     return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
 
 
@@ -92,15 +91,4 @@ class MetricFunction(Protocol):
     metric: Metric
     __name__: str
 
-    @overload
-    def __call__(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        qid: Any = ...,
-        average: Literal["macro", "micro"] = ...,
-        **params: Any,
-    ) -> float: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, *, qid: Any = ..., average: None, **params: Any) -> FloatArray: ...
+    def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any: ...

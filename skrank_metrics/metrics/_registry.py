@@ -1,4 +1,4 @@
-"""The decorator that makes a kernel a metric: its record, its public function, and that function's documentation."""
+"""The decorator that turns a kernel into a metric: its record, public function and docstring."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction
 REGISTRY: dict[str, MetricFunction] = {}
 
 _TEXTS = docstrings.SHARED | {
-    "k": ("int or None", "Cutoff rank: only the first k documents of each ranking count. None means all."),
+    "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
     "ties": (
         '{"average", "best", "worst", "stable"}',
-        "Order of documents with equal scores: the expectation over all their orders, the best label first, the worst "
-        "first, or the order of rows.",
+        "Order of documents with equal scores: the expectation over all orders, by label with the largest or the "
+        "smallest first, or the order of rows.",
     ),
     "replace_undefined_by": (
         "float",
-        "Value of a query for which the metric is undefined. NaN leaves such queries out of the mean.",
+        "Value of queries for which the metric is undefined. NaN leaves them out of the mean.",
     ),
     "sample_weight": (
         "array-like of shape (n_documents,) or, in 2-D, (n_queries,)",
-        "Weights, finite and >= 0, which must not vary within a query.",
+        "Weights of queries, finite and >= 0. Must not vary within a query.",
     ),
     "average": (
         '{"macro", "micro", None}',
@@ -36,26 +36,25 @@ _TEXTS = docstrings.SHARED | {
     ),
     "retrieved": (
         "array-like of bool, of the shape of y_true",
-        "False for documents that were judged but not ranked: they count in R and in the ideal order, never in the "
-        "ranking, and their scores are ignored. None means that all were ranked.",
+        "False for documents that were judged but not ranked: they count in R and in the ideal order but not in the "
+        "ranking, and their scores are ignored. If None, all were ranked.",
     ),
 }
 _RAISES = docstrings.section(
     "Raises",
-    docstrings.entry("TypeError", "If a 1-D y_true comes without query ids, or an argument is of the wrong type."),
+    docstrings.entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
     docstrings.entry(
         "ValueError",
-        "If labels are NaN, infinite or negative, scores are NaN, an id is missing, lengths differ, weights vary "
-        "within a query, or an option has an unknown value.",
+        "If labels, scores, ids, weights or options are not valid, or their lengths differ.",
     ),
 )
 
 
 def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
-    """Register a kernel as the metric of a name such as "ndcg", and make its public function.
+    """Register a kernel under a name such as "ndcg" and make its public function.
 
-    ``traits`` are the fields of its record, see ``Metric``. The options of a kernel are its keyword-only parameters,
-    annotated with what checks them.
+    ``traits`` are the fields of its record, see ``Metric``. The options are the keyword-only parameters of the kernel,
+    each annotated with an ``Option``.
     """
 
     def register(kernel: Kernel) -> MetricFunction:
@@ -91,7 +90,7 @@ def _public_function(record: Metric) -> MetricFunction:
 
 
 def _docstring(record: Metric, signature: inspect.Signature) -> str:
-    """The docstring of a kernel with all sections that follow from its record and the signature."""
+    """Complete the docstring of a kernel with the sections that follow from its record and signature."""
     front, *back = inspect.cleandoc(record.kernel.__doc__ or "").partition("Examples\n--------\n")
     texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}
     returned = f"In {record.bounds}. An array if average=None."

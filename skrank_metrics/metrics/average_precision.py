@@ -1,4 +1,4 @@
-"""Precision, or what takes its place, at the ranks of the relevant documents: MAP, Q-measure, bpref."""
+"""Precision and related ratios at the ranks of the relevant documents: MAP, Q-measure, bpref."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from skrank_metrics._engine.gains import RelevanceGain
 from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -32,18 +31,13 @@ _BPREF = Reference(
     "10.1145/1008992.1009000",
 )
 
-
-_Beta = Annotated[Any, number("beta", "Weight of gains against hits.", "[0, inf)")]
-
+_Beta = Annotated[Any, number("Weight of gains relative to hits.", "[0, inf)")]
 _Normalizer = Annotated[
     Any,
     choice(
-        "normalizer",
-        "What the sum of precisions is divided by: min(k, R), so that a perfect ranking has 1 at any k; R, as "
-        "trec_eval has it; or the number of relevant documents found in the top k.",
-        "min",
-        "relevant",
-        "hits",
+        "Divisor of the sum of precisions: min(k, R), which gives perfect rankings 1 at any k; R, as in trec_eval; or "
+        "the number of relevant documents in the top k. The first two differ only if k < R.",
+        ("min", "relevant", "hits"),
     ),
 ]
 
@@ -54,7 +48,7 @@ _Normalizer = Annotated[
 def map_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
 ) -> KernelResult:
-    """Mean average precision: precision at the ranks of the relevant documents, averaged over these documents.
+    """Mean average precision: the mean over the relevant documents of the precision at their ranks.
 
     Examples
     --------
@@ -81,21 +75,20 @@ def map_score(
 def q_measure_score(
     ranked: RankedLists, *, gain: Gain = "linear", beta: _Beta = 1.0
 ) -> tuple[FloatArray, FloatArray | IntArray]:
-    """Q-measure: average precision whose precision is blended with gains.
+    """Q-measure: average precision that blends precision with gains.
 
     At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
-    averages over min(k, R) documents. With beta=0, or on labels 0 and 1 in the ideal order, it is average precision.
+    averages over min(k, R) documents. With beta=0 it is average precision, whatever the gain.
 
     Examples
     --------
-    At rank 2 there are 1 hit, a gain of 2, and an ideal gain of 2: (1 + 2) / (2 + 2).
+    At rank 2, there is 1 hit, the gain is 2 and the ideal gain 2: (1 + 2) / (2 + 2).
 
     >>> from skrank_metrics import q_measure_score
     >>> q_measure_score([[0, 2]], [[2, 1]])
     0.75
     """
-    relevance = RelevanceGain(None)
-    hits, gains = ranked.hit_products(None), ranked.running_products(relevance, gain)
+    hits, gains = ranked.hit_products(None), ranked.running_products(None, gain)
     ideal = np.cumsum(ranked.ideal_lists().gains(gain), axis=1)[:, : ranked.depth]
     blended = ((hits + beta * gains) / (ranked.ranks + beta * ideal)).sum(axis=1)
     return blended, np.minimum(ranked.n_relevant(None), ranked.n_findable)
@@ -112,14 +105,14 @@ def q_measure_score(
 def bpref_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray | IntArray]:
-    """Binary preference: 1 - (documents above that are not relevant) / min(R, N), averaged over the relevant documents.
+    """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
-    N is the number of documents that are not relevant, and R of them at most count, as in trec_eval. Only judged
-    documents may be passed: leave out the others rather than label them 0.
+    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
+    leave out the others rather than label them 0.
 
     Examples
     --------
-    Relevant at ranks 1 and 3, below 0 and 1 others; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
+    Relevant at ranks 1 and 3, with 0 and 1 others above; R = 2 and N = 2: (1 + (1 - 1/2)) / 2.
 
     >>> from skrank_metrics import bpref_score
     >>> bpref_score([[1, 0, 1, 0]], [[4, 3, 2, 1]])

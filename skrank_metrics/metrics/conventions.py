@@ -1,7 +1,7 @@
-"""How each peer counts: one table of the defaults that give its numbers.
+"""The defaults of other libraries, in one table.
 
-Every entry of the table is held against the installed peer by the tests, on random queries with ties, without relevant
-documents and of a single document.
+The tests compare each entry with the installed library on random queries, including ties, queries without relevant
+documents and single-document queries.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from skrank_metrics._input.arrays import check_choice
 
 _Defaults = Mapping[str, Any]
 
-
-# CatBoost's default border: a document is relevant where its label is above it.
+# CatBoost's default border: labels above it are relevant.
 _ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
 
 
 @dataclass(frozen=True)
 class Convention:
-    """The defaults of a peer.
+    """The defaults of another library.
 
     Attributes
     ----------
     peer : str
-        The library and the versions that were compared.
+        The library and the versions compared.
     names : Mapping of str to str
-        What the peer calls each metric that it computes, by the name of the metric here.
+        The name of each metric there, by its name here.
     shared : Mapping of str to object
         Parameters of all metrics.
     own : Mapping of str to Mapping
-        Further parameters, by the name of the metric.
+        Further parameters, by the name of the metric here.
     not_imitated : tuple of str
-        What the peer does that is not done here.
+        Differences that remain.
     """
 
     peer: str
@@ -71,9 +70,9 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             shared={"ties": "stable"},
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
-                "Ties are broken by document id, descending; without ids, put rows in that order.",
+                "Ties are broken by document id, descending; sort the rows in that order.",
                 "Scores of trec_eval 9 and pytrec_eval are float32, so that close scores tie.",
-                "A topic without relevant documents is left out of trec_eval's mean, unless asked for with -c.",
+                "trec_eval leaves topics without relevant documents out of its mean, unless called with -c.",
             ),
         ),
         "lightgbm": Convention(
@@ -91,7 +90,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             names={"ndcg": "ndcg@k", "map": "map@k", "precision": "pre@k"},
             shared={"ties": "stable"},
             own={
-                # A plain name means @32 there, the default number of pairs of a document.
+                # Names without a cutoff mean @32 there, the default number of pairs per document.
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0, "k": 32},
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0, "k": 32},
                 "precision": {"divisor": "retrieved", "k": 32},
@@ -133,6 +132,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
-    """Parameters that give the peer's number of a metric, where none are set explicitly."""
+    """Return the defaults of a metric in another library."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
     return {**chosen.shared, **chosen.own.get(metric, {})}

@@ -1,4 +1,4 @@
-"""Cumulative gain and what is built on it: CG, DCG, NDCG."""
+"""Cumulative gain: CG, DCG, NDCG."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _JARVELIN = Reference(
 def cg_score(ranked: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
-    Over the whole list it does not depend on the order.
+    Without a cutoff it does not depend on the order.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def cg_score(ranked: RankedLists) -> FloatArray:
 def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
-    With the defaults, the number of scikit-learn's function of this name; with ``gain="exp2"``, the variant of the
-    boosters. On labels 0 and 1 both are the same.
+    The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
+    labels 0 and 1.
 
     Examples
     --------
-    Gains 3 and 7 at ranks 1 and 3, where the discounts are log2(2) = 1 and log2(4) = 2: 3/1 + 7/2.
+    The gains at ranks 1 and 3 are 3 and 7, and their discounts log2(2) = 1 and log2(4) = 2: 3/1 + 7/2.
 
     >>> from skrank_metrics import dcg_score
     >>> dcg_score([[2, 0, 3]], [[0.9, 0.5, 0.1]], gain="exp2")
@@ -73,13 +73,11 @@ def ndcg_score(
 ) -> tuple[FloatArray, FloatArray]:
     """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
 
-    With the defaults, the number of scikit-learn's function of this name, query by query; with ``gain="exp2"``, the
-    variant of the boosters.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, ``gain="exp2"`` with the boosters.
 
     Examples
     --------
-    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, where the discount is
-    log2(4) = 2, so that its NDCG is 1/2:
+    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, with discount log2(4) = 2:
 
     >>> from skrank_metrics import ndcg_score
     >>> qid = ["a", "b", "a", "b", "b"]
@@ -88,5 +86,5 @@ def ndcg_score(
     """
     dcg = ranked.gains(gain) @ (1 / discount(ranked.ranks))
     ideal = ranked.ideal(gain, discount)
-    # The two sums run in different orders; without the minimum an ideal ranking may exceed 1 in the last digit.
+    # The two sums are rounded differently: without the clip, an ideal ranking could exceed 1 in the last digit.
     return dcg.clip(max=ideal), ideal

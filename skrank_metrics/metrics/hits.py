@@ -1,4 +1,4 @@
-"""Hits in the top k against what was shown or what there was: precision, recall, F1, hit rate, R-precision."""
+"""Hits in the top k: precision, recall, F1, R-precision, hit rate."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ _RIJSBERGEN = Reference(
 )
 
 _Divisor = Annotated[
-    Any,
-    choice(
-        "divisor",
-        "Divide by k even where fewer documents were ranked, or by the number that was, min(k, n).",
-        "k",
-        "retrieved",
-    ),
+    Any, choice("Divide by k even if fewer documents were ranked, or by min(k, n).", ("k", "retrieved"))
 ]
 
 
@@ -44,7 +38,7 @@ def precision_at_k_score(
 ) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
-    With ``average="micro"`` hits and recommended items are pooled over queries, which is the hit rate at item level.
+    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level.
 
     Examples
     --------
@@ -56,7 +50,7 @@ def precision_at_k_score(
     """
     hits = ranked.relevance(relevance_threshold).sum(axis=1)
     divisors = ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
-    # Where no document was retrieved, the precision is 0 and there is nothing to pool.
+    # If nothing was retrieved, the precision is 0 and there is nothing to pool.
     return hits, np.maximum(divisors, np.finfo(np.float64).tiny)
 
 
@@ -64,7 +58,7 @@ def precision_at_k_score(
 def recall_at_k_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
-    """Recall at k: relevant documents among the first k, divided by all R relevant ones of the query.
+    """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents.
 
     Examples
     --------
@@ -85,7 +79,7 @@ def f1_at_k_score(
 
     Examples
     --------
-    Three of the first five documents are relevant, of four in all: 2 * 3 / (5 + 4).
+    Three of the first five documents are relevant, and four overall: 2 * 3 / (5 + 4).
 
     >>> from skrank_metrics import f1_at_k_score
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
@@ -99,11 +93,11 @@ def f1_at_k_score(
 def r_precision_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
-    """R-precision: precision at R, the number of relevant documents of the query, where it equals recall.
+    """R-precision: precision at rank R, the number of relevant documents, where it equals recall.
 
     Examples
     --------
-    Three documents are relevant, and two of them are among the first three:
+    Two of the three relevant documents are among the first three:
 
     >>> from skrank_metrics import r_precision_score
     >>> round(r_precision_score([[1, 0, 1, 0, 1]], [[5, 4, 3, 2, 1]]), 4)
@@ -116,14 +110,14 @@ def r_precision_score(
 
 @metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
 def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
-    """Hit rate: 1 where any of the first k documents is relevant, else 0; its mean is the share of queries with a hit.
+    """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
-    This is the hit rate at user level. The one at item level, hits / recommended items, is the precision with
-    ``average="micro"``.
+    The mean is the share of queries with a hit: the hit rate at user level. The hit rate at item level, hits divided by
+    recommended items, is precision with ``average="micro"``.
 
     Examples
     --------
-    The first user finds a relevant item among the first two, the second one does not:
+    Of two users, only the first has a relevant item among the first two:
 
     >>> from skrank_metrics import hit_rate_score
     >>> hit_rate_score([[0, 1, 0], [0, 0, 1]], [[3, 2, 1], [3, 2, 1]], k=2)

@@ -12,13 +12,13 @@ from skrank_metrics.metrics.conventions import convention_defaults
 
 MAX_LENGTH = 64
 
-# No part can begin where another could go on, so matching takes one pass. "[0-9]", unlike int(), takes ASCII digits.
+# Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
 _SPEC = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
-# What others call them, where no likeness of letters would tell.
+# Names elsewhere that are not spelled alike.
 _ELSEWHERE = {
     "ap": "map",
     "average_precision": "map",
@@ -34,33 +34,33 @@ _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
 def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> BoundMetric:
-    """Give the metric that a name stands for, ready to be called.
+    """Return the metric that a name denotes, ready to be called.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
-        A name as in "ndcg@10", "map" or "ndcg(gain=exp2)@10": the name of the metric, its parameters in parentheses,
-        the cutoff rank behind "@". Where "@" is not allowed, "ndcg_at_10" means the same.
+        A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
+        cutoff rank after "@". "ndcg_at_10" is the same as "ndcg@10".
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Whose defaults to take where the name and ``params`` set nothing, so as to give the number of that library.
+        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers.
     **params
-        Further parameters of the metric function, such as ``ties="worst"``; they win over those in the name.
+        Further parameters of the metric function, such as ``ties="worst"``; they override those in the name.
 
     Returns
     -------
     bound : BoundMetric
-        Called with ``y_true``, ``y_score``, ``qid`` and ``sample_weight``, gives the value.
+        Called with ``y_true``, ``y_score``, ``qid`` and ``sample_weight``, it returns the value.
 
     Raises
     ------
     ValueError
-        Where there is no metric, or no parameter value, of that name.
+        If the metric or the value of a parameter is unknown.
     TypeError
-        Where ``metric`` is neither a name nor a metric function, or a parameter is unknown.
+        If ``metric`` is neither a name nor a metric, or a parameter is unknown.
 
     Examples
     --------
-    Relevant documents at ranks 2 and 3, so that the reciprocal rank is 1/2:
+    The first relevant document is at rank 2:
 
     >>> from skrank_metrics import get_metric
     >>> get_metric("mrr@10")([0, 1, 1], [3.0, 2.0, 1.0], qid=["a", "a", "a"])
@@ -74,14 +74,14 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
         bound = BoundMetric(metric, {})
     else:
         raise TypeError(
-            f"metric must be a name {_GRAMMAR}, or a metric function of skrank_metrics; got {type(metric).__name__}."
+            f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
         )
     defaults = convention_defaults(convention, bound.metric.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
 def parse(spec: str) -> BoundMetric:
-    """Bind the metric that a string names."""
+    """Parse a name."""
     if len(spec) > MAX_LENGTH:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
     match = _SPEC.fullmatch(spec)
@@ -101,7 +101,7 @@ def parse(spec: str) -> BoundMetric:
     try:
         return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].metric.greater_is_better)
     except TypeError as error:
-        # Whatever is wrong with it, a bad string is a bad value.
+        # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
 
 
@@ -118,7 +118,7 @@ def _params(inner: str, spec: str) -> dict[str, Any]:
         match = _PARAM.fullmatch(part)
         if match is None or match[1] in params or match[1] == "k":
             raise ValueError(
-                f"Parameters of a metric name must be written (param=value, ...), each once, and k behind '@'; "
+                f"Parameters of a metric name must be written (param=value, ...), each once, and k after '@'; "
                 f"got {part!r} in {spec!r}."
             )
         params[match[1]] = _value(match[2])
@@ -132,7 +132,7 @@ def _value(word: str) -> Any:
 
 
 def get_metric_names() -> list[str]:
-    """List the names of all metrics, as they stand in strings such as "ndcg@10".
+    """List the names of all metrics, as used in strings such as "ndcg@10".
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pairs of documents in the right and the wrong order, and correlations of ranks."""
+"""Pairs of documents in the right or wrong order, and rank correlations."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _HANLEY = Reference(
     "10.1148/radiology.143.1.7063747",
 )
 
-_NO_PAIRS = "no two documents of different labels"
+_NO_PAIRS = "no two documents with different labels"
 
 _Normalize = Annotated[
     Any,
     Option(
-        lambda value: check_choice(value, "normalize", (True, False)),
+        "Whether to divide by the number of pairs with different labels.",
+        lambda value, name: check_choice(value, name, (True, False)),
         "bool",
         "bool",
-        "Whether to divide by the number of pairs of documents with different labels.",
     ),
 ]
 
@@ -69,14 +69,14 @@ _Normalize = Annotated[
 def kendall_tau_distance(
     ranked: RankedLists, *, normalize: _Normalize = False
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Kendall tau distance: the number of pairs of documents of which the less relevant one is ranked above.
+    """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
-    Pairs with tied scores count 1/2. Smaller is better; the name in strings and scorers is that of the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined where there are none.
+    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
+    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none.
 
     Examples
     --------
-    Of the three pairs, 0 above 1 and 0 above 2 are inverted:
+    Two of the three pairs are inverted, 0 above 1 and 0 above 2:
 
     >>> from skrank_metrics import kendall_tau_distance
     >>> kendall_tau_distance([[0, 2, 1]], [[3, 2, 1]])
@@ -97,15 +97,14 @@ def kendall_tau_distance(
     reference=_KENDALL_TIES,
 )
 def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
-    """Kendall tau-b: concordant less discordant pairs, over the geometric mean of all pairs and those of other labels.
+    """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
 
-    Documents with equal labels are tied, which tau-b corrects for. Documents with equal scores are not tied in any
-    ranking that could be shown: the value is the expectation over their orders, so that a constant score has 0. Where
-    no scores tie, it equals scipy.stats.kendalltau.
+    Tau-b corrects for equal labels. For equal scores it is the expectation over the orders of their documents, so
+    constant scores have 0. Without tied scores it equals ``scipy.stats.kendalltau``.
 
     Examples
     --------
-    One pair in order, two inverted: (1 - 2) / sqrt(3 * 3).
+    One pair is in order and two are inverted: (1 - 2) / sqrt(3 * 3).
 
     >>> from skrank_metrics import kendall_tau_score
     >>> round(kendall_tau_score([[0, 2, 1]], [[3, 2, 1]]), 4)
@@ -127,13 +126,13 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     reference=_JOACHIMS,
 )
 def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
-    """Pairwise accuracy: the share of the pairs of documents with different labels that are in the right order.
+    """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
 
     Pairs with tied scores count 1/2.
 
     Examples
     --------
-    Of the three pairs only 2 above 1 is in order:
+    Only one of the three pairs is in order, 2 above 1:
 
     >>> from skrank_metrics import pairwise_accuracy_score
     >>> round(pairwise_accuracy_score([[0, 2, 1]], [[3, 2, 1]]), 4)
@@ -145,18 +144,18 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
 
 @metric(
     "auc",
-    formula="concordant / (ranked pairs, one relevant and one not)",
+    formula="concordant / pairs of a relevant and a non-relevant document",
     transform="pairs",
     graded=False,
-    undefined="documents of one class only",
+    undefined="documents of only one class",
     has_cutoff=False,
     pooled=True,
     reference=_HANLEY,
 )
 def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
-    """Area under the ROC curve of each query: the share of pairs, relevant and not, with the relevant one above.
+    """Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
 
-    Its mean over queries is known as group AUC (GAUC).
+    The mean over queries is known as group AUC (GAUC).
 
     Examples
     --------
@@ -183,12 +182,12 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
 def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
-    Documents with equal labels share their mean rank. For documents with equal scores it is the expectation over their
-    orders, so that a constant score has 0. Where no scores tie, it equals scipy.stats.spearmanr.
+    Documents with equal labels share their mean rank. For equal scores it is the expectation over the orders of their
+    documents, so constant scores have 0. Without tied scores it equals ``scipy.stats.spearmanr``.
 
     Examples
     --------
-    The first two of three documents have changed places: 1 - 6 * (1 + 1 + 0) / (3 * (9 - 1)).
+    The first two of three documents are swapped: 1 - 6 * (1 + 1 + 0) / (3 * (9 - 1)).
 
     >>> from skrank_metrics import spearman_score
     >>> spearman_score([[1, 2, 0]], [[3, 2, 1]])

@@ -1,4 +1,4 @@
-"""Readers who go down the list, stop, and are satisfied or give up: MRR, ERR, nERR, pFound, RBP."""
+"""Models of readers who scan the list until they are satisfied or give up: MRR, ERR, nERR, pFound, RBP."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CASCADE = Reference(
 
 
 def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
-    """Probability to stop at each rank, for who never gives up."""
+    """Probability that a reader who never gives up stops at each rank."""
     stops = ranked.stops(probability)
     reaches = np.cumprod(np.hstack([np.ones((len(stops), 1)), 1 - stops[:, :-1]]), axis=1)
     return reaches * stops
@@ -53,7 +53,7 @@ def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray
     reference=_CRASWELL,
 )
 def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
-    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 where it is not among the first k.
+    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k.
 
     Examples
     --------
@@ -82,13 +82,14 @@ def err_score(
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,
 ) -> FloatArray:
-    """Expected reciprocal rank: 1 / rank at which the reader is satisfied, on average; 0 where that never happens.
+    """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
 
-    The reader is satisfied by a document with the probability that ``gain`` gives, and else goes on with probability p.
+    A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
+    probability p.
 
     Examples
     --------
-    Satisfied at rank 1 with probability 15/16, else at rank 2 with 3/16: 15/16 + 1/2 * 1/16 * 3/16.
+    The reader is satisfied at rank 1 with probability 15/16, else at rank 2 with 3/16: 15/16 + 1/2 * 1/16 * 3/16.
 
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
@@ -110,7 +111,7 @@ def nerr_score(
 
     Examples
     --------
-    Grade 1 satisfies with probability 1/2 where it is the largest; its document is at rank 2 in place of 1:
+    The only relevant document is at rank 2 instead of rank 1:
 
     >>> from skrank_metrics import nerr_score
     >>> nerr_score([[0, 1]], [[2, 1]], max_grade=1)
@@ -137,13 +138,13 @@ def pfound_score(
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,
 ) -> FloatArray:
-    """Probability of being found: that a reader, who gives up with probability 1 - p at each rank, gets satisfied.
+    """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
 
-    The cascade of click models, read as a metric: Yandex's pFound.
+    Yandex's metric, based on the cascade model of clicks.
 
     Examples
     --------
-    Satisfied at rank 1 with probability 0.4, or goes on with 0.6 * 0.85 to rank 2, where it is 1: 0.4 + 0.51.
+    The reader is satisfied at rank 1 with probability 0.4, or else goes on with 0.6 * 0.85 to rank 2: 0.4 + 0.51 * 1.
 
     >>> from skrank_metrics import pfound_score
     >>> round(pfound_score([[0.4, 1.0]], [[2, 1]]), 4)
@@ -170,8 +171,8 @@ def rbp_score(
 ) -> FloatArray:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
-    The rate at which a reader meets what is relevant who goes on to the next rank with probability p, whatever there
-    is. Lists end, so that even a list of nothing but relevant documents stays below 1.
+    The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
+    below 1 even if all documents are relevant, since lists end.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Scorers, out-of-fold evaluation and what follows from a search, for scikit-learn's model selection."""
+"""Scorers for scikit-learn's model selection, out-of-fold evaluation, and reports of searches."""

@@ -1,9 +1,10 @@
-"""Reports of models on queries that they were not fitted on."""
+"""Out-of-fold reports: models evaluated on queries that they were not fitted on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ Splits = list[tuple[IntArray, IntArray]]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossEvaluation(Result):
-    """Out-of-fold reports of one or several models on the same folds.
+    """Out-of-fold reports of one or more models on the same folds.
 
     Prints as a table, in notebooks too. ``to_frame()`` gives one row per model and metric, with the mean over queries,
     the ends of its interval as "low" and "high", and the mean and standard deviation over folds.
@@ -38,15 +39,14 @@ class CrossEvaluation(Result):
     Attributes
     ----------
     reports : dict of str to RankingReport
-        By name of the model, over all tested queries, each scored by a model that was not fitted on it; ``mean`` is
-        the mean over queries. Pass them to compare.
+        By name of the model, over all tested queries, each scored by a clone that was not fitted on it. Pass them to
+        compare.
     folds : dict of str to dict of str to ndarray of shape (n_folds,)
-        One value per fold by name of the model and of the metric. Their mean, the mean over folds, is what
-        scikit-learn reports.
+        One value per fold by name of the model and of the metric. scikit-learn reports their mean.
     fold : ndarray of shape (n_queries,)
         The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
-        Out-of-fold scores of the rows by name of the model; NaN for rows that no fold tests.
+        Out-of-fold scores of the rows by name of the model; NaN for rows that are never tested.
     """
 
     reports: dict[str, RankingReport]
@@ -82,13 +82,13 @@ def cross_evaluate(
 ) -> CrossEvaluation:
     """Evaluate models on queries that they were not fitted on, query by query.
 
-    scikit-learn's cross_validate gives a number a fold, and a test of five numbers can tell little apart. This keeps
-    the values of all queries, on the same folds for all models, so that compare can pair them.
+    scikit-learn's cross_validate returns one number per fold, and five fold scores rarely separate two models. This
+    keeps the values of all queries, on the same folds for all models, and compare pairs them.
 
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        What to fit, such as QueryRanker(...). They are cloned. A single one is called by the name of its class.
+        What to fit, such as QueryRanker(...). Estimators are cloned. A single one is named after its class.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
     y : array-like of shape (n_documents,)
@@ -96,33 +96,33 @@ def cross_evaluate(
     qid : array-like of shape (n_documents,), default=None
         Query ids; None means those in the index of ``y``.
     cv : splitter, int, iterable of (train, test) or None, default=None
-        As in scikit-learn; None is QueryKFold(5). Every query has to be whole and tested once at the most; queries that
-        are never tested, as the first ones in a split by time, are in no report.
+        As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each at most once. Queries
+        that are never tested, such as the first ones in a split by time, are in no report.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, as in evaluate.
     n_jobs : int, default=None
-        Number of processes in which models are fitted, as in scikit-learn; predictions are made in this one.
+        Number of processes to fit and predict in, as in scikit-learn.
     params : dict, default=None
-        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``, which goes to those that
-        request it: metadata routing is enabled here, whether it is elsewhere or not.
+        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``. It is routed to what
+        requests it: metadata routing is always enabled here.
     verbose : int, default=0
-        Progress, as joblib reports it; 10 reports every fit.
+        Verbosity of joblib; 10 reports every fit.
 
     Returns
     -------
     result : CrossEvaluation
-        Prints as a table with both aggregates, the mean over queries and the mean over folds.
+        Prints as a table of the mean over queries and the mean over folds.
 
     Raises
     ------
     TypeError
-        Where the query ids are missing, or an argument is of the wrong type.
+        If the query ids are missing or an argument has the wrong type.
     ValueError
-        Where a fold cuts queries, a query is tested more than once, or the data are not valid.
+        If a fold cuts queries, a query is tested more than once, or the data are not valid.
 
     Examples
     --------
-    Two models on four queries of two documents each; one feature tells the relevant one, the other the opposite:
+    Four queries of two documents each, of which the feature marks the relevant one:
 
     >>> from sklearn.linear_model import LinearRegression
     >>> from skrank_metrics import QueryKFold, QueryRanker, cross_evaluate
@@ -138,7 +138,7 @@ def cross_evaluate(
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
-    bind_metrics(metrics)  # what is wrong with the metrics shall not come out after hours of fitting
+    bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
     queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X)
     params, ids = dict(params or {}), queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
@@ -146,65 +146,44 @@ def cross_evaluate(
     splits = list(split_rows(splitter, X, y, units, ids))
     replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(splitter)).check()
     fold = _fold_of_query(splits, queries)
-    fits = _Fits(X, y, splits, {"qid": ids, **params}, n_jobs, verbose)
-    scores = {name: fits.out_of_fold(model) for name, model in models.items()}
+    with sklearn.config_context(enable_metadata_routing=True):
+        requested = {name: _requested(model, {"qid": ids, **params}) for name, model in models.items()}
+        predicted = Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(_fit_and_predict)(clone(models[name]), X, y, train, test, requested[name])
+            for name, (train, test) in product(models, splits)
+        )
+    scores = {name: np.full(len(ids), np.nan) for name in models}
+    for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
+        scores[name][test] = values
     tested = np.flatnonzero(fold[queries.codes] >= 0)
-    reports = {
-        name: evaluate(np.asarray(y)[tested], of_rows[tested], qid=ids[tested], metrics=metrics)
-        for name, of_rows in scores.items()
-    }
-    fold = fold[fold >= 0]
+    labels, ids, fold = np.asarray(y)[tested], ids[tested], fold[fold >= 0]
+    reports = {name: evaluate(labels, found[tested], qid=ids, metrics=metrics) for name, found in scores.items()}
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
 def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
-    """In which fold each query is tested, -1 for none."""
+    """Fold in which each query is tested, -1 if in none."""
     fold = np.full(len(queries.ids), -1)
     for number, (_, test) in enumerate(splits):
         tested = np.unique(queries.codes[test])
         again = tested[fold[tested] >= 0]
         if len(again):
             raise ValueError(
-                f"cv must test every query once at the most; got query {queries.ids[again[0]]!s} in fold "
-                f"{fold[again[0]]} and in fold {number}. Use QueryKFold, or call once for each repetition."
+                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold "
+                f"{fold[again[0]]} and in fold {number}. Use QueryKFold, or call once per repetition."
             )
         fold[tested] = number
     return fold
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """Fits on the training parts of folds, of models that may differ."""
-
-    X: Any
-    y: Any
-    splits: Splits
-    params: Mapping[str, Any]  # metadata of the rows, for those that request it
-    n_jobs: int | None
-    verbose: int
-
-    def out_of_fold(self, model: Any) -> FloatArray:
-        """Score each row by the clone that was not fitted on it; NaN for rows that no fold tests."""
-        with sklearn.config_context(enable_metadata_routing=True):
-            requested = self._requested(model)
-            parts = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-                delayed(_fit_and_predict)(clone(model), self.X, self.y, train, test, requested)
-                for train, test in self.splits
-            )
-        scores = np.full(count_rows(self.X), np.nan)
-        for (_, test), predicted in zip(self.splits, parts, strict=True):
-            scores[test] = predicted
-        return scores
-
-    def _requested(self, model: Any) -> dict[str, Any]:
-        """What of the metadata the fit of a model requests; what nobody requests is an error, as in scikit-learn."""
-        router = MetadataRouter(owner="cross_evaluate")
-        router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        # Query ids are for the reports and the folds in any case.
-        router.validate_metadata(
-            method="fit", params={n: v for n, v in self.params.items() if n not in ("qid", "groups")}
-        )
-        return dict(router.route_params(params=self.params, caller="fit").estimator.fit)
+def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata that the fit of a model requests; as in scikit-learn, it is an error if some is not requested."""
+    router = MetadataRouter(owner="cross_evaluate")
+    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    # Ids are used here in any case.
+    others = {name: value for name, value in params.items() if name not in ("qid", "groups")}
+    router.validate_metadata(method="fit", params=others)
+    return dict(router.route_params(params=params, caller="fit").estimator.fit)
 
 
 def _fit_and_predict(model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any]) -> Any:

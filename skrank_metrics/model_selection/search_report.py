@@ -22,9 +22,9 @@ from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports.compare import How, Pair, compare_pairs
 from skrank_metrics.reports.statistics import TESTS
 
-# Of the tests against the best.
+# Significance level of the tests against the best.
 LEVEL = 0.05
-# Longer values of parameters leave no room for the numbers of a table.
+# Longer values of parameters would leave no room for numbers in a table.
 VALUE_WIDTH = 40
 
 
@@ -35,16 +35,16 @@ class Candidate:
     Attributes
     ----------
     rank : int
-        1 is the best.
+        Rank by the metric; 1 is the best.
     params : dict of str to object
-        Its parameters.
+        Parameters.
     mean, std : dict of str to float
-        Over folds, by name of the metric.
+        Mean and standard deviation over folds, by name of the metric.
     index : int
-        Its row in ``cv_results_``.
+        Row of ``cv_results_``.
     pair : Pair or None
-        The best candidate compared with this one, as in ``Comparison.pairs``. None for the best itself and for
-        candidates that were not fitted again.
+        Comparison of the best candidate with this one. None for the best itself and for candidates that were not
+        fitted again.
     """
 
     rank: int
@@ -80,8 +80,8 @@ class SearchReport(Result):
     evaluation : CrossEvaluation
         Of the candidates that were fitted again, by rank. Its reports can be passed to compare.
     changed : float
-        Largest difference between the values of a fold here and in the search. It is above 0 if folds or models are
-        random, or the data are not those of the search.
+        Largest difference between a fold's value here and in the search. Above 0 if folds or models are random, or if
+        the data are not those of the search.
     """
 
     metric: str
@@ -154,9 +154,9 @@ def search_report(
 ) -> SearchReport:
     """Rank the candidates of a fitted search, and test which ones are significantly different from the best.
 
-    A search keeps one score per fold, and five fold scores rarely separate two models. So the best candidates are
-    fitted again on the folds of the search, and compared with the best one per query. That costs n_candidates fits per
-    fold.
+    A search keeps one score per fold, and five fold scores rarely separate two models. This fits the best candidates
+    again on the folds of the search, and compares the best one with the others per query, which costs n_candidates fits
+    per fold.
 
     Parameters
     ----------
@@ -165,14 +165,14 @@ def search_report(
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features that the search was fitted on.
     y : array-like of shape (n_documents,)
-        Relevance labels that it was fitted on. May carry the query ids in an index level named "qid".
+        Relevance labels that the search was fitted on. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
         Query ids; None means those in the index of ``y``.
     metric : str, default=None
-        Key of the search's ``scoring`` to rank by; None means the metric of its ``refit``.
+        Key of the search's ``scoring`` to rank by; None means the metric that the search was refitted by.
     n_candidates : int, default=10
-        Number of the best candidates to fit again, at least 2. The others are ranked but not tested, nor are candidates
-        that failed in a fold of the search.
+        Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
+        search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
         As in cross_evaluate.
     random_state : int, RandomState or Generator instance or None, default=None
@@ -190,8 +190,8 @@ def search_report(
     TypeError
         If the query ids are missing, or an argument has the wrong type.
     ValueError
-        If the search has other scorers or fewer than two candidates that did not fail, ``metric`` is not one of its
-        metrics, or its ``cv`` is an iterator.
+        If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
+        one of its metrics, or its ``cv`` is an iterator.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def search_report(
 
 
 def _model(search: Any, row: int) -> Any:
-    params = clone(search.cv_results_["params"][row], safe=False)  # a value may be an estimator
+    params = clone(search.cv_results_["params"][row], safe=False)  # values may be estimators
     return clone(search.estimator).set_params(**params)
 
 
@@ -247,14 +247,14 @@ def _candidate(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMetr
 def _cv_of(search: Any) -> Any:
     if hasattr(search.cv, "__next__"):
         raise ValueError(
-            "search must have a cv that can be iterated again; got an iterator, which is used up. Search with a "
+            "search must have a cv that can be iterated again; got an iterator, which is exhausted. Search with a "
             "splitter, or with cv=list(...)."
         )
-    return 5 if search.cv is None else search.cv  # for a search, None is five folds of rows
+    return 5 if search.cv is None else search.cv  # None means five folds of rows in a search
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
-    """Largest difference between the folds and those of the search, if there are as many."""
+    """Largest difference between the values of folds and those in the search, if their numbers are equal."""
     largest = 0.0
     for row, folds in zip(rows, evaluation.folds.values(), strict=False):
         for name, metric in metrics.items():
@@ -273,7 +273,7 @@ def check_search(search: Any) -> None:
 
 
 def metrics_of(search: Any) -> dict[str, BoundMetric]:
-    """Metrics by their names in the search."""
+    """Metrics by their keys in the search."""
     scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
     metrics = {}
     for name, scorer in scorers.items():
@@ -287,7 +287,7 @@ def metrics_of(search: Any) -> dict[str, BoundMetric]:
 
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:
-    """Metric of a scorer of this package, a distance being negated as in the results; None for other scorers."""
+    """Metric of a scorer of this package, distances negated as in the results; None for other scorers."""
     score = score_function(scorer)
     if not isinstance(score, RankingScore):
         return None
@@ -295,7 +295,7 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
 
 
 def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> str:
-    """Name of the metric to rank by, by default that of ``refit``."""
+    """Key of the metric to rank by, by default that of ``refit``."""
     if metric is None:
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
         metric = chosen if chosen in metrics else next(iter(metrics))
@@ -305,7 +305,7 @@ def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> st
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first and failed ones last; of a halving search, the last rung of each candidate."""
+    """Rows of the results, best first and failed ones last; in a halving search, the last rung of each candidate."""
     found = search.cv_results_
     rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
     resource = getattr(search, "resource", None)
@@ -322,6 +322,6 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
 
 def spelled(params: Mapping[str, Any]) -> str:
     """A candidate as text."""
-    # A value may be an estimator, whose text takes several lines.
+    # Values may be estimators, whose text takes several lines.
     values = [textwrap.shorten(str(value), VALUE_WIDTH, placeholder=" ...") for value in params.values()]
     return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in zip(params, values, strict=True))

@@ -9,12 +9,11 @@ from skrank_metrics._input.query_ids import check_ids, counts_rows, query_ids, r
 
 
 def with_qid(y: Any, qid: Any) -> Any:
-    """Labels that carry their query ids through scikit-learn, in the index of a pandas Series.
+    """Put query ids into the index of labels, which carries them through scikit-learn.
 
-    scikit-learn slices ``y`` in every fold and keeps its index, so that scorers, splitters and rankers of this
-    package find the ids there without metadata routing. An index that ``y`` had stays as a further level, by which the
-    rows of a DataFrame ``X`` are checked; the default one, which
-    counts 0 to n - 1, is dropped.
+    scikit-learn slices ``y`` in every fold and keeps its index, where the scorers, splitters and rankers of this
+    package find the ids without metadata routing. An index that ``y`` had is kept as a further level, by which the rows
+    of a DataFrame ``X`` are checked; the default one, which counts 0 to n - 1, is dropped.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which candidate a search refits: the simplest of those that are as good as the best."""
+"""A rule for the candidate to refit: the simplest that is not significantly worse than the best."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skrank_metrics._input.arrays import FloatArray, check_number, nearest
 
 @dataclass(frozen=True)
 class WithinNoise:
-    """The callable that within_noise makes."""
+    """The callable that within_noise returns."""
 
     metric: str
     prefer: str | Callable[[Mapping[str, Any]], Any]
@@ -23,7 +23,7 @@ class WithinNoise:
     test_ratio: float | None
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
-        """Choose a row of the results of a search."""
+        """Choose a row of ``cv_results_``."""
         folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
@@ -44,33 +44,33 @@ class WithinNoise:
         name = self.prefer.removeprefix("-")
         if name not in params:
             raise ValueError(
-                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} Where only some "
+                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} If only some "
                 "have it, pass a function of the parameters."
             )
         if not isinstance(params[name], Real):
             raise TypeError(
-                f"prefer must name a parameter of numbers; got {params[name]!r} of {name!r}. Pass a function of the "
-                "parameters that gives a number."
+                f"prefer must name a numeric parameter; got {name}={params[name]!r}. Pass a function of the parameters "
+                "that returns a number."
             )
         return -params[name] if self.prefer.startswith("-") else params[name]
 
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
-    """Scores, a row a candidate and a column a fold."""
+    """Scores with one row per candidate and one column per fold."""
     columns: list[Any] = []
     while f"split{len(columns)}_test_{metric}" in cv_results:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
         raise ValueError(
-            f"metric must be scored by the search, on two folds at least; got {metric!r} and a search by "
+            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
             f"{', '.join(known)}.{nearest(metric, known)}"
         )
     return np.column_stack(columns)
 
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
-    """One-sided p-value of differences over folds, whose training parts overlap."""
+    """One-sided p-value of differences on folds whose training parts overlap."""
     mean, variance = ahead.mean(), ahead.var(ddof=1)
     if variance == 0:
         return 0.0 if mean > 0 else 1.0
@@ -86,35 +86,36 @@ def within_noise(
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` for a search that picks the simplest candidate not significantly worse than the best.
 
-    Candidates are paired with the best over folds. As the training parts of folds overlap, their differences vary less
-    than those of independent data would; the corrected resampled t-test adds what is missing, n_test / n_train, to the
-    variance. It errs on the side of the simpler candidate: with five folds, small differences are not seen.
+    Each candidate is compared with the best fold by fold. As training parts overlap, differences on folds vary less
+    than on independent data, and the corrected resampled t-test enlarges their variance, by n_test / n_train. The test
+    has little power with five folds, so small differences favour the simpler candidate.
 
     Parameters
     ----------
     metric : str, default="score"
-        A key of the search's ``scoring``; "score" where it has one scorer only.
+        Key of the search's ``scoring``; "score" if it has a single scorer.
     prefer : str or callable
-        What is simple: the name of a parameter of numbers, the smallest of which is preferred, or the largest with "-"
-        before the name; or a function of the dict of parameters whose smallest value is preferred. Among equals, the
-        best.
+        Name of a numeric parameter, of which the smallest value is the simplest, or with "-" before the name the
+        largest; or a function of the dict of parameters, smallest for the simplest. Among equally simple candidates,
+        the best is picked.
     level : float, default=0.05
-        Of the one-sided test, in (0, 1); the higher, the fewer candidates count as being as good as the best.
+        Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as being as good as the
+        best.
     test_ratio : float, default=None
-        Rows to test on for each row to train on. None means 1 / (number of folds - 1), that of k folds; pass it for
+        n_test / n_train of the splits. None means 1 / (number of folds - 1), as in k-fold cross-validation; pass it for
         repeated folds and shuffle splits.
 
     Returns
     -------
     refit : callable
-        From ``cv_results_`` to a row of it. Pickles.
+        Takes ``cv_results_`` and returns a row number. Pickles.
 
     Raises
     ------
     TypeError
-        Where an argument is of the wrong type.
+        If an argument has the wrong type.
     ValueError
-        Where ``level`` or ``test_ratio`` is not valid; and, in the search, where it has no such metric or parameter.
+        If ``level`` or ``test_ratio`` is out of range; in the search, if it lacks the metric or parameter.
 
     References
     ----------
@@ -123,7 +124,7 @@ def within_noise(
 
     Examples
     --------
-    The best has 31 leaves; over folds, 15 leaves are behind by 0.02, 0.00 and 0.01, and 7 leaves by 0.10, 0.11, 0.12:
+    The best has 31 leaves. On the three folds, 15 leaves are worse by 0.02, 0.00, 0.01, and 7 by 0.10, 0.11, 0.12:
 
     >>> from skrank_metrics import within_noise
     >>> results = {

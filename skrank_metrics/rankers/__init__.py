@@ -1,1 +1,1 @@
-"""Rankers and boosters driven by query ids."""
+"""Query ids and ranking metrics for rankers and boosters."""

@@ -1,4 +1,4 @@
-"""Early stopping of boosters on whole queries that are held back."""
+"""Early stopping of boosters on whole held-out queries."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skrank_metrics._input.arrays import check_int, check_number
 from skrank_metrics.rankers._fit_arguments import SortedRows, accepted_by_fit, way_of_queries
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 
-# Watched where the estimator names no metric of its own; the same as that of QueryRanker.score.
+# Watched if the estimator sets no metric; the one of QueryRanker.score.
 METRIC = "ndcg@10"
 
 
 def check_early_stopping(estimator: Any, fraction: Any, rounds: Any) -> bool:
-    """Whether to stop early; both parameters or neither, for a ranker that can."""
+    """Whether to stop early. It takes both parameters, and a ranker that supports it."""
     if fraction is None and rounds is None:
         return False
     if fraction is None or rounds is None:
@@ -36,7 +36,7 @@ def check_early_stopping(estimator: Any, fraction: Any, rounds: Any) -> bool:
 
 
 def hold_back(rows: SortedRows, fraction: float, random_state: Any) -> tuple[SortedRows, SortedRows]:
-    """Draw whole queries for validation; the rows to train on, and those."""
+    """Draw whole queries for validation; the rows to train on, and those to validate on."""
     n_queries = len(rows.sizes)
     n_validation = round(fraction * n_queries)
     if not 0 < n_validation < n_queries:
@@ -51,7 +51,7 @@ def hold_back(rows: SortedRows, fraction: float, random_state: Any) -> tuple[Sor
 
 
 def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
-    """Keywords of ``fit`` to validate on these rows; sets parameters of the estimator where it wants that."""
+    """Keywords of ``fit`` to validate on these rows; sets parameters of the estimator if needed."""
     way = way_of_queries(estimator)
     make = {"group_id": _catboost_arguments, "qid": _xgboost_arguments, "group": _lightgbm_arguments}
     return make[str(way)](estimator, rows, int(rounds))
@@ -60,7 +60,7 @@ def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int) -> d
 def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
     lightgbm = importlib.import_module("lightgbm")
     arguments: dict[str, Any] = {"eval_group": [rows.sizes]}
-    if "eval_X" in accepted_by_fit(estimator):  # eval_set is deprecated where this exists
+    if "eval_X" in accepted_by_fit(estimator):  # then eval_set is deprecated
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
@@ -94,7 +94,7 @@ def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[s
 
 
 def best_iteration(estimator: Any) -> int:
-    """Number of boosting rounds that validated best; LightGBM counts from 1, the others from 0."""
+    """Number of boosting rounds with the best validation; LightGBM counts from 1, the others from 0."""
     if hasattr(estimator, "best_iteration_"):
         return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
     return int(estimator.best_iteration) + 1

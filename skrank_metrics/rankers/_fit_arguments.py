@@ -1,4 +1,4 @@
-"""What the ``fit`` of an estimator asks for, made of rows that are grouped by query."""
+"""Rows and queries in the form that the ``fit`` of an estimator takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SortedRows:
     X: Any
     y: NDArray[Any]
     sizes: IntArray  # documents of each query
-    weights: FloatArray | None  # one a row
+    weights: FloatArray | None  # one per row
 
     @property
     def codes(self) -> IntArray:
@@ -33,14 +33,14 @@ class SortedRows:
         return None if self.weights is None else self.weights[np.cumsum(self.sizes) - self.sizes]
 
     def of_queries(self, chosen: NDArray[np.bool_]) -> SortedRows:
-        """Give the rows of some of the queries, in their order."""
+        """Rows of the chosen queries."""
         rows = np.flatnonzero(np.repeat(chosen, self.sizes))
         weights = None if self.weights is None else self.weights[rows]
         return SortedRows(take_rows(self.X, rows), self.y[rows], self.sizes[chosen], weights)
 
 
 def sorted_rows(estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any) -> SortedRows:
-    """Sort rows by query, with weights as the estimator takes them."""
+    """Sort rows by query, and check that the estimator takes the weights."""
     weights = None if sample_weight is None else _row_weights(estimator, grouping, sample_weight)
     if grouping.order is not None:
         X = take_rows(X, grouping.order)
@@ -69,17 +69,17 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
 
 
 def way_of_queries(estimator: Any) -> str | None:
-    """How ``fit`` takes the queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or not at all."""
+    """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
     accepted = accepted_by_fit(estimator)
-    # XGBoost takes sizes as well as numbers; the numbers come first, as with them it checks the number of rows.
+    # XGBoost also takes sizes; numbers come first, as it checks their length.
     return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
 
 
 def accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit``; where it takes ``**kwargs``, also of those that it may pass them on to."""
+    """Names of the parameters of ``fit``, and if it takes ``**kwargs``, of those of base classes."""
     if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
-            "estimator must be the ranker itself; got a Pipeline that ends in one and would not hand on the queries. "
+            "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."
         )
     names: set[str] = set()

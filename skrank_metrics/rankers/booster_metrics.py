@@ -15,72 +15,67 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
-# Boosters that take a metric by name, and the parameters that the names leave open.
+# Boosters that take a metric by name, and the parameters that are part of the name.
 _NAMED = {"xgboost": {}, "catboost": {"ndcg": ("gain",), "dcg": ("gain",)}}
 _CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
 
 
 @dataclass(frozen=True)
-class LightGBMMetric:
-    """A metric as LightGBM calls it, in the way of its scikit-learn interface and in that of ``lightgbm.train``."""
+class BoosterMetric:
+    """A metric of whole queries, named for boosters."""
 
     metric: BoundMetric
 
     @property
     def __name__(self) -> str:
-        return _name(self.metric)
+        # XGBoost parses names from a line of text, in which a space ends them.
+        return str(self.metric).replace(" ", "")
 
-    # LGBMRanker counts the parameters to find out whether to pass weights and sizes of groups.
+    def _value(self, y_true: Any, y_score: Any, sizes: Any, sample_weight: Any) -> float:
+        qid = np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.intp))
+        return float(self.metric(y_true, y_score, qid=qid, sample_weight=sample_weight))
+
+
+class LightGBMMetric(BoosterMetric):
+    """A metric as LightGBM calls it, from its scikit-learn interface or from ``lightgbm.train``."""
+
+    # LGBMRanker counts the parameters to decide whether to pass weights and group sizes.
     def __call__(self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
-        """Compute the metric: (y_true, y_score, weight, group), or (y_score, dataset) from ``lightgbm.train``."""
+        """Compute the metric from (y_true, y_score, weight, group), or (y_score, dataset) in ``lightgbm.train``."""
         if hasattr(y_score, "get_label"):
             dataset, y_score = y_score, y_true
             y_true, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
         if group is None:
             raise ValueError(
-                f"{_name(self.metric)} needs the sizes of queries, and the data hold none. Pass group= and eval_group= "
-                "to LGBMRanker.fit, or group= to lightgbm.Dataset."
+                f"{self.__name__} needs the sizes of queries, and the data hold none. Pass group= and eval_group= to "
+                "LGBMRanker.fit, or group= to lightgbm.Dataset."
             )
-        qid = np.repeat(np.arange(len(group)), np.asarray(group, dtype=np.intp))
-        value = self.metric(y_true, y_score, qid=qid, sample_weight=weight)
-        return _name(self.metric), float(value), self.metric.greater_is_better
+        return self.__name__, self._value(y_true, y_score, group, weight), self.metric.greater_is_better
 
 
-@dataclass(frozen=True)
-class XGBoostMetric:
+class XGBoostMetric(BoosterMetric):
     """A metric as ``xgboost.train`` calls it."""
-
-    metric: BoundMetric
-
-    @property
-    def __name__(self) -> str:
-        return _name(self.metric)
 
     def __call__(self, y_score: Any, dmatrix: Any) -> tuple[str, float]:
         """Compute the metric on predictions for a DMatrix."""
         if not hasattr(dmatrix, "get_uint_info"):
             raise TypeError(
                 f"dmatrix must be an xgboost.DMatrix, as xgb.train(custom_metric=) passes; got "
-                f"{type(dmatrix).__name__}. XGBRanker passes no queries: give it eval_metric=builtin_metric(...)."
+                f"{type(dmatrix).__name__}. XGBRanker passes no queries: set eval_metric=builtin_metric(...) there."
             )
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
         if len(sizes) == 0:
-            raise ValueError(f"{_name(self.metric)} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
+            raise ValueError(f"{self.__name__} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
         weights = dmatrix.get_weight()
-        value = self.metric(
-            dmatrix.get_label(),
-            y_score,
-            qid=np.repeat(np.arange(len(sizes)), sizes),
-            sample_weight=np.repeat(weights, sizes) if len(weights) else None,
-        )
-        return _name(self.metric), float(value)
+        of_rows = np.repeat(weights, sizes) if len(weights) else None
+        return self.__name__, self._value(dmatrix.get_label(), y_score, sizes, of_rows)
 
 
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
 
-    It is computed as everywhere in this package, so that the number to stop early by is that of the scorer on the same
-    rows. LightGBM goes on to compute its own metric beside it, unless told ``metric="None"``.
+    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metric,
+    unless ``metric="None"``.
 
     Parameters
     ----------
@@ -93,19 +88,19 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     -------
     eval_metric : callable
         Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``, returns name, value, and whether
-        larger is better. It pickles.
+        larger is better. Pickles.
 
     Raises
     ------
     ValueError
-        Where there is no metric, or no parameter value, of that name; in the call, where there are no queries or
-        weights vary within one.
+        If the metric or the value of a parameter is unknown; in the call, if there are no queries or weights vary
+        within one.
     TypeError
-        Where a parameter is unknown or of the wrong type.
+        If a parameter is unknown or has the wrong type.
 
     Examples
     --------
-    Two queries of two documents; the relevant one comes first and second, so that MRR is (1 + 1/2) / 2:
+    The relevant document is first of two in one query and second in the other, so MRR is (1 + 1/2) / 2:
 
     >>> from skrank_metrics import lightgbm_metric
     >>> lightgbm_metric("mrr@10")([1, 0, 1, 0], [2.0, 1.0, 1.0, 2.0], None, [2, 2])
@@ -117,11 +112,9 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
-    It is computed as everywhere in this package, on scores that XGBoost holds as float32. To stop early by it, tell
-    XGBoost that larger is better: ``maximize=True``.
+    XGBoost holds scores as float32. To stop early by the metric, pass ``maximize=True`` if larger values are better.
 
-    XGBRanker shows a callable one query at a time and averages by documents; it gets its metric by name, see
-    builtin_metric.
+    XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
 
     Parameters
     ----------
@@ -133,18 +126,18 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     Returns
     -------
     custom_metric : callable
-        Called as ``(y_score, dmatrix)``, returns name and value. It pickles.
+        Called as ``(y_score, dmatrix)``, returns name and value. Pickles.
 
     Raises
     ------
     ValueError
-        Where there is no metric, or no parameter value, of that name; in the call, where there are no queries.
+        If the metric or the value of a parameter is unknown; in the call, if there are no queries.
     TypeError
-        Where a parameter is unknown or of the wrong type; in the call, where XGBRanker makes it.
+        If a parameter is unknown or has the wrong type; in the call, if it comes from XGBRanker.
 
     Examples
     --------
-    Called by hand, with all that it asks of a DMatrix of two queries of two documents:
+    Called by hand, with a substitute for a DMatrix of two queries of two documents:
 
     >>> import numpy as np
     >>> from types import SimpleNamespace
@@ -158,18 +151,18 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
 
 
 def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
-    """Name the metric of XGBoost or CatBoost that computes a metric of this package.
+    """Get the name of XGBoost's or CatBoost's own implementation of a metric.
 
-    XGBRanker and CatBoostRanker do not show a callable the queries; there, ``eval_metric=`` takes this name. The
-    number is that of ``get_metric(metric, convention=booster)``, to which the scorer of the same number is
-    ``make_ranking_scorer(metric, convention=booster)``.
+    XGBRanker and CatBoostRanker pass no queries to a callable; their ``eval_metric=`` takes this name instead. The
+    number is that of ``get_metric(metric, convention=booster)`` and ``make_ranking_scorer(metric,
+    convention=booster)``.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
         What to compute, as in get_metric.
     booster : {"xgboost", "catboost"}
-        Whose name to give.
+        Library to name the metric for.
     **params
         Parameters of the metric, as in get_metric.
 
@@ -181,9 +174,9 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     Raises
     ------
     ValueError
-        Where the booster computes no such metric, or not with these parameters.
+        If the booster does not compute the metric, or not with these parameters.
     TypeError
-        Where a parameter is unknown or of the wrong type.
+        If a parameter is unknown or has the wrong type.
 
     Examples
     --------
@@ -223,10 +216,5 @@ def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
     if bound.average is None:
-        raise ValueError("average must be 'macro' or 'micro' in a booster, which wants one number; got None.")
+        raise ValueError("average must be 'macro' or 'micro' in a booster, which needs one number; got None.")
     return bound
-
-
-def _name(metric: BoundMetric) -> str:
-    # XGBoost reads the names back from a line of text, and takes them to end at a space.
-    return str(metric).replace(" ", "")

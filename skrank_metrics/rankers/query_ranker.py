@@ -1,4 +1,4 @@
-"""Any ranker, regressor or classifier as a ranker that scikit-learn's model selection can drive."""
+"""Rankers, regressors and classifiers in scikit-learn's model selection, fitted by query."""
 
 from __future__ import annotations
 
@@ -26,42 +26,40 @@ from skrank_metrics.rankers._fit_arguments import SortedRows, fit_arguments, sor
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an estimator on rows that are grouped by query ids.
 
-    Rankers want their rows sorted by query, and the queries as group sizes (LightGBM), as sorted numbers (XGBoost) or
-    as ids (CatBoost); none of these survives the slicing of cross-validation. This takes rows in any order with query
-    ids of any type, and gives the estimator what its ``fit`` asks for. Regressors and classifiers are fitted on the
-    rows as they are, which is pointwise ranking.
+    Rankers need rows sorted by query, and the queries as group sizes (LightGBM), sorted numbers (XGBoost) or ids
+    (CatBoost), none of which survives the slicing of cross-validation. QueryRanker takes rows in any order with query
+    ids of any type, and passes the estimator what its ``fit`` expects. Regressors and classifiers ignore the queries,
+    which is pointwise ranking.
 
-    The query ids are found in ``qid`` or ``groups``, both of which are requested where metadata routing is enabled, or
-    else in the index level "qid" of ``y``, see with_qid.
+    The query ids are ``qid``, else the index level "qid" of ``y`` (see with_qid), else ``groups``. ``qid`` and
+    ``groups`` are requested if metadata routing is enabled.
 
     Parameters
     ----------
     estimator : estimator object
-        LGBMRanker, XGBRanker, CatBoostRanker, or any regressor or classifier of scikit-learn's conventions. It is
-        cloned; its parameters are tuned as ``estimator__<name>``.
+        LGBMRanker, XGBRanker, CatBoostRanker, or any regressor or classifier with scikit-learn's interface. It is
+        cloned; tune its parameters as ``estimator__<name>``.
     validation_fraction : float, default=None
-        Share of the queries to hold back from the fit, so as to stop boosting by them; in (0, 1). Together with
-        early_stopping_rounds, for LGBMRanker, XGBRanker and CatBoostRanker. They watch the metric that the estimator
-        names (``metric`` of LightGBM, else ``eval_metric``), and NDCG@10 where it names none: for LightGBM that of
-        ``score``, for the others their own.
+        Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
+        XGBRanker or CatBoostRanker. They watch the metric that the estimator sets (``metric`` in LightGBM, else
+        ``eval_metric``), or NDCG@10 if it sets none: in LightGBM that of ``score``, in the others their own.
     early_stopping_rounds : int, default=None
-        Stop where so many boosting rounds have not improved the metric; at least 1.
+        Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw of the queries to hold back.
+        Source of the random draw of queries to hold out.
 
     Attributes
     ----------
     estimator_ : estimator object
         The fitted clone.
     queries_ : dict
-        The queries of the fit, held back ones included, with their numbers of documents.
+        The queries of the fit, held-out ones included, with their numbers of documents.
     best_iteration_ : int
-        Number of boosting rounds that predictions are made from, counted from 1 for every booster. Only with early
-        stopping.
+        Number of boosting rounds that predictions use, counted from 1 for every booster. Only with early stopping.
     n_features_in_ : int
-        Number of features, where the fitted estimator tells.
+        Number of features, if the fitted estimator has it.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of features, where the fitted estimator tells.
+        Names of the features, if the fitted estimator has them.
 
     See Also
     --------
@@ -115,9 +113,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         qid : array-like of shape (n_documents,), default=None
             Query ids.
         groups : array-like of shape (n_documents,), default=None
-            Query ids where ``qid`` is not given.
+            Query ids if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights. XGBoost and CatBoost weigh queries: for them, weights must not vary within a query.
+            Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
 
         Returns
         -------
@@ -127,10 +125,10 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            Where the query ids are missing, or weights or early stopping are asked of an estimator that has none.
+            If the query ids are missing, or the estimator does not support weights or early stopping.
         ValueError
-            Where labels, ids, weights or parameters are not valid, or lengths differ, or there are too few queries to
-            hold some back.
+            If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
+            some out.
         """
         stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
         if y is None:
@@ -170,13 +168,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         scores : ndarray of shape (n_documents,)
-            What the estimator predicts; of a classifier, the decision function or probability of the higher of two
-            labels, or the expected label from the probabilities of several.
+            Predictions of the estimator. For a classifier of two labels, its decision function if it has one; for
+            other classifiers, the expected label.
 
         Raises
         ------
         TypeError
-            Where a classifier of more than two labels gives no probabilities.
+            If a classifier of more than two labels has no predict_proba.
         """
         check_is_fitted(self, "estimator_")
         scores = _scores_to_rank_by(self.estimator_, X)
@@ -195,7 +193,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         qid : array-like of shape (n_documents,), default=None
             Query ids.
         groups : array-like of shape (n_documents,), default=None
-            Query ids where ``qid`` is not given.
+            Query ids if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights, which must not vary within a query.
 
@@ -207,15 +205,15 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            Where the query ids are missing.
+            If the query ids are missing.
         ValueError
-            Where labels, ids or weights are not valid.
+            If labels, ids or weights are not valid.
 
         Warns
         -----
         UserWarning
-            Where some of the queries are among those of the fit, unless they are all the same queries with as many
-            documents each: then it is the training part that is scored on purpose.
+            If some queries are among those of the fit. If all are, with the same numbers of documents, the training
+            part is scored on purpose.
         """
         score = RankingScore((get_metric("ndcg@10"),), 0)
         return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
@@ -223,7 +221,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
-        # A new array each time, as what is remembered of it must not be taken for that of another model.
+        # Predictions are remembered by identity, so each must be a new array.
         return to_float64(model.predict(X), "y_score").copy()
     if len(model.classes_) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Reports of the same queries and documents, put into one order."""
+"""Reports over the same queries and documents, aligned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 @dataclass(frozen=True)
 class Aligned:
-    """A metric of several rankings, per query."""
+    """Values of a metric for several rankings, per query."""
 
     values: dict[str, FloatArray]  # by name of the ranking
     qid: NDArray[Any]
@@ -25,7 +25,7 @@ class Aligned:
 
 
 def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
-    """Check that reports can be compared, and put their queries into the order of the first report."""
+    """Check that reports are comparable, and put their queries into the order of the first."""
     named = _named(reports)
     _check_metric(named, metric)
     places = _places(named, align)
@@ -80,7 +80,7 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
 
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
-    """Places in each report of the queries that are compared, in the order of the first report."""
+    """Positions in each report of the queries to compare, in the order of the first report."""
     numbers = {
         name: {query: place for place, query in enumerate(report.qid.tolist())} for name, report in named.items()
     }

@@ -28,7 +28,7 @@ from skrank_metrics.reports.statistics import (
     p_value,
 )
 
-# Differences that are smaller are sums of the same terms in another order.
+# Smaller differences come from adding the same terms in another order.
 ROUNDING = 1e-12
 
 
@@ -45,17 +45,15 @@ class Pair:
     interval : tuple of float
         Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both.
     p_value, p_adjusted : float
-        As it is, and corrected for the number of pairs.
+        Before and after the correction for the number of pairs.
     wins, ties, losses : int
         Number of queries on which the first is better, equal and worse.
     effect_size : float
-        The difference in standard deviations of the differences.
+        The difference divided by the standard deviation of the differences.
     n_queries : int
         Number of queries with a value in both.
-    differences : ndarray of shape (n_queries,)
-        Their differences.
-    qid : ndarray of shape (n_queries,)
-        Their ids.
+    differences, qid : ndarray of shape (n_queries,)
+        Their differences and ids.
     """
 
     first: str
@@ -77,13 +75,13 @@ class Pair:
 class Comparison(Result):
     """Differences between rankings of the same queries, with their significance.
 
-    Prints as a table, in notebooks too. ``to_frame()`` gives one row per pair, with the ends of the interval as "low"
+    Prints as a table, also in notebooks. ``to_frame()`` gives one row per pair, with the ends of the interval as "low"
     and "high".
 
     Attributes
     ----------
     metric : str
-        The metric that is compared.
+        Name of the metric.
     names : tuple of str
         Names of the rankings.
     test : str
@@ -91,9 +89,10 @@ class Comparison(Result):
     correction : str or None
         How p-values are corrected for the number of pairs.
     confidence : float
-        Of the intervals. Two rankings are significantly different if the adjusted p-value is at most 1 - confidence.
+        Confidence level of the intervals. Two rankings are significantly different if the adjusted p-value is at most
+        1 - confidence.
     pairs : tuple of Pair
-        Every two rankings, with attributes ``first``, ``second``, ``difference``, ``interval``, ``p_value``,
+        One per pair of rankings, with attributes ``first``, ``second``, ``difference``, ``interval``, ``p_value``,
         ``p_adjusted``, ``wins``, ``ties``, ``losses``, ``effect_size``, ``n_queries``, ``differences`` and ``qid``.
     greater_is_better : bool
         Whether larger values of the metric are better.
@@ -190,7 +189,7 @@ def compare(
     Returns
     -------
     comparison : Comparison
-        Prints as a table, in notebooks too.
+        Prints as a table, also in notebooks.
 
     Raises
     ------
@@ -268,7 +267,7 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         first,
         second,
         difference=found.mean,
-        interval=mean_interval(differences, weights, how.confidence),
+        interval=mean_interval(found, how.confidence),
         p_value=p_value(weighted, how.test, how.n_resamples, how.random),
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),

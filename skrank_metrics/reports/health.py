@@ -1,4 +1,4 @@
-"""What in labels and scores changes how to read a report."""
+"""Properties of labels and scores that change how to read a report."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SHOWN = 5e-5
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Health(Result):
-    """Counts of what can mislead, with one sentence per finding that changes how to read the numbers.
+    """Counts of misleading ties and queries, with one sentence per finding that changes how to read the numbers.
 
-    Prints as tables, in notebooks too. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
+    Prints as tables, also in notebooks. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
 
     Attributes
     ----------
     n_queries, n_documents : int
-        Number of queries, and of their documents.
+        Number of queries and of documents.
     n_tied : int
         Documents that share their score with another document of their query.
     n_tied_in_float32 : int
-        Further documents that would if scores were rounded to float32, as many libraries do.
+        Further documents that would tie if scores were rounded to float32, as many libraries do.
     n_repeated : int
         Rows with the same query, label and score as an earlier row.
     n_constant : int
@@ -84,7 +84,7 @@ class Health(Result):
 
 
 def examine(evaluation: Evaluation) -> Health:
-    """Count what can mislead, and put it into sentences."""
+    """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists, evaluation.metrics
     n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
     # For a distance, the best order of ties gives the smallest value. Without ties all orders give the same.
@@ -107,7 +107,7 @@ def examine(evaluation: Evaluation) -> Health:
 
 def _count_ties(lists: QueryLists) -> dict[str, int]:
     counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
-    # NaN, which equals nothing, fills the rows and stands for documents that are not ranked.
+    # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
     for queries in lists.blocks():
         order, ranked = sort_each_row(lists.windows(scores, queries, np.nan))
@@ -126,14 +126,14 @@ def _count_ties(lists: QueryLists) -> dict[str, int]:
 
 
 def _members(tied_with_previous: Mask) -> int:
-    """Entries of rows in groups of two or more."""
+    """Count the entries of tie groups of two or more."""
     either = np.pad(tied_with_previous, ((0, 0), (0, 1)))
     either[:, 1:] |= tied_with_previous
     return int(either.sum())
 
 
 def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
-    """Entries whose label is that of an earlier one of their tie group."""
+    """Count the entries with the label of an earlier entry of their tie group."""
     groups = np.zeros(labels.shape, dtype=np.intp)
     np.cumsum(~tied_with_previous, axis=1, out=groups[:, 1:])
     distinct, codes = np.unique(labels, return_inverse=True)

@@ -18,18 +18,18 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.health import Health, examine
-from skrank_metrics.reports.statistics import METHOD, TOO_FEW, check_confidence, mean_interval
+from skrank_metrics.reports.statistics import METHOD, TOO_FEW, check_confidence, mean_interval, moments
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RankingReport(Result):
     """Values of ranking metrics, as means and per query.
 
-    Prints as a table, in notebooks too. ``to_frame()`` gives one row per query, with the ids as index (in polars as a
+    Prints as a table, also in notebooks. ``to_frame()`` gives one row per query, with the ids as index (in polars as a
     first column "qid") and, if there are slices, a column "by".
 
-    The report keeps the labels and scores for ``health`` and ``slices``, which are computed on first use, also by
-    printing. Arrays of float64 that are sorted by query are not copied, so scores must not be overwritten before that.
+    ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
+    float64 that are sorted by query are not copied, so do not overwrite the scores before that.
 
     Attributes
     ----------
@@ -93,9 +93,10 @@ class RankingReport(Result):
         intervals : dict of str to tuple of float
             Lower and upper end by name of the metric; NaN if fewer than two queries have a value.
         """
-        confidence = check_confidence(confidence)
+        check_confidence(confidence)
         return {
-            name: mean_interval(values, self._weights_of(name), confidence) for name, values in self.per_query.items()
+            name: mean_interval(moments(values, self._weights_of(name)), confidence)
+            for name, values in self.per_query.items()
         }
 
     def _weights_of(self, name: str) -> FloatArray | None:
@@ -118,7 +119,7 @@ class RankingReport(Result):
 
     @cached_property
     def health(self) -> Health:
-        """What in labels and scores can mislead, with one sentence per finding that changes how to read the numbers.
+        """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters.
 
         Counts ties, further ties in float32, repeated rows, and queries with constant scores, with a single document,
         with relevant documents only and with none; and computes how far ties could move each metric.

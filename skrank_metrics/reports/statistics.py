@@ -27,10 +27,10 @@ class Moments:
 
 
 def moments(values: Any, weights: Any = None) -> Moments:
-    """Mean and spread; NaN where fewer values are defined than they need.
+    """Mean and spread; NaN if there are too few values.
 
-    Weights are of importance, not counts: the standard error is that of a ratio estimate, and the number of queries
-    that counts is (sum w)^2 / sum w^2 (Kish 1965). Equal weights give the textbook's formulas.
+    Weights express importance, not counts: the standard error is that of a ratio estimate, and the effective number of
+    queries is (sum w)^2 / sum w^2 (Kish 1965). Equal weights give the usual formulas.
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -45,20 +45,20 @@ def moments(values: Any, weights: Any = None) -> Moments:
     return Moments(len(values), mean, float(np.sqrt(shares @ squares)), n, float(np.sqrt(shares**2 @ squares)))
 
 
-def mean_interval(values: Any, weights: Any = None, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a mean over queries by Student's t; (nan, nan) where fewer than two values are defined.
+def mean_interval(found: Moments, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of a mean over queries by Student's t; (nan, nan) if there are fewer than two values.
 
-    Simulated on reciprocal ranks of 30 to 200 queries, it covers as often as the bootstrap, within a percentage point.
+    In simulations on reciprocal ranks of 30 to 200 queries, its coverage is within a percentage point of the
+    bootstrap's.
     """
-    found = moments(values, weights)
-    if not found.error > 0:  # no spread, or nothing to tell one from
+    if not found.error > 0:  # no spread, or fewer than two values
         return (np.nan, np.nan) if np.isnan(found.error) else (found.mean, found.mean)
     low, high = stats.t.interval(confidence, found.n_effective - 1, loc=found.mean, scale=found.error)
     return float(low), float(high)
 
 
 def check_confidence(confidence: Any) -> float:
-    """A share of intervals that shall cover, in (0, 1)."""
+    """Check a confidence level, in (0, 1)."""
     return float(check_number(confidence, "confidence", "(0, 1)"))
 
 
@@ -69,14 +69,14 @@ TESTS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: "no correction"}
 
-# The sums of all signs of eight differences are looked up by a random byte: one step where there would be eight.
+# A random byte looks up the sum of eight differences with random signs.
 BITS = 8
-# Tables of so many bytes' worth of differences (128 KiB) stay in the second-level cache.
+# This many tables of 256 sums (128 KiB) stay in the second-level cache.
 TABLES = 64
 
 
 def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -> float:
-    """Two-sided p-value of a mean (Wilcoxon: a centre) of 0; 1 where no two queries differ."""
+    """Two-sided p-value of a mean (Wilcoxon: a centre) of 0; 1 if no query differs."""
     changed = differences[differences != 0]
     if len(differences) < 2 or not len(changed):
         return 1.0
@@ -85,17 +85,17 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
     if test == "wilcoxon":
         return float(stats.wilcoxon(changed).pvalue)
     with warnings.catch_warnings():
-        # Where all differences are equal, SciPy gives p = 0 and says that this is not precise.
+        # If all differences are equal, SciPy returns p = 0 and warns of lost precision.
         warnings.filterwarnings("ignore", message="Precision loss occurred", category=RuntimeWarning)
         return float(stats.ttest_rel(differences, np.zeros_like(differences)).pvalue)
 
 
 def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float:
-    """Share of random signs that give a sum at least as far from 0; of all signs, where they are few enough.
+    """Share of the sums with random signs that are at least as far from 0; with all signs if these are few enough.
 
-    With random signs the observed ones count among them (Phipson & Smyth 2010), so that p is never 0.
+    The observed signs count as one of the random ones (Phipson & Smyth 2010), so p is never 0.
     """
-    # Sums that are equal but for rounding count as equal: per-query values are few, and ties of sums frequent.
+    # Values per query are few, so sums often tie; those that differ by rounding only count as equal.
     observed = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
     if 2 ** len(differences) <= n_resamples:
         return float((np.abs(_all_sums(differences)) >= observed).mean())
@@ -125,7 +125,7 @@ def _random_sums(differences: FloatArray, n_resamples: int, random: Any) -> Floa
 
 
 def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
-    """P-values to be compared with the level of all tests together (Holm) or a false discovery rate (BH)."""
+    """Correct p-values for the number of tests: Holm for the family-wise error, BH for the false discovery rate."""
     if correction is None:
         return p_values
     if correction == "bh":

@@ -48,6 +48,7 @@ def test_heads_are_wrapped_before_names():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_numbers", range(1, 30))
 @pytest.mark.parametrize("n_names", [0, 1, 2])
 def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):

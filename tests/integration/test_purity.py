@@ -216,6 +216,7 @@ print(seen)
 """
 
 
+@pytest.mark.slow
 def test_neither_import_nor_scoring_touches_network_programs_or_disk():
     # What the dependencies do while they are imported is their own.
     code = AUDITED.format(before="import scipy.optimize, scipy.stats, sklearn.model_selection", after="")
@@ -223,6 +224,7 @@ def test_neither_import_nor_scoring_touches_network_programs_or_disk():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_the_audit_sees_what_it_looks_for(tmp_path):
     acts = "import socket, subprocess; open('written', 'w'); socket.socket(); subprocess.Popen(['true']).wait()"
     code = AUDITED.format(before="", after=acts + "; print({event for event, _ in seen}); raise SystemExit")

@@ -103,6 +103,7 @@ def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
         assert split_scores(search, candidate) == by_hand(problem, what)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "n_jobs", "error", "message"),
     [
@@ -144,6 +145,7 @@ def fold_without_relevant_documents(problem):
     return (X, y, qid), PredefinedQuerySplit(qid % 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (2, "raise")])
 def test_a_fold_without_a_relevant_document_counts_0_for_every_candidate(problem, n_jobs, error_score):
     problem, cv = fold_without_relevant_documents(problem)
@@ -154,6 +156,7 @@ def test_a_fold_without_a_relevant_document_counts_0_for_every_candidate(problem
     assert search.best_params_ == {"estimator__what": "fine"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "error_score"), [(1, np.nan), (1, "raise"), (2, np.nan)])
 def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_score):
     # Every candidate would have a mean of NaN, and the first one would win.

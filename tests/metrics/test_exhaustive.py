@@ -54,6 +54,7 @@ def test_no_query_is_left_out():
     assert sum(3**n * len(weak_orders(n)) for n in range(1, 6)) == 137_919
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_equals_exact_arithmetic_on_every_query(name, ties):

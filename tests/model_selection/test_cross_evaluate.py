@@ -143,7 +143,7 @@ def test_a_bare_ranker_takes_its_ids():
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
-        ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query once at the most; got query"),
+        ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query at most once; got query"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
         ({"estimators": LogisticRegression()}, ValueError, "one score per document; got 5 columns, one per"),
     ],

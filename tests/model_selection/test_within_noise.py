@@ -89,7 +89,7 @@ def test_equal_candidates_and_constant_distances():
         (
             lambda: within_noise(prefer="depth")(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}])),
             TypeError,
-            "prefer must name a parameter of numbers; got None of 'depth'. Pass a function",
+            "prefer must name a numeric parameter; got depth=None. Pass a function",
         ),
     ],
 )

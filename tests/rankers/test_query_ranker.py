@@ -22,8 +22,15 @@ from sklearn.tree import DecisionTreeClassifier
 from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
-from skrank_metrics import _sklearn_internals
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    _sklearn_internals,
+    lightgbm_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 RANKERS = [
     LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
@@ -132,6 +139,7 @@ def test_scores_are_ndcg_at_10(model, shuffled):
     assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
 def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
     X, y, qid = shuffled

@@ -80,8 +80,9 @@ def to_float64(values: Any, name: str) -> FloatArray:
     """A non-empty 1-D or 2-D array of real numbers as float64; no copy if it is one already."""
     array = to_array(values, name)
     typed = isinstance(getattr(values, "dtype", None), np.dtype)
-    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) > LARGEST_EXACT_INTEGER):
-        array = np.array(values, dtype=object)  # NumPy made floats of [2**53 + 1, 0.5]
+    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
+        # NumPy made floats of [2**53 + 1, 0.5], and pandas those of a DataFrame of integers and floats.
+        array = np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
     if array.size == 0:

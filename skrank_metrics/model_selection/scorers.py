@@ -74,7 +74,11 @@ class _Last(threading.local):
         """Check and group the rows, unless they are those that another scorer of the dict has loaded."""
         scores = to_array(y_score, "y_score")
         given = (y_true, scores, ids_in_index(y_true), *columns.values())
-        contents = tuple(None if part is None else np.asarray(part) for part in given)
+        # Lists become objects, as np.asarray refuses ragged ones and makes equal strings of 1 and "1".
+        kinds = (None if hasattr(part, "dtype") else object for part in given)
+        contents = tuple(
+            part if part is None else np.asarray(part, kind) for part, kind in zip(given, kinds, strict=True)
+        )
         if score.together is self.together and score.number in self.left and _same(contents, self.contents):
             return
         check_one_column(scores, ", or pass response_method='predict'")

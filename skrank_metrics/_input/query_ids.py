@@ -124,6 +124,14 @@ def row_labels(column: Any) -> Any:
     return None if index.nlevels == 1 else index.droplevel("qid")
 
 
+def without_labels(column: Any) -> Any:
+    """A column without the labels of its rows, but with the query ids in its index."""
+    if row_labels(column) is None:
+        return column
+    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
+
+
 def counts_rows(index: Any) -> bool:
     """Whether an index is the one that pandas makes by default."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1

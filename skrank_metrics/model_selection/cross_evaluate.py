@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping, query_weights
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._input.query_ids import check_aligned, query_ids, without_labels
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
@@ -147,7 +147,10 @@ def cross_evaluate(
     bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
     queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X, sample_weight=sample_weight)
     weights = None if sample_weight is None else query_weights(sample_weight, queries)[queries.codes]
-    params, ids = dict(params or {}), queries.ids[queries.codes]
+    check_aligned(X=X, y=y, **(params or {}))
+    # Labels are checked now, and in folds a default index no longer counts from 0.
+    y, params = without_labels(y), {name: without_labels(value) for name, value in (params or {}).items()}
+    ids = queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
     splitter = QueryKFold(5) if cv is None else check_cv(cv)
     splits = list(split_rows(splitter, X, y, units, ids))

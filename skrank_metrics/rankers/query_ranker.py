@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
 from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._sklearn_internals import queries_of, remember
+from skrank_metrics._sklearn_internals import check_rows, queries_of, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.rankers._early_stopping import (
@@ -135,8 +135,8 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
-        columns = {"X": X, "sample_weight": sample_weight}
-        grouping = query_ids(len(labels), "QueryRanker.fit", y=y, qid=qid, groups=groups, **columns)
+        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
+        grouping = query_ids(len(labels), "QueryRanker.fit", X=X, **columns)
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
         validate_data(self, X, skip_check_array=True)
@@ -218,6 +218,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If some queries are among those of the fit. If all are, with the same numbers of documents, the training
             part is scored on purpose.
         """
+        check_rows(X, y=y)
         score = RankingScore((get_metric("ndcg@10"),), 0)
         return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
 

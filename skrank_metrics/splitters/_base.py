@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._sklearn_internals import check_rows
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -77,7 +78,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 def units_of(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
     """Rows grouped by the unit to keep together."""
     check_consistent_length(X, y)
-    return query_ids(count_rows(X), "A query-aware split", y=y, qid=qid, groups=groups, unit=True, rows_of="X", X=X)
+    columns = check_rows(X, y=y, qid=qid, groups=groups)
+    return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", X=X, **columns)
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:

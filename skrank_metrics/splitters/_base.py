@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 
 from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
@@ -78,6 +78,11 @@ def units_of(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
     """Rows grouped by the unit to keep together."""
     check_consistent_length(X, y)
     return query_ids(count_rows(X), "A query-aware split", y=y, qid=qid, groups=groups, unit=True, rows_of="X", X=X)
+
+
+def random_source(random_state: Any) -> Any:
+    """Random numbers as in scikit-learn, or from a Generator of NumPy."""
+    return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:

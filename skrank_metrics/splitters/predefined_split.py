@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.arrays import IntArray, Mask, check_bool
 from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.query_ids import check_ids, check_whole
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, units_of
@@ -55,12 +55,11 @@ class PredefinedQuerySplit(QuerySplitter):
     """
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
-        if not isinstance(validation, bool):
-            raise TypeError(f"validation must be True or False; got {validation!r}.")
+        check_bool(validation, "validation")
         if isinstance(parts, str) or not hasattr(parts, "__len__"):
             raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
-        self.validation: bool = validation
+        self.validation: bool = bool(validation)
         self.n_splits: int = len(self._grouped_parts().ids)
         least = 3 if validation else 2
         if self.n_splits < least:

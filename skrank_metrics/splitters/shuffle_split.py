@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import Mask, check_int, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 
 class QueryShuffleSplit(QuerySplitter):
@@ -32,7 +32,7 @@ class QueryShuffleSplit(QuerySplitter):
     train_size : float or int, default=None
         Queries to train on: a float in (0, 1) is a share of all queries, rounded down, an int their number. If None,
         all queries that test_size leaves.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance, default=None
         Seed of the draws.
 
     Raises
@@ -71,7 +71,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.random_state: Any = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        random = check_random_state(self.random_state)
+        random = random_source(self.random_state)
         for _ in range(self.n_splits):
             yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
 
@@ -98,7 +98,7 @@ def query_train_test_split(
         Queries to test on, as in QueryShuffleSplit. If None, all that train_size leaves, or 0.25 if that is None too.
     train_size : float or int, default=None
         Queries to train on, as in QueryShuffleSplit. If None, all queries that test_size leaves.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance, default=None
         Seed of the draw.
 
     Returns
@@ -134,7 +134,7 @@ def query_train_test_split(
     who, n_rows = "query_train_test_split", count_rows(arrays[0])
     for y in carriers:
         grouping = query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns)
-    sides = _draw(grouping, test_size, train_size, 0.25, check_random_state(random_state))
+    sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 

@@ -104,7 +104,7 @@ def make_ranking(
         Number of grades, 0 to n_grades - 1.
     noise : float, default=1.0
         Standard deviation of the noise in the grades; that of the signal is 1.
-    random_state : int, RandomState or Generator instance, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed.
 
     Returns
@@ -115,13 +115,6 @@ def make_ranking(
         Grades, int.
     qid : ndarray of shape (n_documents,)
         Query ids 0 to n_queries - 1, ascending.
-
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------

@@ -53,16 +53,8 @@ class QueryKFold(QuerySplitter):
         balances all of these, lengths separately for queries with and without relevant documents.
     shuffle : bool, default=False
         Whether to draw the folds at random among those balanced in this way.
-    random_state : int, RandomState or Generator instance, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draw. Only with shuffle=True.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has the wrong type or, in ``split``, there are no ids, or no labels to stratify by.
-    ValueError
-        If a parameter is not valid or, in ``split``, there are fewer queries than folds or a query is in two
-        ``groups``.
 
     See Also
     --------
@@ -123,15 +115,8 @@ class RepeatedQueryKFold(QueryKFold):
         Number of times to draw the folds, at least 1.
     stratify : {None, "relevance", "size", "both"}, default=None
         What else to balance, as in QueryKFold.
-    random_state : int, RandomState or Generator instance, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draws.
-
-    Raises
-    ------
-    TypeError
-        As in QueryKFold.
-    ValueError
-        As in QueryKFold, or if n_repeats is below 1.
 
     Examples
     --------
@@ -210,23 +195,15 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
     if n_folds > MOST_FOLDS_TO_ASSIGN:
         scaled = scaled.sum(axis=1, keepdims=True)
-    assign = _assign_one_amount if scaled.shape[1] == 1 else _assign
     folds, loads = np.empty(len(order), dtype=np.intp), np.zeros((n_folds, scaled.shape[1]))
     for first in range(0, len(order), n_folds):
         turn = order[first : first + n_folds]
-        places, chosen = assign(scaled[turn], loads)
-        turn = turn[places]
+        if scaled.shape[1] == 1:
+            turn = turn[np.argsort(-scaled[turn, 0], kind="stable")]
+            chosen = np.argsort(loads[:, 0], kind="stable")[: len(turn)]
+        else:  # in the sum of squares of load + amount, only the mixed term depends on the assignment
+            places, chosen = linear_sum_assignment(scaled[turn] @ loads.T)
+            turn = turn[places]
         folds[turn] = chosen
         loads[chosen] += scaled[turn]
     return folds
-
-
-def _assign_one_amount(amounts: FloatArray, loads: FloatArray) -> tuple[IntArray, IntArray]:
-    most = np.argsort(-amounts[:, 0], kind="stable")
-    return most, np.argsort(loads[:, 0], kind="stable")[: len(most)]
-
-
-def _assign(amounts: FloatArray, loads: FloatArray) -> tuple[IntArray, IntArray]:
-    # In the sum of squares of load + amount, only the mixed term depends on the assignment.
-    places, chosen = linear_sum_assignment(amounts @ loads.T)
-    return places, chosen

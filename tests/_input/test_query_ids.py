@@ -33,7 +33,7 @@ def test_splits_are_by_groups_then_qid_then_the_index_of_y(y):
     assert found(y, unit=True) == [5, 6, 6]
     assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
     assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == ["u", "v", "v"]
-    with pytest.raises(ValueError, match="all rows of a query in one group; got query 6 in group u and group v"):
+    with pytest.raises(ValueError, match="groups must be constant within a query; got u and v in query 6"):
         found(y, groups=["u", "u", "v"], unit=True)
 
 

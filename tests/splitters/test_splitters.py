@@ -246,7 +246,7 @@ def test_every_splitter_refuses_bad_ids(splitter):
     with pytest.raises(ValueError, match="qid must have the same length as X"):
         next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
     groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
-    message = "groups must hold all rows of a query in one group; got query 7 in group 7 and group -1"
+    message = "groups must be constant within a query; got 7 and -1 in query 7"
     with pytest.raises(ValueError, match=message):
         next(splitter.split(CONTRACT_X, CONTRACT_Y, groups=groups, qid=CONTRACT_QID))
     with pytest.raises(ValueError, match=message):
@@ -378,12 +378,12 @@ def test_the_folds_of_mslr():
 
 
 def test_the_first_of_several_cut_queries_is_named():
-    with pytest.raises(ValueError, match="got query b in group 1 and group 2"):
+    with pytest.raises(ValueError, match=r"groups must be constant within a query; got 1 and 2 in query .b."):
         next(QueryKFold(2).split([[0]] * 5, qid=["a", "b", "b", "c", "c"], groups=[1, 1, 2, 1, 3]))
 
 
 def test_a_query_in_two_parts():
-    with pytest.raises(ValueError, match=r"parts must hold all .* got query b in part 1 and part 2"):
+    with pytest.raises(ValueError, match=r"parts must be constant within a query; got 1 and 2 in query .b."):
         next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
     with pytest.raises(ValueError, match="3 different parts or more to split in three; got 2"):
         next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))

@@ -143,8 +143,7 @@ def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     lossy = False
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
-        lossy = len(kinds) > 1 or any(issubclass(kind, str | bytes) for kind in kinds)
-        lossy |= kinds == {int} and max(ids) >= 2**63
+        lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
@@ -175,7 +174,7 @@ def _is_numpy_number(value: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    if isinstance(value, tuple):  # which compares NaN by identity
+    if isinstance(value, tuple | frozenset):  # which compare NaN by identity
         return any(map(_is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -65,19 +65,19 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         ValueError
             If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
-        grouping = units_of(X, y, groups, qid)
+        grouping = self._units(X, y, groups, qid)
         for train, test in self._sides(grouping, y):
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
+
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+        """Rows grouped by the unit to keep together."""
+        check_consistent_length(X, y)
+        sources = {"y": y, "qid": qid, "groups": groups, "X": X, **columns}
+        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", **sources)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
         """Masks of the queries to train on and to test on."""
-
-
-def units_of(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
-    """Rows grouped by the unit to keep together."""
-    check_consistent_length(X, y)
-    return query_ids(count_rows(X), "A query-aware split", y=y, qid=qid, groups=groups, unit=True, rows_of="X", X=X)
 
 
 def random_source(random_state: Any) -> Any:

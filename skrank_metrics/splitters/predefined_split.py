@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray, Mask, check_bool
 from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
 from skrank_metrics._input.query_ids import check_ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, units_of
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 
 class PredefinedQuerySplit(QuerySplitter):
@@ -92,9 +92,12 @@ class PredefinedQuerySplit(QuerySplitter):
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold 3 different parts or more to split in three; got {self.n_splits}.")
-        codes = (grouping := units_of(X, y, groups, qid)).codes
+        codes = (grouping := self._units(X, y, groups, qid)).codes
         for train, validation, test in self._thirds(grouping):
             yield np.flatnonzero(train[codes]), np.flatnonzero(validation[codes]), np.flatnonzero(test[codes])
+
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+        return super()._units(X, y, groups, qid, parts=self.parts)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         for train, _, test in self._thirds(grouping):

@@ -120,12 +120,10 @@ def query_train_test_split(
     _check_size(test_size, "test_size")
     _check_size(train_size, "train_size")
     check_consistent_length(*arrays)
-    columns = {f"array {place}": array for place, array in enumerate(arrays)}
-    carriers = [array for array in arrays if ids_in_index(array) is not None] or [None]
-    ids = ids_in_index(carriers[0]) if qid is None else qid
+    columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
+    ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     who, n_rows = "query_train_test_split", count_rows(arrays[0])
-    for y in carriers:
-        grouping = query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns)
+    grouping = query_ids(n_rows, who, y=None, qid=ids, rows_of="the arrays", **columns)
     sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]

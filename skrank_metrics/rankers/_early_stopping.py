@@ -6,11 +6,11 @@ import importlib
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skrank_metrics._input.arrays import check_int, check_number
 from skrank_metrics.rankers._fit_arguments import SortedRows, accepted_by_fit, way_of_queries
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
+from skrank_metrics.splitters._base import random_source
 
 # Watched if the estimator sets no metric; the one of QueryRanker.score.
 METRIC = "ndcg@10"
@@ -45,10 +45,8 @@ def hold_back(rows: SortedRows, fraction: float, random_state: Any) -> tuple[Sor
             f"{n_validation} of {n_queries} queries for validation with validation_fraction={fraction}. Fit on more "
             "queries, or set another fraction."
         )
-    # Which scikit-learn does not take as a random state.
-    random = random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
     held_back = np.zeros(n_queries, dtype=bool)
-    held_back[random.permutation(n_queries)[:n_validation]] = True
+    held_back[random_source(random_state).permutation(n_queries)[:n_validation]] = True
     return rows.of_queries(~held_back), rows.of_queries(held_back)
 
 

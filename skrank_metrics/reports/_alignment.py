@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.statistics import bounds_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Aligned:
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
+    bounds: tuple[float, float]  # of the difference of two values
 
 
 def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
@@ -30,12 +33,15 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
     _check_metric(named, metric)
     places = _places(named, align)
     _check_documents(named, places)
-    first = next(iter(named))
+    name, first = next(iter(named.items()))
+    values = {name: report.per_query[metric][places[name]] for name, report in named.items()}
+    low, high = bounds_of(first.metrics[metric], np.concatenate(list(values.values())))
     return Aligned(
-        {name: report.per_query[metric][places[name]] for name, report in named.items()},
-        named[first].qid[places[first]],
+        values,
+        first.qid[places[name]],
         _common_weights(named, places),
-        named[first].metrics[metric].greater_is_better,
+        first.metrics[metric].greater_is_better,
+        (low - high, high - low),
     )
 
 
@@ -102,20 +108,26 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
     """Refuse queries with other documents or labels, as their differences are not due to the rankings alone."""
-    found = {name: tuple(of_queries[places[name]] for of_queries in report.documents) for name, report in named.items()}
-    first, *others = found
-    sizes, labels = found[first]
+    labels = {}
+    for name, report in named.items():
+        sizes, of_queries = report.documents
+        split = np.split(of_queries, np.cumsum(sizes)[:-1])
+        labels[name] = [split[place] for place in places[name]]
+    first, *others = labels
     for name in others:
-        differs = (found[name][0] != sizes) | ~np.isclose(found[name][1], labels, rtol=1e-9, atol=0)
-        if differs.any():
-            place = int(np.flatnonzero(differs)[0])
-            query = named[first].qid[places[first]].tolist()[place]
-            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
-            raise ValueError(
-                f"reports must have the same documents with the same labels; got {one} in {first!r} and {other} in "
-                f"{name!r} for query {query!r}. Evaluate both on all documents; mark those that a ranking lacks with "
-                "retrieved=."
-            )
+        for place, (one, other) in enumerate(zip(labels[first], labels[name], strict=True)):
+            if not np.array_equal(one, other):
+                query = named[first].qid[places[first]].tolist()[place]
+                raise ValueError(
+                    f"reports must have the same documents with the same labels; got {_spelled(one)} in {first!r} and "
+                    f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "
+                    "that a ranking lacks with retrieved=."
+                )
+
+
+def _spelled(labels: FloatArray) -> str:
+    shown = ", ".join(f"{label:g}" for label in labels[:10]) + ", ..." * (len(labels) > 10)
+    return f"{counted(len(labels), 'document')} with labels {shown}"
 
 
 def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:

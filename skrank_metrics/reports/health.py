@@ -44,8 +44,9 @@ class Health(Result):
         Queries of several documents, all of them relevant (label > 0).
     n_no_relevant : int
         Queries without a relevant document.
-    tie_range : dict of str to tuple of float
-        Mean of each metric with all ties at worst and at best.
+    tie_means : dict of str to tuple of float
+        Mean of each metric with tied documents in ascending and in descending order of their labels, as with
+        ``ties="worst"`` and ``ties="best"``. For most metrics, no other order gives less or more.
     findings : tuple of str
         One sentence per finding.
     """
@@ -59,7 +60,7 @@ class Health(Result):
     n_single_document: int
     n_all_relevant: int
     n_no_relevant: int
-    tie_range: dict[str, tuple[float, float]]
+    tie_means: dict[str, tuple[float, float]]
     findings: tuple[str, ...] = ()
 
     def _parts(self) -> list[Part]:
@@ -78,7 +79,7 @@ class Health(Result):
                 (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
                 [(name, number, number / total) for name, number, total in counts],
             ),
-            Table(("ties", "at worst", "at best"), [(name, *ends) for name, ends in self.tie_range.items()]),
+            Table(("tied labels", "ascending", "descending"), [(name, *ends) for name, ends in self.tie_means.items()]),
             *(self.findings or ["Nothing found that changes how to read the numbers."]),
         ]
 
@@ -87,7 +88,7 @@ def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists, evaluation.metrics
     n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
-    # For a distance, the best order of ties gives the smallest value. Without ties all orders give the same.
+    # Without ties, all orders give the same.
     extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
@@ -99,7 +100,7 @@ def examine(evaluation: Evaluation) -> Health:
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
         n_no_relevant=int((n_relevant == 0).sum()),
-        tie_range={name: (extremes[0].mean(name), extremes[1].mean(name)) for name in metrics},
+        tie_means={name: (extremes[0].mean(name), extremes[1].mean(name)) for name in metrics},
     )
     means = {name: evaluation.mean(name) for name in metrics}
     return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
@@ -142,15 +143,15 @@ def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
 
 
 def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[str]:
-    # A metric that is undefined for all queries has no range.
-    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_range.items()}
+    # A metric that is undefined for all queries has no means.
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_means.items()}
     widest = max(spread, key=lambda name: spread[name])
     if health.n_tied and spread[widest] >= SHOWN:
-        worst, best = health.tie_range[widest]
+        worst, best = health.tie_means[widest]
         yield (
             f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another document "
-            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with ties at worst and "
-            f"{best:.4f} at best."
+            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
+            f"documents ascending and {best:.4f} with them descending."
         )
     if health.n_constant:
         yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import Mask, refuse_masked
+from skrank_metrics._input.arrays import refuse_masked
 from skrank_metrics._input.grouping import Grouping, group_rows
 
 
@@ -29,18 +29,12 @@ def query_ids(
     the unit that a split must keep together: ``groups`` come first, and must not cut a query. Errors name ``who``
     needs the ids and ``rows_of``, which has ``n_rows`` rows, as have all other ``columns``.
     """
-    labels = "y_true" if rows_of == "y_true" else "y"
-    check_aligned(**{"X": columns.pop("X", None), labels: y, "qid": qid, "groups": groups, **columns})
-    given, carried = (
-        None if ids is None else group_rows(check_ids(ids, n_rows, "qid", rows_of)) for ids in (qid, ids_in_index(y))
-    )
-    if given is not None and carried is not None and not np.array_equal(given.codes, carried.codes):
-        row = int(np.flatnonzero(given.codes != carried.codes)[0])
-        raise ValueError(
-            f"qid must agree with the index level 'qid' of y; got {given.ids[given.codes[row]]!s} and "
-            f"{carried.ids[carried.codes[row]]!s} at row {row}. Pass one of the two."
-        )
-    queries = carried if given is None else given
+    columns = {"X": columns.pop("X", None), "y_true" if rows_of == "y_true" else "y": y, **columns}
+    check_aligned(**columns, qid=qid, groups=groups)
+    carried = {f"the index level 'qid' of {name}": ids_in_index(column) for name, column in columns.items()}
+    queries = None
+    if qid is not None or ids_in_index(y) is not None:
+        queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
     if groups is None or (queries is not None and not unit):
         if queries is None:
             raise TypeError(_missing_ids_message(who, "groups" if unit else "qid"))
@@ -49,6 +43,22 @@ def query_ids(
     if queries is not None and qid is not groups:
         check_whole(queries, units, "groups", "group", ", or pass groups=qid")
     return units
+
+
+def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
+    """Group rows by the first source of ids, which all others must agree with."""
+    found = [
+        (name, group_rows(check_ids(ids, n_rows, "qid", rows_of))) for name, ids in sources.items() if ids is not None
+    ]
+    (first, queries), *others = found
+    for name, other in others:
+        if not np.array_equal(queries.codes, other.codes):
+            row = int(np.flatnonzero(queries.codes != other.codes)[0])
+            raise ValueError(
+                f"{first} must agree with {name}; got {queries.ids[queries.codes[row]]!s} and "
+                f"{other.ids[other.codes[row]]!s} at row {row}. Pass one of the two."
+            )
+    return queries
 
 
 def ids_in_index(y: Any) -> Any:
@@ -138,42 +148,57 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
     if kind == "T":
         array = array.astype(object)
-    missing = np.zeros(0, dtype=bool)
-    if kind == "f":
-        missing = np.isnan(array)
-    elif kind in "mM":
-        missing = np.isnat(array)
-    elif array.dtype.kind == "O":
-        missing = _missing_objects(array, name)
-    if missing.any():
+    elif array.dtype == np.float16:  # which pandas has no index of
+        array = array.astype(np.float32)
+    missing: Any = ()
+    if kind in "fmM":
+        missing = array != array
+    elif kind in "OT":
+        array, missing = _check_objects(array, name)
+    if np.any(missing):
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(f"{name} must not hold missing ids; got {array[row]} at row {row}.")
     return array
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
-    # np.asarray turns [1, "1"] into two equal strings and [2**60, 0.5] into floats: two queries would become one.
-    if isinstance(ids, list | tuple) and len({type(value) for value in ids}) > 1:
-        array = np.empty(len(ids), dtype=object)
-        array[:] = ids
-        return array
+    # np.asarray turns [1, "1"] into equal strings, [2**60, 0.5] and [2**63, -1] into floats, and "a\0" into "a".
+    lossy = False
+    if isinstance(ids, list | tuple):
+        kinds = set(map(type, ids))
+        lossy = len(kinds) > 1 or any(issubclass(kind, str | bytes) for kind in kinds)
+        lossy |= kinds == {int} and max(ids) >= 2**63
     try:
-        return np.asarray(ids)
+        array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
         raise ValueError(f"{name} must be 1-D, one id per document; got rows of different lengths.") from None
+    lost = array.dtype.kind in "US" and array.ndim == 1 and not isinstance(ids, np.ndarray)  # of polars
+    return _to_objects(ids) if lost else array
 
 
-def _missing_objects(array: NDArray[Any], name: str) -> Mask:
-    # Different values are few; only if one of them is missing is every row looked at.
+def _to_objects(ids: Any) -> NDArray[Any]:
+    return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
+    """Hashable ids that compare as their hashes do, and a mask of those missing, if any."""
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:
         raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
-    if not any(map(_is_missing, different)):
-        return np.zeros(0, dtype=bool)
-    return np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
+    # Different values are few; only if one of them calls for it is every row looked at.
+    if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but not their hashes
+        array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
+    missing = any(map(_is_missing, different))
+    return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()
+
+
+def _is_numpy_number(value: Any) -> bool:
+    return isinstance(value, np.integer | np.floating) and not isinstance(value, np.timedelta64)
 
 
 def _is_missing(value: Any) -> bool:
+    if isinstance(value, tuple):  # which compares NaN by identity
+        return any(map(_is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import NaNScoreError, to_array
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
+from skrank_metrics._input.query_ids import ids_in_index
 from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
@@ -41,11 +44,9 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        data = {"y_true": y_true, "y_score": y_score, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         try:
-            check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-            lists = query_lists(**data, who=f"The scorer {self.metric}")
-            value = float(self.metric.aggregate(self._result(lists, y_score), lists.weights))
+            _last.load(self, y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
+            value = float(self.metric.aggregate(_last.take(self.number), _last.weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
                     f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
@@ -58,33 +59,53 @@ class RankingScore:
             return cast(float, fail_in_search(error))
         return value
 
-    def _result(self, lists: QueryLists, y_score: Any) -> PerQuery:
-        # The first scorer of a dict ranks for all, the others take their results. Arrays can change in place, so
-        # contents are compared, not identities.
-        parts = (lists.labels, lists.scores, lists.grouping.sizes, lists.weights)
-        data = [part if part is None else part.tobytes() for part in parts] if len(self.together) > 1 else []
-        if _last.together is not self.together or self.number not in _last.results or _last.data != data:
-            warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
-            _last.together, _last.data, _last.results = self.together, data, self._results(lists)
-        result = _last.results.pop(self.number)
-        if not _last.results:
-            _last.data = []
-        return result
-
-    def _results(self, lists: QueryLists) -> dict[int, PerQuery]:
-        try:
-            return dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
-        except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
-            return {self.number: per_query(lists, [self.metric.computation])[0]}
-
 
 class _Last(threading.local):
-    """Results of the metrics that were computed together last, until each has been taken."""
+    """The rows that were scored last, checked, grouped and ranked once for all scorers of a dict."""
 
-    def __init__(self) -> None:
-        self.together: tuple[BoundMetric, ...] = ()
-        self.data: list[bytes | None] = []
-        self.results: dict[int, PerQuery] = {}
+    together: tuple[BoundMetric, ...] = ()
+    contents: tuple[NDArray[Any] | None, ...] = ()  # copies, as arrays can change in place
+    lists: QueryLists | None = None
+    weights: FloatArray | None = None
+    results: dict[int, PerQuery]
+    left: set[int]  # the metrics whose results have not been taken
+
+    def load(self, score: RankingScore, y_true: Any, y_score: Any, **columns: Any) -> None:
+        """Check and group the rows, unless they are those that another scorer of the dict has loaded."""
+        scores = to_array(y_score, "y_score")
+        given = (y_true, scores, ids_in_index(y_true), *columns.values())
+        # Lists become objects, as np.asarray refuses ragged ones and makes equal strings of 1 and "1".
+        kinds = (None if hasattr(part, "dtype") else object for part in given)
+        contents = tuple(
+            part if part is None else np.asarray(part, kind) for part, kind in zip(given, kinds, strict=True)
+        )
+        if score.together is self.together and score.number in self.left and _same(contents, self.contents):
+            return
+        check_one_column(scores, ", or pass response_method='predict'")
+        self.lists = query_lists(y_true, y_score, **columns, who=f"The scorer {score.metric}")
+        warn_of_fitted(y_score, self.lists.grouping.ids, self.lists.grouping.sizes)
+        self.together, self.weights, self.results = score.together, self.lists.weights, {}
+        self.left = set(range(len(self.together)))
+        self.contents = tuple(part if part is None else part.copy() for part in contents) if len(self.left) > 1 else ()
+
+    def take(self, number: int) -> PerQuery:
+        """Result of a metric; the first one that is taken ranks for all."""
+        if number not in self.results and self.lists is not None:
+            try:
+                self.results = dict(enumerate(per_query(self.lists, [metric.computation for metric in self.together])))
+            except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
+                self.results = {number: per_query(self.lists, [self.together[number].computation])[0]}
+        self.left.discard(number)
+        if not self.left:
+            self.lists, self.contents = None, ()
+        return self.results.pop(number)
+
+
+def _same(arrays: Sequence[NDArray[Any] | None], others: Sequence[NDArray[Any] | None]) -> bool:
+    return len(arrays) == len(others) and all(
+        a is b if a is None or b is None else a.dtype == b.dtype and np.array_equal(a, b)
+        for a, b in zip(arrays, others, strict=True)
+    )
 
 
 _last = _Last()

@@ -236,7 +236,7 @@ def test_missing_ids(problem):
     ("changes", "error", "message"),
     [
         ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
-        ({"y": lambda y: y[:, None]}, ValueError, "y must be 1-D, one label per document"),
+        ({"y": lambda y: y[:, None]}, ValueError, "y must not be a column"),
         ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
         ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
         (

@@ -117,7 +117,7 @@ NO_COLUMN: dict[str, tuple[Any, str, str]] = {  # value, error of labels and sco
     ),
     "three dimensions": (np.zeros((7, 1, 1)), "must be 1-D", "must be 1-D"),
     "one column of a frame": (
-        lambda: pd.DataFrame({"x": LABELS}), "must not be a DataFrame of one column|must be 1-D", "must be 1-D",
+        lambda: pd.DataFrame({"x": LABELS}), "must not be a column|must be 1-D", "must be 1-D",
     ),
     "a scalar": (3, "must be an array .*got int|must be 1-D", "must be 1-D"),
     "a dict": ({"a": 1}, "must be an array .*got dict|must be 1-D", "must be 1-D"),

@@ -59,6 +59,7 @@ def _named(reports: Any) -> dict[str, RankingReport]:
 
 
 def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
+    first = next(iter(named))
     for name, report in named.items():
         if metric not in report.mean:
             raise ValueError(
@@ -66,8 +67,6 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 "Pass a metric that all reports have, or evaluate with this one."
             )
         check_by_query(metric, report.metrics[metric])
-    first = next(iter(named))
-    for name, report in named.items():
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
             raise ValueError(
                 f"reports must compute {metric!r} in the same way; got {named[first].metrics[metric]} in {first!r} and "
@@ -131,14 +130,15 @@ def _spelled(labels: FloatArray) -> str:
 
 
 def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:
-    weights = {name: report.weights[places[name]] for name, report in named.items() if report.weights is not None}
-    if not weights:
-        return None
+    weights: dict[str, Any] = {
+        name: None if report.weights is None else report.weights[places[name]] for name, report in named.items()
+    }
     first = next(iter(weights))
-    for name in named:
-        if name not in weights or not np.array_equal(weights[name], weights[first]):
+    for name, of_queries in weights.items():
+        if not np.array_equal(of_queries, weights[first]):
             raise ValueError(
-                f"reports must have the same weights; {name!r} and {first!r} differ. Evaluate with the same "
+                f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
                 "sample_weight."
             )
-    return weights[first]
+    common: FloatArray | None = weights[first]
+    return common

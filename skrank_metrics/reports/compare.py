@@ -20,7 +20,6 @@ from skrank_metrics.reports.statistics import (
     METHOD,
     NONE,
     TESTS,
-    Moments,
     adjust,
     check_confidence,
     mean_interval,
@@ -278,15 +277,8 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         wins=int((better > 0).sum()),
         ties=int((better == 0).sum()),
         losses=int((better < 0).sum()),
-        effect_size=_effect_size(found),
+        effect_size=found.effect_size,
         n_queries=len(differences),
         differences=differences,
         qid=aligned.qid[counted],
     )
-
-
-def _effect_size(found: Moments) -> float:
-    std = found.sample_std
-    if std > 0 or np.isnan(std):
-        return found.mean / std
-    return float(np.copysign(np.inf, found.mean)) if found.mean else 0.0

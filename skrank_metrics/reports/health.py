@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -87,27 +88,24 @@ class Health(Result):
 def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists, evaluation.metrics
-    n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
+    n_relevant, sizes, counts = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
     # Without ties, all orders give the same.
-    extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
+    ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
         n_documents=len(lists.labels),
-        n_tied=ties["tied"],
-        n_tied_in_float32=ties["tied_in_float32"],
-        n_repeated=ties["repeated"],
-        n_constant=ties["constant"],
+        **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
         n_no_relevant=int((n_relevant == 0).sum()),
-        tie_means={name: (extremes[0].mean(name), extremes[1].mean(name)) for name in metrics},
+        tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
     means = {name: evaluation.mean(name) for name in metrics}
     return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
 
 
-def _count_ties(lists: QueryLists) -> dict[str, int]:
-    counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
+def _count_ties(lists: QueryLists) -> dict[str, Any]:
+    counts = dict.fromkeys(("n_tied", "n_tied_in_float32", "n_repeated", "n_constant"), 0)
     # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
     for queries in lists.blocks():
@@ -116,13 +114,13 @@ def _count_ties(lists: QueryLists) -> dict[str, int]:
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
         n_tied, n_ranked = _members(equal), lists.n_retrieved[queries]
-        counts["tied"] += n_tied
-        counts["tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
-        counts["constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
+        counts["n_tied"] += n_tied
+        counts["n_tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
+        counts["n_constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
         some = np.flatnonzero(equal.any(axis=1))
         if len(some):
             labels = lists.windows(lists.labels, queries, 0.0)[some]
-            counts["repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
+            counts["n_repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
     return counts
 
 

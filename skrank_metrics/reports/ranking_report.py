@@ -123,11 +123,7 @@ class RankingReport(Result):
 
     @cached_property
     def health(self) -> Health:
-        """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters.
-
-        Counts ties, further ties in float32, repeated rows, and queries with constant scores, with a single document,
-        with relevant documents only and with none; and computes how far ties could move each metric.
-        """
+        """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters."""
         return examine(self._evaluation)
 
     def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
@@ -239,10 +235,8 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
 def _flatten(nested: dict[str, dict[str, float]]) -> dict[str, float]:
     flat: dict[str, float] = {}
     for name, values in nested.items():
-        short = flat_name(name)
-        number = 1
-        while short in flat:  # "ndcg@10" and "ndcg_at_10" in one report
-            number += 1
-            short = f"{flat_name(name)}_{number}"
+        # "ndcg@10" and "ndcg_at_10" in one report become "ndcg_at_10" and "ndcg_at_10_2".
+        keys = (flat_name(name) + suffix for suffix in ("", *(f"_{number}" for number in range(2, len(nested) + 1))))
+        short = next(key for key in keys if key not in flat)
         flat |= {short if part == "mean" else f"{short}_{part}": value for part, value in values.items()}
     return flat

@@ -33,6 +33,12 @@ class Moments:
         n = self.n_effective
         return self.std * (n / (n - 1)) ** 0.5 if n > 1 else np.nan
 
+    @property
+    def effect_size(self) -> float:
+        """The mean in standard deviations; infinite if there is a mean without a spread."""
+        std = self.sample_std
+        return self.mean / std if std else float(np.sign(self.mean)) * np.inf if self.mean else 0.0
+
 
 def moments(values: Any, weights: Any = None) -> Moments:
     """Mean and spread; NaN if there are too few values.

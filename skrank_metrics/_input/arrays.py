@@ -195,11 +195,10 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_els
     return number
 
 
-def check_bool(value: Any, name: str) -> bool:
-    """True or False."""
+def check_bool(value: Any, name: str) -> None:
+    """Refuse what is not True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
-    return bool(value)
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:

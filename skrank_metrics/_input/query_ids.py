@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import refuse_masked
-from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
 
 
 def query_ids(
@@ -29,31 +29,36 @@ def query_ids(
     the unit that a split must keep together: ``groups`` come first, and must not cut a query. Errors name ``who``
     needs the ids and ``rows_of``, which has ``n_rows`` rows, as have all other ``columns``.
     """
-    columns = {"X": columns.pop("X", None), "y_true" if rows_of == "y_true" else "y": y, **columns}
+    labels = "y_true" if rows_of == "y_true" else "y"
+    columns = {"X": columns.pop("X", None), labels: y, **columns}
     check_aligned(**columns, qid=qid, groups=groups)
-    carried = {f"the index level 'qid' of {name}": ids_in_index(column) for name, column in columns.items()}
     queries = None
     if qid is not None or ids_in_index(y) is not None:
+        carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
         queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
-    if groups is None or (queries is not None and not unit):
-        if queries is None:
-            raise TypeError(_missing_ids_message(who, "groups" if unit else "qid"))
+    if queries is not None and (groups is None or not unit):
         return queries
-    units = group_rows(check_ids(groups, n_rows, "groups", rows_of))
+    if groups is None:
+        raise TypeError(
+            f"{who} needs the query id of each document (qid), and got none. Pass {'groups' if unit else 'qid'}=<one "
+            "query id per document>, or let y carry the ids in its index: with_qid(y, qid). Without "
+            "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
+            "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
+        )
+    units = check_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
-        check_whole(queries, units, "groups", "group", ", or pass groups=qid")
-    return units
+        one_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
+    return group_rows(units)
 
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
-    """Group rows by the first source of ids, which all others must agree with."""
-    found = [
+    """Group rows by the first source of ids, with which all others must agree."""
+    (first, queries), *others = (
         (name, group_rows(check_ids(ids, n_rows, "qid", rows_of))) for name, ids in sources.items() if ids is not None
-    ]
-    (first, queries), *others = found
+    )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
-            row = int(np.flatnonzero(queries.codes != other.codes)[0])
+            row = int(np.argmax(queries.codes != other.codes))
             raise ValueError(
                 f"{first} must agree with {name}; got {queries.ids[queries.codes[row]]!s} and "
                 f"{other.ids[other.codes[row]]!s} at row {row}. Pass one of the two."
@@ -65,30 +70,6 @@ def ids_in_index(y: Any) -> Any:
     """Ids in the index level "qid" of a pandas object, else None."""
     index: Any = getattr(y, "index", None)
     return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
-
-
-def _missing_ids_message(who: str, name: str) -> str:
-    return (
-        f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or "
-        "let y carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, "
-        "groups= and qid= reach scorers, splitters and rankers only with "
-        "sklearn.set_config(enable_metadata_routing=True)."
-    )
-
-
-def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_out: str) -> None:
-    """Refuse units, such as groups, that cut a query."""
-    first = np.empty(len(queries.ids), dtype=np.intp)
-    first[queries.codes[::-1]] = units.codes[::-1]  # of several assignments to a place the last one stays
-    expected = first[queries.codes]
-    cut = np.flatnonzero(units.codes != expected)
-    if len(cut):
-        row = cut[0]
-        query, one, other = queries.ids[queries.codes[row]], units.ids[expected[row]], units.ids[units.codes[row]]
-        raise ValueError(
-            f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
-            f"{noun} {other!s}. Put its rows together{way_out}."
-        )
 
 
 def check_aligned(**columns: Any) -> None:
@@ -124,6 +105,14 @@ def row_labels(column: Any) -> Any:
     return None if index.nlevels == 1 else index.droplevel("qid")
 
 
+def without_labels(column: Any) -> Any:
+    """A column without the labels of its rows, but with the query ids in its index."""
+    if row_labels(column) is None:
+        return column
+    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
+
+
 def counts_rows(index: Any) -> bool:
     """Whether an index is the one that pandas makes by default."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
@@ -143,22 +132,18 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
-    kind = array.dtype.kind
-    if kind not in "biufOUSMmT":
+    if array.dtype.kind not in "biufOUSMmT":
         raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
-    if kind == "T":
-        array = array.astype(object)
-    elif array.dtype == np.float16:  # which pandas has no index of
-        array = array.astype(np.float32)
     missing: Any = ()
-    if kind in "fmM":
+    if array.dtype.kind in "OT":
+        array, missing = _check_objects(array.astype(object), name)
+    elif array.dtype.kind in "fmM":
         missing = array != array
-    elif kind in "OT":
-        array, missing = _check_objects(array, name)
     if np.any(missing):
-        row = int(np.flatnonzero(missing)[0])
+        row = int(np.argmax(missing))
         raise ValueError(f"{name} must not hold missing ids; got {array[row]} at row {row}.")
-    return array
+    # pandas has no index of float16.
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
@@ -166,8 +151,7 @@ def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     lossy = False
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
-        lossy = len(kinds) > 1 or any(issubclass(kind, str | bytes) for kind in kinds)
-        lossy |= kinds == {int} and max(ids) >= 2**63
+        lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
@@ -198,7 +182,7 @@ def _is_numpy_number(value: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    if isinstance(value, tuple):  # which compares NaN by identity
+    if isinstance(value, tuple | frozenset):  # which compare NaN by identity
         return any(map(_is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -157,7 +157,7 @@ def explain_difference(
     means, per = {}, {}
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
         means[subset] = float(bound.aggregate(result, lists.weights))
-        # -inf, which no metric takes, stands for undefined queries that are left out.
+        # Undefined queries that are left out are NaN, which differs from itself; no metric is -inf.
         per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
     causes = [
         Cause(CAUSES[name], f"{old} -> {new}", _mean_effect(name, means), _n_affected(name, per))
@@ -179,6 +179,6 @@ def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:
 
 
 def _n_affected(name: str, per_query: Mapping[frozenset[str], FloatArray]) -> int:
-    """Number of queries whose value changes with a parameter, whatever else has been changed."""
+    """Number of queries whose value a parameter changes in at least one of the orders."""
     changes = [per_query[subset | {name}] != values for subset, values in per_query.items() if name not in subset]
     return int(np.any(changes, axis=0).sum())

@@ -3,7 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, explain_difference, get_metric, ndcg_score
+from skrank_metrics import CONVENTIONS, evaluate, explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics.reports.explain_difference import CAUSES
 
 D = 1 / np.log2(3)  # discount of the second rank
 
@@ -100,3 +101,10 @@ def test_weights_weight_the_effects():
 def test_a_mean_is_explained():
     with pytest.raises(ValueError, match=r"metric must have average 'macro' or 'micro', .* got average=None"):
         explain_difference([1, 0], [1, 2], qid=[1, 1], metric=get_metric("ndcg", average=None))
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+def test_every_parameter_that_conventions_set_is_a_cause(name):
+    metrics = [get_metric(name, convention=convention) for convention in CONVENTIONS]
+    differing = {p for p in metrics[0].metric.parameters if len({str(metric.get(p)) for metric in metrics}) > 1}
+    assert differing <= set(CAUSES)

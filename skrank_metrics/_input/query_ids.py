@@ -41,9 +41,9 @@ def query_ids(
     if groups is None:
         raise TypeError(
             f"{who} needs the query id of each document (qid), and got none. Pass {'groups' if unit else 'qid'}=<one "
-            "query id per document>, or let y carry the ids in an index level named 'qid': with_qid(y, qid). In "
-            "scikit-learn's model selection, groups= and qid= reach scorers, splitters and rankers only with "
-            "sklearn.set_config(enable_metadata_routing=True)."
+            "query id per document>, or let y carry the ids in its index: with_qid(y, qid). Without "
+            "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
+            "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
         )
     units = check_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
@@ -103,6 +103,14 @@ def row_labels(column: Any) -> Any:
     if "qid" not in index.names:
         return index
     return None if index.nlevels == 1 else index.droplevel("qid")
+
+
+def without_labels(column: Any) -> Any:
+    """A column without the labels of its rows, but with the query ids in its index."""
+    if row_labels(column) is None:
+        return column
+    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
 
 
 def counts_rows(index: Any) -> bool:

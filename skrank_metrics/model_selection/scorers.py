@@ -16,7 +16,7 @@ from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
 from skrank_metrics._input.query_ids import ids_in_index
-from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
+from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 
@@ -82,7 +82,8 @@ class _Last(threading.local):
         if score.together is self.together and score.number in self.left and _same(contents, self.contents):
             return
         check_one_column(scores, ", or pass response_method='predict'")
-        self.lists = query_lists(y_true, y_score, **columns, who=f"The scorer {score.metric}")
+        columns = check_rows(scored_rows(), y_true=y_true, **columns)
+        self.lists = query_lists(y_score=y_score, **columns, who=f"The scorer {score.metric}")
         warn_of_fitted(y_score, self.lists.grouping.ids, self.lists.grouping.sizes)
         self.together, self.weights, self.results = score.together, self.lists.weights, {}
         self.left = set(range(len(self.together)))

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import score_function
+from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -78,7 +79,8 @@ class SearchReport(Result):
     candidates : list of Candidate
         With attributes ``rank``, ``params``, ``mean``, ``std``, ``index`` and ``pair``, best first.
     evaluation : CrossEvaluation
-        Of the candidates that were fitted again, by rank. Its reports can be passed to compare.
+        Of the candidates that were fitted again, by rank, with the response method and weights of the scorer that
+        ranks them, and the metrics of all scorers that share these. Its reports can be passed to compare.
     changed : float
         Largest difference between a fold's value here and in the search. Above 0 if folds or models are random, or if
         the data are not those of the search.
@@ -174,7 +176,7 @@ def search_report(
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate.
+        As in cross_evaluate. If the scorer requests weights, params must hold them.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -191,7 +193,7 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, or its ``cv`` is an iterator.
+        one of its metrics, its ``cv`` is an iterator, or weights are missing.
 
     Examples
     --------
@@ -210,24 +212,29 @@ def search_report(
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
     how = How("permutation", 1 - LEVEL, 9999, check_random_state(random_state), "holm")
-    metrics = metrics_of(search)
-    metric = metric_of(search, metrics, metric)
-    by = str(metrics[metric])
-    check_by_query(by, metrics[metric])
-    rows, cv = ranked_rows(search, metric), _cv_of(search)
-    means = search.cv_results_[f"mean_test_{metric}"]
+    metrics = _metrics_of(search)
+    key = metric_of(search, metrics, metric)
+    by = str(metrics[key])
+    check_by_query(by, metrics[key])
+    rows, cv = ranked_rows(search, key), _cv_of(search)
+    means = search.cv_results_[f"mean_test_{key}"]
     names = {row: f"{rank}: {spelled(search.cv_results_['params'][row])}" for rank, row in enumerate(rows, start=1)}
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
     if len(fitted) < 2:
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: _model(search, row) for row, name in fitted.items()}
-    options: dict[str, Any] = {"n_jobs": n_jobs, "params": params, "verbose": verbose}
-    evaluation = cross_evaluate(models, X, y, qid=qid, cv=cv, metrics=list(metrics.values()), **options)
+    scorers = _scorers_of(search)
+    alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
+    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
+    evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     best, *others = fitted.values()
     found = compare_pairs(align_reports(evaluation.reports, by, None), [(best, other) for other in others], how)
     pairs = dict(zip(list(fitted)[1:], found, strict=True))
-    candidates = [_candidate(search, row, rank, metrics, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
-    return SearchReport(by, candidates, evaluation, _changed(search, list(fitted), metrics, evaluation))
+    # Scorers of one metric can differ in the response method; their keys differ.
+    shown = {name: str(m) for name, m in metrics.items()}
+    shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
+    candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
+    return SearchReport(shown[key], candidates, evaluation, _changed(search, list(fitted), alike, evaluation))
 
 
 def _model(search: Any, row: int) -> Any:
@@ -235,11 +242,32 @@ def _model(search: Any, row: int) -> Any:
     return clone(search.estimator).set_params(**params)
 
 
-def _candidate(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMetric], pair: Pair | None) -> Candidate:
+def _scores_by(scorer: Any) -> tuple[Any, Any]:
+    """Response method of a scorer, and its request for weights: True, an alias, or neither."""
+    return response_method(scorer), get_routing_for_object(scorer).score.requests.get("sample_weight") or None
+
+
+def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Options of cross_evaluate for the scores and weights that the scorer sees."""
+    method, requested = _scores_by(scorer)
+    options = {"response_method": method, "params": dict(params or {}), "sample_weight": None}
+    if requested:
+        name = "sample_weight" if requested is True else requested
+        if name not in options["params"]:
+            raise ValueError(
+                f"params must hold {name!r}, which the scorer of the search requests; got {list(options['params'])}. "
+                "Pass the weights of the search."
+            )
+        options["sample_weight"] = options["params"][name]
+        if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
+            del options["params"][name]  # which cross_evaluate passes to fit
+    return options
+
+
+def _candidate(search: Any, row: int, rank: int, shown: Mapping[str, str], pair: Pair | None) -> Candidate:
     found = search.cv_results_
     mean, std = (
-        {str(metric): float(found[f"{kind}_test_{name}"][row]) for name, metric in metrics.items()}
-        for kind in ("mean", "std")
+        {label: float(found[f"{kind}_test_{name}"][row]) for name, label in shown.items()} for kind in ("mean", "std")
     )
     return Candidate(rank, found["params"][row], mean, std, row, pair)
 
@@ -255,14 +283,14 @@ def _cv_of(search: Any) -> Any:
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
     """Largest difference between the values of folds and those in the search, if their numbers are equal."""
-    largest = 0.0
-    for row, folds in zip(rows, evaluation.folds.values(), strict=False):
-        for name, metric in metrics.items():
-            values = folds[str(metric)]
-            before = [search.cv_results_[f"split{fold}_test_{name}"][row] for fold in range(search.n_splits_)]
-            if len(before) == len(values):
-                largest = max(largest, float(np.nanmax(np.abs(values - before), initial=0.0)))
-    return largest
+    differences = [
+        abs(value - search.cv_results_[f"split{fold}_test_{name}"][row])
+        for row, folds in zip(rows, evaluation.folds.values(), strict=True)
+        for name, metric in metrics.items()
+        for fold, value in enumerate(folds[str(metric)])
+        if len(folds[str(metric)]) == search.n_splits_
+    ]
+    return float(np.nanmax(differences, initial=0.0))
 
 
 def check_search(search: Any) -> None:
@@ -272,11 +300,13 @@ def check_search(search: Any) -> None:
     check_is_fitted(search, "cv_results_")
 
 
-def metrics_of(search: Any) -> dict[str, BoundMetric]:
-    """Metrics by their keys in the search."""
-    scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+def _scorers_of(search: Any) -> Mapping[str, Any]:
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+
+
+def _metrics_of(search: Any) -> dict[str, BoundMetric]:
     metrics = {}
-    for name, scorer in scorers.items():
+    for name, scorer in _scorers_of(search).items():
         metric = metric_of_scorer(scorer)
         if metric is None:
             raise ValueError(

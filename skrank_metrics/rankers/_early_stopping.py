@@ -6,11 +6,11 @@ import importlib
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skrank_metrics._input.arrays import check_int, check_number
 from skrank_metrics.rankers._fit_arguments import SortedRows, accepted_by_fit, way_of_queries
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
+from skrank_metrics.splitters._base import random_source
 
 # Watched if the estimator sets no metric; the one of QueryRanker.score.
 METRIC = "ndcg@10"
@@ -46,7 +46,7 @@ def hold_back(rows: SortedRows, fraction: float, random_state: Any) -> tuple[Sor
             "queries, or set another fraction."
         )
     held_back = np.zeros(n_queries, dtype=bool)
-    held_back[check_random_state(random_state).permutation(n_queries)[:n_validation]] = True
+    held_back[random_source(random_state).permutation(n_queries)[:n_validation]] = True
     return rows.of_queries(~held_back), rows.of_queries(held_back)
 
 
@@ -64,12 +64,14 @@ def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[s
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
-    if rows.weights is not None:
-        arguments["eval_sample_weight"] = [rows.weights]
-    parameters = estimator.get_params()
+    weights, parameters = rows.weights, estimator.get_params()
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
         arguments["eval_metric"] = lightgbm_metric(METRIC)
+        # LightGBM weights rows, and its own metrics take the mean for the query.
+        weights = rows.mean_weights
+    if weights is not None:
+        arguments["eval_sample_weight"] = [weights]
     return {**arguments, "callbacks": [lightgbm.early_stopping(rounds, verbose=False)]}
 
 

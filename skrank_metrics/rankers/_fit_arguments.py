@@ -32,6 +32,14 @@ class SortedRows:
         """The weight of the first row of each query."""
         return None if self.weights is None else self.weights[np.cumsum(self.sizes) - self.sizes]
 
+    @property
+    def mean_weights(self) -> FloatArray | None:
+        """The mean weight of its query for each row."""
+        if self.weights is None:
+            return None
+        totals = np.add.reduceat(self.weights, np.cumsum(self.sizes) - self.sizes)
+        return np.repeat(totals / self.sizes, self.sizes)
+
     def of_queries(self, chosen: NDArray[np.bool_]) -> SortedRows:
         """Rows of the chosen queries."""
         rows = np.flatnonzero(np.repeat(chosen, self.sizes))

@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._sklearn_internals import check_rows
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -72,8 +73,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
     def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
         """Rows grouped by the unit to keep together."""
         check_consistent_length(X, y)
-        sources = {"y": y, "qid": qid, "groups": groups, "X": X, **columns}
-        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", **sources)
+        sources = check_rows(X, y=y, qid=qid, groups=groups, **columns)
+        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", X=X, **sources)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:

@@ -79,10 +79,6 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
 def to_float64(values: Any, name: str) -> FloatArray:
     """A non-empty 1-D or 2-D array of real numbers as float64; no copy if it is one already."""
     array = to_array(values, name)
-    typed = isinstance(getattr(values, "dtype", None), np.dtype)
-    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
-        # NumPy made floats of [2**53 + 1, 0.5], and pandas those of a DataFrame of integers and floats.
-        array = np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
     if array.size == 0:
@@ -97,7 +93,7 @@ def to_float64(values: Any, name: str) -> FloatArray:
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
-    """Any array-like that is not masked, ragged, a scalar or a single column."""
+    """Any array-like that is not masked, ragged, a scalar or a single column; large integers stay integers."""
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
@@ -110,6 +106,10 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
             f"Pass {name} 1-D, as .ravel() gives it, and the query ids as qid."
         )
+    typed = isinstance(getattr(values, "dtype", None), np.dtype)
+    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
+        # NumPy makes floats of [2**53 + 1, 0.5], and so does pandas of a DataFrame of integers and floats.
+        return np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
     return array
 
 

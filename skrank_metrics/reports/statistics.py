@@ -12,7 +12,7 @@ from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
-NONE = "; none for fewer than two queries, or for equal values of an unbounded metric"
+NONE = "; none for fewer than two queries that count, or for equal values of an unbounded metric"
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12
@@ -81,14 +81,17 @@ def mean_interval(
     return float(low), float(high)
 
 
-def bounds_of(metric: BoundMetric, values: FloatArray) -> tuple[float, float]:
-    """Range of the values of queries, including what replaces undefined ones."""
+def bounds_of(metric: BoundMetric) -> tuple[float, float]:
+    """Range of a metric."""
     record = metric.metric
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
-    ends = [-upper, -record.lower] if metric.negative else [record.lower, upper]
-    # Gains that fall with the label lead to values beyond the usual range.
-    reached = np.append(ends, values)
+    return (-upper, -record.lower) if metric.negative else (record.lower, upper)
+
+
+def extended(bounds: tuple[float, float], values: FloatArray) -> tuple[float, float]:
+    """Extend bounds to values beyond them, of undefined queries or of gains that fall with the label."""
+    reached = np.append(bounds, values)
     return float(np.nanmin(reached)), float(np.nanmax(reached))
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skrank_metrics import get_metric
-from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
+from skrank_metrics.reports.statistics import bounds_of, check_confidence, extended, mean_interval, moments
 
 
 def test_is_student_t():
@@ -85,7 +85,7 @@ def test_a_single_query_with_all_the_weight_has_no_interval(weights):
     ],
 )
 def test_bounds(name, values, expected):
-    assert bounds_of(get_metric(name), np.array(values)) == expected
+    assert extended(bounds_of(get_metric(name)), np.array(values)) == expected
 
 
 # Distributions of values in [0, 1] with their means; most queries have the same value in the first two.

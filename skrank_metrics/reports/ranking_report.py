@@ -18,15 +18,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.health import Health, examine
-from skrank_metrics.reports.statistics import (
-    METHOD,
-    NONE,
-    bounds_of,
-    check_confidence,
-    extended,
-    mean_interval,
-    moments,
-)
+from skrank_metrics.reports.statistics import METHOD, NONE, bounds_of, check_confidence, mean_interval, moments
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -105,11 +97,10 @@ class RankingReport(Result):
             unbounded metric are all equal.
         """
         check_confidence(confidence)
-        return {name: self._interval(name, confidence) for name in self.per_query}
-
-    def _interval(self, name: str, confidence: float) -> tuple[float, float]:
-        values, bounds = self.per_query[name], bounds_of(self.metrics[name])
-        return mean_interval(moments(values, self._weights_of(name)), extended(bounds, values), confidence)
+        return {
+            name: mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
+            for name, values in self.per_query.items()
+        }
 
     def _weights_of(self, name: str) -> FloatArray | None:
         # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.

@@ -117,7 +117,7 @@ SHARED_TYPES = {
     "y_true": "ArrayLike",
     "y_score": "ArrayLike",
     "qid": "_Ids | None",
-    "k": "int | None",
+    "k": "int | np.integer[Any] | None",
     "ties": "_Ties",
     "replace_undefined_by": "float",
     "sample_weight": "ArrayLike | None",

@@ -18,7 +18,7 @@ _MODULES = {
     "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
     "model_selection.scorers": "get_ranking_scorer get_ranking_scorer_names make_ranking_scorer ranking_scorers",
     "model_selection.search_report": "SearchReport search_report",
-    "model_selection.with_qid": "with_qid",
+    "model_selection.with_qid": "qid_from_sizes with_qid",
     "model_selection.within_noise": "within_noise",
     "rankers.booster_metrics": "builtin_metric lightgbm_metric xgboost_metric",
     "rankers.query_ranker": "QueryRanker",

@@ -38,7 +38,7 @@ from skrank_metrics.model_selection.scorers import (
     ranking_scorers,
 )
 from skrank_metrics.model_selection.search_report import SearchReport, search_report
-from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
@@ -102,6 +102,7 @@ __all__ = [
     "pfound_score",
     "precision_at_k_score",
     "q_measure_score",
+    "qid_from_sizes",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",

@@ -27,8 +27,7 @@ from skrank_metrics.splitters.query_kfold import QueryKFold
 
 METRICS = ("ndcg@10", "map", "mrr")
 CUTOFFS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 15, 20)]
-# The picture needs more than the table.
-COMPUTED = tuple(dict.fromkeys([*METRICS, *CUTOFFS]))
+COMPUTED = tuple(dict.fromkeys([*METRICS, *CUTOFFS]))  # by the table and by the picture
 BASELINE = "baseline: nearest pixels"
 BOOSTERS = {
     "LGBMRanker": ("lightgbm", {"verbose": -1, "n_jobs": 1}, {"num_leaves": [7, 15, 31]}),
@@ -42,7 +41,7 @@ BOOSTERS = {
 
 
 def run(picture: Path) -> None:
-    """Tune and compare the models, print a table and draw the picture."""
+    """Tune and compare the models, print a table, and draw the picture."""
     data = load_digits_retrieval()
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
     print(f"Every model is tuned by GridSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
@@ -103,14 +102,12 @@ def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
         different[pair.first].append(numbers[pair.second])
         different[pair.second].append(numbers[pair.first])
     first, *others = METRICS
-    rows = [
-        (
-            *(numbers[name], name, report.mean[first], report.intervals()[first]),
-            *(report.mean[metric] for metric in others),
-            ", ".join(map(str, sorted(different[name]))) or "none",
+    rows = []
+    for name, report in reports.items():
+        means, differs_from = [report.mean[metric] for metric in others], ", ".join(map(str, sorted(different[name])))
+        rows.append(
+            (numbers[name], name, report.mean[first], report.intervals()[first], *means, differs_from or "none")
         )
-        for name, report in reports.items()
-    ]
     table = Table(("", "out of fold", first, "95% interval", *others, "differs from"), rows)
     how = f"Differs: significantly by {first}, per query; permutation test at 0.05 with Holm's correction."
     return text_of([table, how])

@@ -1,29 +1,36 @@
-"""All that relies on the internals of scikit-learn, as its public interface does not offer these three things.
+"""All that relies on the internals of scikit-learn, as its public interface does not offer these five things.
 
 - Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
-- The metric of a scorer must be known, but scorers keep their function in a private attribute.
+- The metric and response method of a scorer must be known, but scorers keep them in private attributes.
+- ``refit=`` must know the splits of the search, but it is called with ``cv_results_`` alone.
+- Labels of rows must be compared between the whole X and y, but scorers and rankers see parts, and scorers no X.
 - A scorer must know which queries a model was fitted on, but it sees predictions only.
 
-If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, and the third goes
-without a warning. Each has a test that then says what changed.
+If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, the third an error
+that asks for a parameter, the fourth compares parts, and the fifth goes without a warning. Each has a test that then
+says what changed.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
 import warnings
 import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
 from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.query_ids import check_aligned, without_labels
 
 Queries = dict[Any, int]
 
 
 class _NotANumber:
-    """Stands in for a score, and raises the error when scikit-learn unwraps it."""
+    """Stands in for a score, and raises the error when scikit-learn unwraps it, or a user looks at its value."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -32,12 +39,16 @@ class _NotANumber:
         return self
 
     # Scorers multiply by a sign, and users average scores.
-    __rmul__ = __mul__ = __add__ = __radd__ = __sub__ = __rsub__ = __truediv__ = __neg__ = _stay
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _stay
+    __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = _stay
 
-    @property
-    def item(self) -> NoReturn:
-        """Looked up by scikit-learn to unwrap a score; it ignores a ValueError of the call, not of the look-up."""
+    def _raise(self, *_: object) -> NoReturn:
         raise self._error
+
+    __bool__ = __float__ = __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _raise
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __hash__ = __format__ = _raise
+    # Looked up by scikit-learn to unwrap a score; it ignores a ValueError of the call, not of the look-up.
+    item = property(_raise)
 
 
 def fail_in_search(error: Exception) -> Any:
@@ -47,20 +58,59 @@ def fail_in_search(error: Exception) -> Any:
     every candidate; the first one then wins. But it checks that a scorer returns a number. So there, and only there,
     return the error in place of a score, to be raised by that check.
     """
-    frame = sys._getframe(1)
-    while frame is not None:
-        if (
-            frame.f_code.co_name == "_score"
-            and frame.f_globals.get("__name__") == "sklearn.model_selection._validation"
-        ):
-            return _NotANumber(error)
-        frame = frame.f_back  # type: ignore[assignment]
+    if any(_callers("sklearn.model_selection._validation", "_score")):
+        return _NotANumber(error)
     raise error
+
+
+def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
+    """Splits of the search that calls back, drawn anew if they are random; None if there is none."""
+    found = next(_callers("sklearn.model_selection._search", "fit"), {})
+    # A local variable before scikit-learn 1.9. A copy, as splitting can advance its random state.
+    cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
+    routed = found.get("routed_params")
+    return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
+
+
+def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
+    """Check that X and columns have the same rows, by their labels, and return the columns.
+
+    In the parts that model selection takes, a default index no longer counts from 0. So X and y are checked as a whole
+    there, and columns are returned without their labels.
+    """
+    module = "sklearn.model_selection._validation"
+    taking = list(_callers(module, "_fit_and_score", "_fit_and_predict"))
+    permuting = any(_callers(module, "_permutation_test_score"))  # y with its labels
+    if not taking and not permuting:
+        check_aligned(X=X, **columns)
+        return columns
+    if not permuting:
+        check_aligned(X=taking[-1].get("X"), y=taking[-1].get("y"))
+    return {name: without_labels(column) for name, column in columns.items()}
+
+
+def scored_rows() -> Any:
+    """X of the scorer that calls back, None if there is none."""
+    return next(_callers("sklearn.metrics._scorer", "_score"), {}).get("X")
+
+
+def _callers(module: str, *functions: str) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the functions of a module that are being called, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name in functions and frame.f_globals.get("__name__") == module:
+            yield frame.f_locals
+        frame = frame.f_back
 
 
 def score_function(scorer: Any) -> Any:
     """Function that was passed to make_scorer, None for other scorers."""
     return getattr(scorer, "_score_func", None)
+
+
+def response_method(scorer: Any) -> Any:
+    """Response methods that were passed to make_scorer."""
+    return scorer._response_method
 
 
 # The queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, check_number
+from skrank_metrics.splitters._base import random_source
 
 __all__ = ["load_digits_retrieval", "make_ranking"]
 
@@ -103,7 +104,7 @@ def make_ranking(
         Number of grades, 0 to n_grades - 1.
     noise : float, default=1.0
         Standard deviation of the noise in the grades; that of the signal is 1.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed.
 
     Returns
@@ -114,13 +115,6 @@ def make_ranking(
         Grades, int.
     qid : ndarray of shape (n_documents,)
         Query ids 0 to n_queries - 1, ascending.
-
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -133,7 +127,7 @@ def make_ranking(
         check_int(value, name, 1)
     check_number(mean_length, "mean_length", "[1, inf)")
     check_number(noise, "noise", "[0, inf)")
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     spread = 0.6
     lengths = random.lognormal(np.log(mean_length) - spread**2 / 2, spread, n_queries)
     qid = np.repeat(np.arange(n_queries), np.maximum(1, np.round(lengths)).astype(np.intp))

@@ -67,3 +67,17 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
 def test_rankings_that_cannot_be_made(params):
     with pytest.raises(ValueError, match=f"{next(iter(params))} must be (an int|a number in)"):
         make_ranking(**params)
+
+
+def test_made_rankings_take_any_source_of_random_numbers():
+    X = make_ranking(20, 2, random_state=5)[0]
+    np.testing.assert_array_equal(make_ranking(20, 2, random_state=np.random.RandomState(5))[0], X)
+    one, other, different = (make_ranking(20, 2, random_state=np.random.default_rng(seed))[0] for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one, other)
+    assert one[0, 0] not in (X[0, 0], different[0, 0])
+
+
+@pytest.mark.parametrize("params", [{"n_queries": 2.0}, {"n_features": True}, {"n_grades": "3"}, {"noise": None}])
+def test_rankings_from_arguments_of_another_type(params):
+    with pytest.raises(TypeError, match=f"{next(iter(params))} must be (an int|a number in)"):
+        make_ranking(**params)

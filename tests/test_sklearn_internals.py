@@ -1,12 +1,20 @@
 """What leans on the inside of scikit-learn, a test each, which says what changed if it did."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_predict, cross_validate
 
-from skrank_metrics._sklearn_internals import fail_in_search, score_function
+from skrank_metrics._sklearn_internals import (
+    check_rows,
+    fail_in_search,
+    response_method,
+    score_function,
+    scored_rows,
+    splits_of_search,
+)
 
 X, Y = np.arange(12.0)[:, None], np.arange(12.0)
 
@@ -41,6 +49,57 @@ def test_a_scorer_keeps_its_function():
 
     assert score_function(make_scorer(loss)) is loss, "scorers of make_scorer no longer have _score_func"
     assert score_function(lambda model, X, y: 0.0) is None
+    for given in ("predict", ("predict_proba", "predict")):
+        kept = response_method(make_scorer(loss, response_method=given))
+        assert kept == given, "scorers of make_scorer no longer have _response_method"
+
+
+def test_a_scorer_finds_the_rows_that_it_scores():
+    seen = []
+    make_scorer(lambda y_true, y_pred: seen.append(scored_rows()) or 0.0)(Ridge().fit(X, Y), X, Y)
+    assert seen[0] is X, "scorers no longer have X in _score in sklearn.metrics._scorer"
+    assert scored_rows() is None
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda model, X, y: cross_validate(model, X, y, cv=KFold(2), error_score="raise"),
+        lambda model, X, y: cross_val_predict(model, X, y, cv=KFold(2)),
+    ],
+)
+def test_parts_are_checked_as_a_whole(run):
+    returned = []
+
+    class Model(Ridge):
+        def fit(self, X, y):
+            returned.append(check_rows(X, y=y)["y"])
+            return super().fit(X, y)
+
+    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
+    run(Model(), frame, y)
+    assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
+    with pytest.raises(ValueError, match="y must have the same index as X"):
+        run(Model(), frame, y.set_axis(frame.index[::-1]))
+
+
+def test_a_rule_to_refit_by_finds_the_splits():
+    cv = ShuffleSplit(3, test_size=2, train_size=5, random_state=np.random.RandomState(0))
+    found = []
+
+    def rule(results):
+        found.extend(splits_of_search() or [])
+        return 0
+
+    GridSearchCV(Ridge(), {"alpha": [1, 2]}, refit=rule, cv=cv).fit(X, Y)
+    sizes = [(len(train), len(test)) for train, test in found]
+    assert sizes == [(5, 2)] * 3, "fit of a search in sklearn.model_selection._search no longer holds what it splits by"
+    state = np.random.RandomState(0)
+    next(iter(ShuffleSplit(3, test_size=2, train_size=5, random_state=state).split(X)))
+    for _ in range(2):
+        state.permutation(12)
+    assert cv.random_state.randint(1 << 30) == state.randint(1 << 30), "the random state is as the search left it"
+    assert splits_of_search() is None
 
 
 def test_a_scorer_hands_on_the_very_array_that_was_predicted():

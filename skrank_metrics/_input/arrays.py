@@ -26,11 +26,7 @@ def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[Floa
     """Valid labels and scores as float64 arrays of one shape, 1-D or 2-D, and the mask, if any."""
     labels, scores = to_float64(y_true, "y_true"), to_float64(y_score, "y_score")
     if labels.shape != scores.shape:
-        hint = ""
-        if scores.ndim > labels.ndim:
-            hint = " Pass one score per document, not one per class."
-        elif labels.ndim > scores.ndim:
-            hint = " Pass y_true 1-D, as .ravel() or a single column of a DataFrame gives it."
+        hint = " Pass one score per document, not one per class." if scores.ndim > labels.ndim else ""
         raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
     check_labels(labels)
     mask = None
@@ -92,22 +88,28 @@ def to_float64(values: Any, name: str) -> FloatArray:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        _check_exact(array, name)
+        _check_exact(array.min(), array.max(), name)
     return array.astype(np.float64, copy=False)
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
-    """Any array-like that is not masked, ragged or a scalar."""
+    """Any array-like that is not masked, ragged, a scalar or a single column; large integers stay integers."""
     refuse_masked(values, name)
-    if hasattr(values, "columns") and len(values.columns) == 1:
-        # As an array it has two dimensions, and every row would be a query of one document.
-        raise ValueError(f"{name} must not be a DataFrame of one column; got shape {values.shape}. Pass the column.")
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
     if array.ndim == 0:
         raise TypeError(f"{name} must be an array with one entry per document; got {type(values).__name__}.")
+    if array.ndim == 2 and array.shape[1] == 1 < len(array):
+        raise ValueError(
+            f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
+            f"Pass {name} 1-D, as .ravel() gives it, and the query ids as qid."
+        )
+    typed = isinstance(getattr(values, "dtype", None), np.dtype)
+    if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
+        # NumPy makes floats of [2**53 + 1, 0.5], and so does pandas of a DataFrame of integers and floats.
+        return np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
     return array
 
 
@@ -118,18 +120,21 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
-    for place, value in enumerate(array.ravel().tolist()):
-        if not isinstance(value, numbers.Real):
-            raise TypeError(
-                f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
-            )
-        if isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER:
-            _check_exact(np.array([value], dtype=object), name)
+    values = array.ravel().tolist()
+    kinds = set(map(type, values))
+    unreal = {kind for kind in kinds if not issubclass(kind, numbers.Real)}
+    if unreal:
+        place, value = next(found for found in enumerate(values) if type(found[1]) in unreal)
+        raise TypeError(
+            f"{name} must hold real numbers; got {value!r} ({type(value).__name__}) at {_position(place, array)}."
+        )
+    rational = {kind for kind in kinds if issubclass(kind, numbers.Rational)}
+    if exact := [value for value in values if type(value) in rational]:
+        _check_exact(min(exact), max(exact), name)
     return array.astype(np.float64)
 
 
-def _check_exact(integers: NDArray[Any], name: str) -> None:
-    low, high = integers.min(), integers.max()
+def _check_exact(low: Any, high: Any, name: str) -> None:
     if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
         raise ValueError(
             f"{name} must hold integers within +-2**53, which float64 holds exactly; got {low} to {high}. "
@@ -188,6 +193,12 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_els
     if not inside and not (np.isnan(number) and other == " or nan"):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
+
+
+def check_bool(value: Any, name: str) -> None:
+    """Refuse what is not True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import Mask, refuse_masked
-from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.arrays import refuse_masked
+from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
 
 
 def query_ids(
@@ -30,55 +30,46 @@ def query_ids(
     needs the ids and ``rows_of``, which has ``n_rows`` rows, as have all other ``columns``.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
-    check_aligned(**{"X": columns.pop("X", None), labels: y, "qid": qid, "groups": groups, **columns})
-    given, carried = (
-        None if ids is None else group_rows(check_ids(ids, n_rows, "qid", rows_of)) for ids in (qid, ids_in_index(y))
-    )
-    if given is not None and carried is not None and not np.array_equal(given.codes, carried.codes):
-        row = int(np.flatnonzero(given.codes != carried.codes)[0])
-        raise ValueError(
-            f"qid must agree with the index level 'qid' of y; got {given.ids[given.codes[row]]!s} and "
-            f"{carried.ids[carried.codes[row]]!s} at row {row}. Pass one of the two."
-        )
-    queries = carried if given is None else given
-    if groups is None or (queries is not None and not unit):
-        if queries is None:
-            raise TypeError(_missing_ids_message(who, "groups" if unit else "qid"))
+    columns = {"X": columns.pop("X", None), labels: y, **columns}
+    check_aligned(**columns, qid=qid, groups=groups)
+    queries = None
+    if qid is not None or ids_in_index(y) is not None:
+        carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
+        queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
+    if queries is not None and (groups is None or not unit):
         return queries
-    units = group_rows(check_ids(groups, n_rows, "groups", rows_of))
+    if groups is None:
+        raise TypeError(
+            f"{who} needs the query id of each document (qid), and got none. Pass {'groups' if unit else 'qid'}=<one "
+            "query id per document>, or let y carry the ids in its index: with_qid(y, qid). Without "
+            "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
+            "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
+        )
+    units = check_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
-        check_whole(queries, units, "groups", "group", ", or pass groups=qid")
-    return units
+        one_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
+    return group_rows(units)
+
+
+def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
+    """Group rows by the first source of ids, with which all others must agree."""
+    (first, queries), *others = (
+        (name, group_rows(check_ids(ids, n_rows, "qid", rows_of))) for name, ids in sources.items() if ids is not None
+    )
+    for name, other in others:
+        if not np.array_equal(queries.codes, other.codes):
+            row = int(np.argmax(queries.codes != other.codes))
+            raise ValueError(
+                f"{first} must agree with {name}; got {queries.ids[queries.codes[row]]!s} and "
+                f"{other.ids[other.codes[row]]!s} at row {row}. Pass one of the two."
+            )
+    return queries
 
 
 def ids_in_index(y: Any) -> Any:
     """Ids in the index level "qid" of a pandas object, else None."""
     index: Any = getattr(y, "index", None)
     return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
-
-
-def _missing_ids_message(who: str, name: str) -> str:
-    return (
-        f"{who} needs the query id of each document (qid), and got none. Pass {name}=<one query id per document>, or "
-        "let y carry the ids in an index level named 'qid': with_qid(y, qid). In scikit-learn's model selection, "
-        "groups= and qid= reach scorers, splitters and rankers only with "
-        "sklearn.set_config(enable_metadata_routing=True)."
-    )
-
-
-def check_whole(queries: Grouping, units: Grouping, name: str, noun: str, way_out: str) -> None:
-    """Refuse units, such as groups, that cut a query."""
-    first = np.empty(len(queries.ids), dtype=np.intp)
-    first[queries.codes[::-1]] = units.codes[::-1]  # of several assignments to a place the last one stays
-    expected = first[queries.codes]
-    cut = np.flatnonzero(units.codes != expected)
-    if len(cut):
-        row = cut[0]
-        query, one, other = queries.ids[queries.codes[row]], units.ids[expected[row]], units.ids[units.codes[row]]
-        raise ValueError(
-            f"{name} must hold all rows of a query in one {noun}; got query {query!s} in {noun} {one!s} and "
-            f"{noun} {other!s}. Put its rows together{way_out}."
-        )
 
 
 def check_aligned(**columns: Any) -> None:
@@ -114,6 +105,14 @@ def row_labels(column: Any) -> Any:
     return None if index.nlevels == 1 else index.droplevel("qid")
 
 
+def without_labels(column: Any) -> Any:
+    """A column without the labels of its rows, but with the query ids in its index."""
+    if row_labels(column) is None:
+        return column
+    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
+
+
 def counts_rows(index: Any) -> bool:
     """Whether an index is the one that pandas makes by default."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
@@ -133,47 +132,57 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
-    kind = array.dtype.kind
-    if kind not in "biufOUSMmT":
+    if array.dtype.kind not in "biufOUSMmT":
         raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
-    if kind == "T":
-        array = array.astype(object)
-    missing = np.zeros(0, dtype=bool)
-    if kind == "f":
-        missing = np.isnan(array)
-    elif kind in "mM":
-        missing = np.isnat(array)
-    elif array.dtype.kind == "O":
-        missing = _missing_objects(array, name)
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
+    missing: Any = ()
+    if array.dtype.kind in "OT":
+        array, missing = _check_objects(array.astype(object), name)
+    elif array.dtype.kind in "fmM":
+        missing = array != array
+    if np.any(missing):
+        row = int(np.argmax(missing))
         raise ValueError(f"{name} must not hold missing ids; got {array[row]} at row {row}.")
-    return array
+    # pandas has no index of float16.
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
-    # np.asarray turns [1, "1"] into two equal strings and [2**60, 0.5] into floats: two queries would become one.
-    if isinstance(ids, list | tuple) and len({type(value) for value in ids}) > 1:
-        array = np.empty(len(ids), dtype=object)
-        array[:] = ids
-        return array
+    # np.asarray turns [1, "1"] into equal strings, [2**60, 0.5] and [2**63, -1] into floats, and "a\0" into "a".
+    lossy = False
+    if isinstance(ids, list | tuple):
+        kinds = set(map(type, ids))
+        lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
     try:
-        return np.asarray(ids)
+        array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
         raise ValueError(f"{name} must be 1-D, one id per document; got rows of different lengths.") from None
+    lost = array.dtype.kind in "US" and array.ndim == 1 and not isinstance(ids, np.ndarray)  # of polars
+    return _to_objects(ids) if lost else array
 
 
-def _missing_objects(array: NDArray[Any], name: str) -> Mask:
-    # Different values are few; only if one of them is missing is every row looked at.
+def _to_objects(ids: Any) -> NDArray[Any]:
+    return np.fromiter(ids, dtype=object, count=len(ids))
+
+
+def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
+    """Hashable ids that compare as their hashes do, and a mask of those missing, if any."""
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:
         raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
-    if not any(map(_is_missing, different)):
-        return np.zeros(0, dtype=bool)
-    return np.fromiter(map(_is_missing, array), dtype=bool, count=len(array))
+    # Different values are few; only if one of them calls for it is every row looked at.
+    if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but not their hashes
+        array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
+    missing = any(map(_is_missing, different))
+    return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()
+
+
+def _is_numpy_number(value: Any) -> bool:
+    return isinstance(value, np.integer | np.floating) and not isinstance(value, np.timedelta64)
 
 
 def _is_missing(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):  # which compare NaN by identity
+        return any(map(_is_missing, value))
     # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

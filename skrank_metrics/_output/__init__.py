@@ -1,1 +1,1 @@
-"""The one way out: every result as text, HTML and a frame."""
+"""Output of all results as text, HTML and frames."""

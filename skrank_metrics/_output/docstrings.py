@@ -1,4 +1,4 @@
-"""Docstrings completed from signatures, so that a text that several functions share is written once."""
+"""Docstrings completed from signatures, so that shared texts are written once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARED: dict[str, Text] = {
 
 
 def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
-    """Section of the parameters in the order of the signature, with their defaults."""
+    """Build the section of the parameters in the order of the signature, with their defaults."""
     entries = []
     for name, parameter in signature.parameters.items():
         if name not in ("self", "cls"):
@@ -35,12 +35,12 @@ def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
 
 
 def section(title: str, *entries: str) -> str:
-    """Entries under an underlined title."""
+    """Join entries under an underlined title."""
     return "\n".join([title, "-" * len(title), *entries])
 
 
 def entry(head: str, text: str) -> str:
-    """One entry of a section: the head, and the text wrapped and indented below it."""
+    """Build an entry of a section: its head, and the text wrapped and indented below."""
     return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
 
 

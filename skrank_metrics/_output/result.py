@@ -1,4 +1,4 @@
-"""The base of all results: what they say, once, as text, HTML and a frame."""
+"""The base class of all results: text, HTML and a frame from one description."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Part: TypeAlias = str | Table
 
 
 class Result:
-    """What prints as a title, tables and sentences, in notebooks too; subclasses say which."""
+    """A title, tables and sentences, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
 
@@ -28,7 +28,7 @@ class Result:
         """The title, then tables and sentences."""
 
     def _columns(self) -> Mapping[str, Any]:
-        """Columns of the frame by name; those of the first table unless a subclass says otherwise."""
+        """Columns of the frame by name, by default those of the first table."""
         return next(part for part in self._parts() if isinstance(part, Table)).for_frame()
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Result:
         Returns
         -------
         frame : pandas.DataFrame or polars.DataFrame
-            The class describes its rows and columns.
+            Rows and columns are described in the class.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Result:
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Tables and sentences as lines of at most 80 characters."""
+    """Join tables and sentences to lines of at most 80 characters."""
     return "\n".join(
         part.as_text() if isinstance(part, Table) else textwrap.fill(part, WIDTH, break_on_hyphens=False)
         for part in parts
@@ -78,6 +78,6 @@ def text_of(parts: Iterable[Part]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun: "1 query", "2 queries"."""
+    """Put a number before its noun: "1 query", "2 queries"."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number} {noun if number == 1 else plural}"

@@ -1,4 +1,4 @@
-"""A table described once: as text of at most 80 columns, as HTML, and as the columns of a frame."""
+"""Tables, as text of at most 80 columns, as HTML, and as the columns of a frame."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from itertools import chain, takewhile
 from typing import Any
@@ -16,10 +16,8 @@ import numpy as np
 
 WIDTH = 80
 GAP = "  "
-# A name of more lines is easier to read on a line of its own.
-NAME_LINES = 3
-# Narrower columns of broken words cannot be read.
-NARROWEST_NAME = 12
+# Names that have less room are easier to read on a line of their own.
+NARROWEST_NAME = 20
 
 # No colours of its own: the notebook's theme, light or dark, is inherited.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
@@ -28,7 +26,7 @@ _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
 
 
 def as_text(value: Any, spec: str = ".4f") -> str:
-    """A float with four decimals, both ends of an interval or that there is none; anything else as it prints."""
+    """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
         low, high = value
         return "none" if np.isnan(low) else f"[{low:{spec}}, {high:{spec}}]"
@@ -36,30 +34,30 @@ def as_text(value: Any, spec: str = ".4f") -> str:
 
 
 def signed(value: Any) -> str:
-    """A difference, or its interval, with signs."""
+    """Format a difference, or its interval, with signs."""
     return as_text(value, "+.4f")
 
 
 def plus_minus(value: tuple[float, float]) -> str:
-    """A mean and its spread."""
+    """Format a mean and its spread."""
     return "{:.4f} ± {:.4f}".format(*value)
 
 
 def p_text(p: float) -> str:
-    """A p-value with four decimals, or that it is below them."""
-    return f"{p:.4f}" if p >= 5e-5 else "<0.0001"
+    """Format a p-value with four decimals, or as "<0.0001"; NaN is no test."""
+    return "none" if np.isnan(p) else f"{p:.4f}" if p >= 5e-5 else "<0.0001"
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is called, how its values are spelled, and what a frame calls them."""
+    """The head of a column, the format of its values, and their names in a frame."""
 
     head: str | None  # None: in frames only
     text: Callable[[Any], str] = as_text
-    names: tuple[str, ...] | None = None  # in a frame; several if values are tuples, () if it is not in frames
+    names: tuple[str, ...] | None = None  # in frames: several if values are tuples, () to leave the column out
 
     def for_frame(self, values: Sequence[Any]) -> dict[str, Sequence[Any]]:
-        """The values by name, an empty cell of a column of numbers being NaN."""
+        """Values by name; an empty cell among numbers is NaN."""
         names = (self.head or "",) if self.names is None else self.names
         if self.head is not None and not _are_names(values):
             empty = np.nan if len(names) < 2 else (np.nan,) * len(names)
@@ -74,7 +72,7 @@ def _are_names(values: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under columns; a plain string is a column of that name."""
+    """Rows of values under columns; a string is a column with this head."""
 
     columns: Sequence[str | Column]
     rows: Sequence[Sequence[Any]]
@@ -92,22 +90,16 @@ class Table:
             if column.head is not None
         ]
 
-    def only(self, *columns: Column) -> Table:
-        """Some of the columns, without rows that hold nothing but the first of them."""
-        places = [self.columns.index(column) for column in columns]
-        rows = [[row[place] for place in places] for row in self.rows]
-        return Table(columns, [row for row in rows if any(value is not None for value in row[1:])])
-
     def for_frame(self) -> dict[str, Sequence[Any]]:
         """Values by the names of a frame's columns."""
         return {name: part for column, values in self._by_column for name, part in column.for_frame(values).items()}
 
     def as_text(self) -> str:
         """Lines of at most 80 characters."""
-        return "\n".join(_lines(self._shown))
+        return "\n".join(_layout(self._shown))
 
     def as_html(self) -> str:
-        """A table styled by its elements alone, as notebooks show HTML without its head."""
+        """A table with inline styles, as notebooks drop style sheets."""
         head = "".join(_html_cell("th", column.head, column) for column in self._shown)
         rows = zip(*(column.cells for column in self._shown), strict=True)
         body = "".join(f"<tr>{''.join(map(_html_cell, ['td'] * len(row), row, self._shown))}</tr>" for row in rows)
@@ -126,8 +118,9 @@ class _Wrapper(textwrap.TextWrapper):
     wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
 
 
-def _wrap(text: str, width: int, *, anywhere: bool = False) -> list[str]:
-    return _Wrapper(width, break_on_hyphens=False, break_long_words=anywhere).wrap(text) or [""]
+@lru_cache(maxsize=1024)
+def _wrap_head(head: str, width: int) -> list[str]:
+    return _Wrapper(width, break_on_hyphens=False, break_long_words=False).wrap(head) or [""]
 
 
 @dataclass(frozen=True)
@@ -138,30 +131,46 @@ class _Shown:
     cells: list[str]
     is_name: bool
 
-    def wrapped(self, width: int = sys.maxsize, *, anywhere: bool = False) -> list[list[str]]:
-        """Lines of the head and of each cell; numbers stay whole."""
-        cells = [_wrap(cell, width, anywhere=anywhere) if self.is_name else [cell] for cell in self.cells]
-        return [_wrap(self.head, width), *cells]
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.cells), default=0)
+
+    def width(self, head: int, name: int) -> int:
+        """Width of the column if its head and, in a column of names, its cells are wrapped; numbers stay whole."""
+        cells = min(self._longest, name) if self.is_name else self._longest
+        return max(cells, *map(len, _wrap_head(self.head, max(head, cells))))
+
+    def lines(self, width: int) -> list[list[str]]:
+        """Lines of the head and of each cell, padded to the widest."""
+        wrap = _Wrapper(width, break_on_hyphens=False).wrap
+        lines = [_wrap_head(self.head, width), *(wrap(cell) or [""] if self.is_name else [cell] for cell in self.cells)]
+        pad, widest = str.ljust if self.is_name else str.rjust, max(map(len, chain.from_iterable(lines)))
+        return [[pad(line, widest) for line in cell] for cell in lines]
 
 
-def _lines(columns: list[_Shown]) -> list[str]:
-    """Lay a table out: in one piece if it fits, else names on lines of their own, else numbers in several pieces."""
-    if lines := _one_piece(columns):
-        return lines
-    n_keys = max(1, sum(1 for _ in takewhile(lambda column: column.is_name, columns)))
-    for end in range(len(columns) - 1, n_keys, -1):
-        if lines := _one_piece(columns[:end]):
-            return [*lines, *_lines(columns[:n_keys] + columns[end:])]
-    return list(chain.from_iterable(_fit(columns, sys.maxsize)))
+def _layout(columns: list[_Shown]) -> list[str]:
+    """Place columns side by side, with names above their rows if necessary; other columns follow below."""
+    n_names = max(1, sum(1 for _ in takewhile(lambda column: column.is_name, columns)))
+    for end in range(len(columns), min(n_names, len(columns) - 1), -1):
+        rows = _beside(columns[:end], WIDTH)
+        if not rows and columns[0].is_name:
+            rows = list(_below_names(columns[0], _beside(columns[1:end], WIDTH - len(GAP))))
+        if rows:
+            rest = _layout(columns[:n_names] + columns[end:]) if end < len(columns) else []
+            return [*chain.from_iterable(rows), *rest]
+    return list(chain.from_iterable(_beside(columns, sys.maxsize)))
 
 
-def _one_piece(columns: list[_Shown]) -> list[str]:
-    first, *others = columns
-    rows = _fit(columns, WIDTH)
-    if not rows and first.is_name:
-        rows = _fit(others, WIDTH - len(GAP)) or _fit(others, WIDTH - len(GAP), anywhere=True)
-        rows = list(_below_names(first, rows))
-    return list(chain.from_iterable(rows or _fit(columns, WIDTH, anywhere=True)))
+def _beside(columns: list[_Shown], room: int) -> list[list[str]]:
+    """Lines of the heads and of each row; none if there is no room. Heads wrap before names, the widest first."""
+    heads = ((head, WIDTH) for head in range(max((len(column.head) for column in columns), default=1), 0, -1))
+    names = ((1, name) for name in range(WIDTH, NARROWEST_NAME - 1, -1))
+    for head, name in chain(heads, names):
+        widths = [column.width(head, name) for column in columns]
+        if sum(widths) + len(GAP) * (len(widths) - 1) <= room:
+            cells = zip(*(column.lines(width) for column, width in zip(columns, widths, strict=True)), strict=True)
+            return [_join(row, top=number == 0) for number, row in enumerate(cells)]
+    return []
 
 
 def _below_names(names: _Shown, rows: list[list[str]]) -> Iterator[list[str]]:
@@ -170,37 +179,6 @@ def _below_names(names: _Shown, rows: list[list[str]]) -> Iterator[list[str]]:
     for number, (name, row) in enumerate(zip([names.head, *names.cells], rows, strict=False)):
         yield [*(textwrap.wrap(name, WIDTH) if name != above else []), *(GAP + line for line in row)]
         above = name if number else None
-
-
-def _fit(columns: list[_Shown], room: int, *, anywhere: bool = False) -> list[list[str]]:
-    """Lines of the heads and of each row, heads being wrapped before names; none if there is no room."""
-    cells = [column.wrapped() for column in columns]
-    while sum(map(_width, cells)) + len(GAP) * (len(cells) - 1) > room:
-        widths = [_width(lines) for lines in cells]
-        breaks_names = [
-            c.is_name and _width(lines[1:]) == w for c, lines, w in zip(columns, cells, widths, strict=True)
-        ]
-        for number in sorted(range(len(cells)), key=lambda i: (breaks_names[i], -widths[i])):
-            width = widths[number]
-            narrower = columns[number].wrapped(max(width - 1, 1), anywhere=anywhere)
-            readable = width > NARROWEST_NAME if anywhere else max(map(len, narrower[1:]), default=1) <= NAME_LINES
-            if _width(narrower) < width and (readable or not columns[number].is_name):
-                cells[number] = narrower
-                break
-        else:
-            return []
-    aligned = [_align(column, lines) for column, lines in zip(columns, cells, strict=True)]
-    return [_join(row, top=number == 0) for number, row in enumerate(zip(*aligned, strict=True))]
-
-
-def _width(cells: list[list[str]]) -> int:
-    return max((len(line) for cell in cells for line in cell), default=0)
-
-
-def _align(column: _Shown, cells: list[list[str]]) -> list[list[str]]:
-    """Pad all lines to the widest one, numbers to the right."""
-    pad, width = str.ljust if column.is_name else str.rjust, _width(cells)
-    return [[pad(line, width) for line in cell] for cell in cells]
 
 
 def _join(row: Sequence[list[str]], *, top: bool) -> list[str]:

@@ -15,11 +15,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
-from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._input.grouping import Grouping, query_weights
+from skrank_metrics._input.query_ids import check_aligned, query_ids, without_labels
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
-from skrank_metrics.model_selection.scorers import predict_scores
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import METHOD
@@ -79,6 +79,8 @@ def cross_evaluate(
     n_jobs: int | None = None,
     params: Mapping[str, Any] | None = None,
     verbose: int = 0,
+    response_method: Any = RESPONSE_METHODS,
+    sample_weight: Any = None,
 ) -> CrossEvaluation:
     """Evaluate models on queries that they were not fitted on, query by query.
 
@@ -107,6 +109,10 @@ def cross_evaluate(
         requests it: metadata routing is always enabled here.
     verbose : int, default=0
         Verbosity of joblib; 10 reports every fit.
+    response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
+        Method of the estimators that gives the scores, as in make_ranking_scorer.
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weights of the queries in the means, which must not vary within a query. Weights for ``fit`` go into params.
 
     Returns
     -------
@@ -139,8 +145,12 @@ def cross_evaluate(
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
     bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
-    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X)
-    params, ids = dict(params or {}), queries.ids[queries.codes]
+    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X, sample_weight=sample_weight)
+    weights = None if sample_weight is None else query_weights(sample_weight, queries)[queries.codes]
+    check_aligned(X=X, y=y, **(params or {}))
+    # Labels are checked now, and in folds a default index no longer counts from 0.
+    y, params = without_labels(y), {name: without_labels(value) for name, value in (params or {}).items()}
+    ids = queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
     splitter = QueryKFold(5) if cv is None else check_cv(cv)
     splits = list(split_rows(splitter, X, y, units, ids))
@@ -149,7 +159,7 @@ def cross_evaluate(
     with sklearn.config_context(enable_metadata_routing=True):
         requested = {name: _requested(model, {"qid": ids, **params}) for name, model in models.items()}
         predicted = Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_fit_and_predict)(clone(models[name]), X, y, train, test, requested[name])
+            delayed(_fit_and_predict)(clone(models[name]), X, y, train, test, requested[name], response_method)
             for name, (train, test) in product(models, splits)
         )
     scores = {name: np.full(len(ids), np.nan) for name in models}
@@ -157,7 +167,8 @@ def cross_evaluate(
         scores[name][test] = values
     tested = np.flatnonzero(fold[queries.codes] >= 0)
     labels, ids, fold = np.asarray(y)[tested], ids[tested], fold[fold >= 0]
-    reports = {name: evaluate(labels, found[tested], qid=ids, metrics=metrics) for name, found in scores.items()}
+    options = {"qid": ids, "metrics": metrics, "sample_weight": None if weights is None else weights[tested]}
+    reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
@@ -186,11 +197,13 @@ def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     return dict(router.route_params(params=params, caller="fit").estimator.fit)
 
 
-def _fit_and_predict(model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any]) -> Any:
+def _fit_and_predict(
+    model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any], response_method: Any
+) -> Any:
     n_rows = count_rows(X)
     sliced = {
         name: take_rows(value, train) if np.ndim(value) and count_rows(value) == n_rows else value
         for name, value in params.items()
     }
     model.fit(take_rows(X, train), take_rows(y, train), **sliced)
-    return predict_scores(model, take_rows(X, test))
+    return predict_scores(model, take_rows(X, test), response_method)

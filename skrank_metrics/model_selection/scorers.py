@@ -12,8 +12,9 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import NaNScoreError, to_array
-from skrank_metrics._sklearn_internals import fail_in_search, warn_of_fitted
+from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
+from skrank_metrics._input.query_ids import ids_in_index
+from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 
@@ -41,11 +42,9 @@ class RankingScore:
         self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> float:
         """Compute the metric on predictions."""
-        data = {"y_true": y_true, "y_score": y_score, "qid": qid, "groups": groups, "sample_weight": sample_weight}
         try:
-            check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-            lists = query_lists(**data, who=f"The scorer {self.metric}")
-            value = float(self.metric.aggregate(self._result(lists, y_score), lists.weights))
+            result, weights = self._result(y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
+            value = float(self.metric.aggregate(result, weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
                     f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
@@ -58,33 +57,41 @@ class RankingScore:
             return cast(float, fail_in_search(error))
         return value
 
-    def _result(self, lists: QueryLists, y_score: Any) -> PerQuery:
-        # The first scorer of a dict ranks for all, the others take their results. Arrays can change in place, so
-        # contents are compared, not identities.
-        parts = (lists.labels, lists.scores, lists.grouping.sizes, lists.weights)
-        data = [part if part is None else part.tobytes() for part in parts] if len(self.together) > 1 else []
-        if _last.together is not self.together or self.number not in _last.results or _last.data != data:
+    def _result(self, y_true: Any, y_score: Any, **columns: Any) -> tuple[PerQuery, FloatArray | None]:
+        """Values and weights of the queries, computed once for all metrics that were made together."""
+        check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
+        contents: list[Any] = []
+        if len(self.together) > 1:  # contents are compared, as arrays can change in place
+            given = {"y_true": y_true, "y_score": y_score, "index of y_true": ids_in_index(y_true), **columns}
+            contents = [part if part is None else to_array(part, name).copy() for name, part in given.items()]
+        if _last.together is not self.together or self.number not in _last.results or not _last.holds(contents):
+            columns = check_rows(scored_rows(), y_true=y_true, **columns)
+            lists = query_lists(y_score=y_score, **columns, who=f"The scorer {self.metric}")
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
-            _last.together, _last.data, _last.results = self.together, data, self._results(lists)
+            _last.together, _last.contents, _last.results = self.together, contents, self._ranked(lists)
         result = _last.results.pop(self.number)
-        if not _last.results:
-            _last.data = []
+        _last.contents = _last.contents if _last.results else []
         return result
 
-    def _results(self, lists: QueryLists) -> dict[int, PerQuery]:
+    def _ranked(self, lists: QueryLists) -> dict[int, tuple[PerQuery, FloatArray | None]]:
         try:
-            return dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
+            results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
         except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
-            return {self.number: per_query(lists, [self.metric.computation])[0]}
+            results = {self.number: per_query(lists, [self.metric.computation])[0]}
+        return {number: (result, lists.weights) for number, result in results.items()}
 
 
 class _Last(threading.local):
-    """Results of the metrics that were computed together last, until each has been taken."""
+    """The rows that were scored last, and results for the scorers of a dict that have not taken theirs."""
 
     def __init__(self) -> None:
         self.together: tuple[BoundMetric, ...] = ()
-        self.data: list[bytes | None] = []
-        self.results: dict[int, PerQuery] = {}
+        self.contents: list[Any] = []
+        self.results: dict[int, tuple[PerQuery, FloatArray | None]] = {}
+
+    def holds(self, contents: list[Any]) -> bool:
+        """Whether these are the contents."""
+        return len(contents) == len(self.contents) and all(map(np.array_equal, contents, self.contents))
 
 
 _last = _Last()

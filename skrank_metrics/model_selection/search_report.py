@@ -5,16 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import score_function
+from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
@@ -78,7 +79,8 @@ class SearchReport(Result):
     candidates : list of Candidate
         With attributes ``rank``, ``params``, ``mean``, ``std``, ``index`` and ``pair``, best first.
     evaluation : CrossEvaluation
-        Of the candidates that were fitted again, by rank. Its reports can be passed to compare.
+        Of the candidates that were fitted again, by rank, with the response method and weights of the scorer that
+        ranks them, and the metrics of all scorers that share these. Its reports can be passed to compare.
     changed : float
         Largest difference between a fold's value here and in the search. Above 0 if folds or models are random, or if
         the data are not those of the search.
@@ -90,20 +92,20 @@ class SearchReport(Result):
     changed: float
 
     def _parts(self) -> list[Part]:
-        table = self._table()
-        candidate, rank, *columns = (column for column in table.columns if isinstance(column, Column) and column.head)
-        *metrics, lead, interval, p_adjusted, verdict = columns
-        (ranked_by,) = (column for column in metrics if column.head == self.metric)
-        others = [column for column in metrics if column is not ranked_by]
-        n_tested = sum(candidate.pair is not None for candidate in self.candidates)
+        found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
+        chosen = [(spelled(c.params), c.rank, (c.mean[self.metric], c.std[self.metric]), c.verdict) for c in found]
+        leads = [(rank, pair.difference, pair.interval, pair.p_adjusted) for rank, pair in tested]
+        others = [name for name in found[0].mean if name != self.metric]
+        means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
+        lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
         parts: list[Part] = [
-            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
-            table.only(candidate, rank, ranked_by, verdict),
-            table.only(rank, lead, interval, p_adjusted),
-            *([table.only(rank, *others)] if others else []),
+            f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
+            Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
+            Table(("rank", *lead), leads),
+            *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
             "The best is compared with each other candidate per query, out of fold, both fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
-            f"{counted(n_tested, 'pair')}. Chosen on these data, the best looks better than it is.",
+            f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
         ]
         if self.changed > 1e-9:
             parts.append(
@@ -113,30 +115,14 @@ class SearchReport(Result):
         return parts
 
     def _columns(self) -> dict[str, Any]:
-        return self._table().for_frame()
-
-    def _table(self) -> Table:
-        metrics = list(self.candidates[0].mean)
-        params = list(dict.fromkeys(name for candidate in self.candidates for name in candidate.params))
-        columns = (
-            *(Column("candidate", names=()), Column("rank")),
-            *(Column(None, names=(name,)) for name in ("index", *params)),
-            *(Column(name, plus_minus, (f"mean {name}", f"std {name}")) for name in metrics),
-            Column("lead of the best", signed, ("difference",)),
-            Column("95% interval", signed, ("low", "high")),
-            Column("adjusted p", p_text, ("p_adjusted",)),
-            Column("significantly different", names=()),
-        )
-        rows = [
-            (
-                *(spelled(c.params), c.rank, c.index, *(c.params.get(name) for name in params)),
-                *((c.mean[name], c.std[name]) for name in metrics),
-                *((c.pair.difference, c.pair.interval, c.pair.p_adjusted) if c.pair else (None, None, None)),
-                c.verdict,
-            )
-            for c in self.candidates
-        ]
-        return Table(columns, rows)
+        found = self.candidates
+        columns: dict[str, Any] = {"rank": [c.rank for c in found], "index": [c.index for c in found]}
+        params = dict.fromkeys(name for c in found for name in c.params)
+        columns |= {name: [c.params.get(name) for c in found] for name in params}
+        for name in found[0].mean:
+            columns |= {f"mean {name}": [c.mean[name] for c in found], f"std {name}": [c.std[name] for c in found]}
+        leads = [(c.pair.difference, *c.pair.interval, c.pair.p_adjusted) if c.pair else (np.nan,) * 4 for c in found]
+        return columns | dict(zip(("difference", "low", "high", "p_adjusted"), zip(*leads, strict=True), strict=True))
 
 
 def search_report(
@@ -174,7 +160,7 @@ def search_report(
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate.
+        As in cross_evaluate. If the scorer requests weights, params must hold them.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -191,7 +177,7 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, or its ``cv`` is an iterator.
+        one of its metrics, its ``cv`` is an iterator, or weights are missing.
 
     Examples
     --------
@@ -210,24 +196,29 @@ def search_report(
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
     how = How("permutation", 1 - LEVEL, 9999, check_random_state(random_state), "holm")
-    metrics = metrics_of(search)
-    metric = metric_of(search, metrics, metric)
-    by = str(metrics[metric])
-    check_by_query(by, metrics[metric])
-    rows, cv = ranked_rows(search, metric), _cv_of(search)
-    means = search.cv_results_[f"mean_test_{metric}"]
+    metrics = _metrics_of(search)
+    key = metric_of(search, metrics, metric)
+    by = str(metrics[key])
+    check_by_query(by, metrics[key])
+    rows, cv = ranked_rows(search, key), _cv_of(search)
+    means = search.cv_results_[f"mean_test_{key}"]
     names = {row: f"{rank}: {spelled(search.cv_results_['params'][row])}" for rank, row in enumerate(rows, start=1)}
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
     if len(fitted) < 2:
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: _model(search, row) for row, name in fitted.items()}
-    options: dict[str, Any] = {"n_jobs": n_jobs, "params": params, "verbose": verbose}
-    evaluation = cross_evaluate(models, X, y, qid=qid, cv=cv, metrics=list(metrics.values()), **options)
+    scorers = _scorers_of(search)
+    alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
+    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
+    evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     best, *others = fitted.values()
     found = compare_pairs(align_reports(evaluation.reports, by, None), [(best, other) for other in others], how)
     pairs = dict(zip(list(fitted)[1:], found, strict=True))
-    candidates = [_candidate(search, row, rank, metrics, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
-    return SearchReport(by, candidates, evaluation, _changed(search, list(fitted), metrics, evaluation))
+    # Scorers of one metric can differ in the response method; their keys differ.
+    shown = {name: str(m) for name, m in metrics.items()}
+    shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
+    candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
+    return SearchReport(shown[key], candidates, evaluation, _changed(search, list(fitted), alike, evaluation))
 
 
 def _model(search: Any, row: int) -> Any:
@@ -235,11 +226,32 @@ def _model(search: Any, row: int) -> Any:
     return clone(search.estimator).set_params(**params)
 
 
-def _candidate(search: Any, row: int, rank: int, metrics: Mapping[str, BoundMetric], pair: Pair | None) -> Candidate:
+def _scores_by(scorer: Any) -> tuple[Any, Any]:
+    """Response method of a scorer, and its request for weights: True, an alias, or neither."""
+    return response_method(scorer), get_routing_for_object(scorer).score.requests.get("sample_weight") or None
+
+
+def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Options of cross_evaluate for the scores and weights that the scorer sees."""
+    method, requested = _scores_by(scorer)
+    options = {"response_method": method, "params": dict(params or {}), "sample_weight": None}
+    if requested:
+        name = "sample_weight" if requested is True else requested
+        if name not in options["params"]:
+            raise ValueError(
+                f"params must hold {name!r}, which the scorer of the search requests; got {list(options['params'])}. "
+                "Pass the weights of the search."
+            )
+        options["sample_weight"] = options["params"][name]
+        if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
+            del options["params"][name]  # which cross_evaluate passes to fit
+    return options
+
+
+def _candidate(search: Any, row: int, rank: int, shown: Mapping[str, str], pair: Pair | None) -> Candidate:
     found = search.cv_results_
     mean, std = (
-        {str(metric): float(found[f"{kind}_test_{name}"][row]) for name, metric in metrics.items()}
-        for kind in ("mean", "std")
+        {label: float(found[f"{kind}_test_{name}"][row]) for name, label in shown.items()} for kind in ("mean", "std")
     )
     return Candidate(rank, found["params"][row], mean, std, row, pair)
 
@@ -255,14 +267,14 @@ def _cv_of(search: Any) -> Any:
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
     """Largest difference between the values of folds and those in the search, if their numbers are equal."""
-    largest = 0.0
-    for row, folds in zip(rows, evaluation.folds.values(), strict=False):
-        for name, metric in metrics.items():
-            values = folds[str(metric)]
-            before = [search.cv_results_[f"split{fold}_test_{name}"][row] for fold in range(search.n_splits_)]
-            if len(before) == len(values):
-                largest = max(largest, float(np.nanmax(np.abs(values - before), initial=0.0)))
-    return largest
+    differences = [
+        abs(value - search.cv_results_[f"split{fold}_test_{name}"][row])
+        for row, folds in zip(rows, evaluation.folds.values(), strict=True)
+        for name, metric in metrics.items()
+        for fold, value in enumerate(folds[str(metric)])
+        if len(folds[str(metric)]) == search.n_splits_
+    ]
+    return float(np.nanmax(differences, initial=0.0))
 
 
 def check_search(search: Any) -> None:
@@ -272,18 +284,17 @@ def check_search(search: Any) -> None:
     check_is_fitted(search, "cv_results_")
 
 
-def metrics_of(search: Any) -> dict[str, BoundMetric]:
-    """Metrics by their keys in the search."""
-    scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
-    metrics = {}
-    for name, scorer in scorers.items():
-        metric = metric_of_scorer(scorer)
-        if metric is None:
-            raise ValueError(
-                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
-            )
-        metrics[name] = metric
-    return metrics
+def _metrics_of(search: Any) -> dict[str, BoundMetric]:
+    metrics = {name: metric_of_scorer(scorer) for name, scorer in _scorers_of(search).items()}
+    if None in metrics.values():
+        raise ValueError(
+            f"search must use scorers of skrank_metrics; got {search.scorer_!r}. Pass scoring=ranking_scorers(...)."
+        )
+    return cast(dict[str, BoundMetric], metrics)
+
+
+def _scorers_of(search: Any) -> Mapping[str, Any]:
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
 
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:

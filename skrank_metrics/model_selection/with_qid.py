@@ -1,10 +1,12 @@
-"""Labels that carry their query ids through scikit-learn."""
+"""Query ids in the index of labels, and from group sizes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from skrank_metrics._input.arrays import to_array
+import numpy as np
+
+from skrank_metrics._input.arrays import IntArray, check_int, to_array, to_float64
 from skrank_metrics._input.query_ids import check_ids, counts_rows, query_ids, row_labels
 
 
@@ -58,3 +60,43 @@ def with_qid(y: Any, qid: Any) -> Any:
     if kept is not None and not counts_rows(kept):
         index = pd.MultiIndex.from_arrays([index, *(kept.get_level_values(level) for level in range(kept.nlevels))])
     return pd.Series(labels, index=index, name=getattr(y, "name", None))
+
+
+def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
+    """Make query ids from the group sizes that boosters use.
+
+    Parameters
+    ----------
+    sizes : array-like of int of shape (n_queries,)
+        Number of documents of each query, in the order of the rows, as in ``group=`` of LightGBM.
+    first : int, default=0
+        Id of the first query. To number a test set on from its training set, pass ``first=len(train_sizes)``;
+        otherwise different queries share ids, which looks like leakage.
+
+    Returns
+    -------
+    qid : ndarray of int of shape (n_documents,)
+        Query id of each document, ``first`` to ``first + n_queries - 1``.
+
+    Raises
+    ------
+    TypeError
+        If sizes are not numbers or ``first`` is not an int.
+    ValueError
+        If sizes are not 1-D, empty, negative or fractional, or ``first`` is negative.
+
+    Examples
+    --------
+    Two queries of two and three documents to train on, one of two to test on:
+
+    >>> from skrank_metrics import qid_from_sizes
+    >>> qid_from_sizes([2, 3])
+    array([0, 0, 1, 1, 1])
+    >>> qid_from_sizes([2], first=2)
+    array([2, 2])
+    """
+    check_int(first, "first", 0)
+    counts = to_float64(sizes, "sizes")
+    if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
+        raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
+    return np.repeat(np.arange(first, first + len(counts)), counts.astype(np.intp))

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
+from skrank_metrics._sklearn_internals import splits_of_search
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,7 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()  # halving compares on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best = int(means.argmax())
-        n_folds = folds.shape[1]
-        ratio = 1 / (n_folds - 1) if self.test_ratio is None else self.test_ratio
+        ratio = self.test_ratio or _ratio_of_search()
         kept = [row for row in np.flatnonzero(usable) if _p_worse(folds[best] - folds[row], ratio) > self.level]
         params = cv_results["params"]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
@@ -69,6 +69,17 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     return np.column_stack(columns)
 
 
+def _ratio_of_search() -> float:
+    splits = splits_of_search()
+    if splits is None:
+        raise ValueError(
+            "test_ratio must be given if within_noise is not called by a search, as the scores do not tell how many "
+            "rows each split tests; got None. Pass n_test / n_train, which is 1 / (k - 1) for k folds."
+        )
+    n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
+    return float(n_test / n_train)
+
+
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
     """One-sided p-value of differences on folds whose training parts overlap."""
     mean, variance = ahead.mean(), ahead.var(ddof=1)
@@ -102,8 +113,8 @@ def within_noise(
         Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as being as good as the
         best.
     test_ratio : float, default=None
-        n_test / n_train of the splits. None means 1 / (number of folds - 1), as in k-fold cross-validation; pass it for
-        repeated folds and shuffle splits.
+        Rows to test on per row to train on, n_test / n_train. None means that of the search's splitter; outside a
+        search it must be given.
 
     Returns
     -------
@@ -115,7 +126,8 @@ def within_noise(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If ``level`` or ``test_ratio`` is out of range; in the search, if it lacks the metric or parameter.
+        If ``level`` or ``test_ratio`` is out of range; in the call, if the search lacks the metric or parameter, or
+        ``test_ratio`` is unknown.
 
     References
     ----------
@@ -133,7 +145,7 @@ def within_noise(
     ...     "split1_test_score": [0.70, 0.81, 0.81],
     ...     "split2_test_score": [0.70, 0.81, 0.82],
     ... }
-    >>> within_noise(prefer="leaves")(results)
+    >>> within_noise(prefer="leaves", test_ratio=1 / 2)(results)
     1
     """
     if not isinstance(prefer, str) and not callable(prefer):

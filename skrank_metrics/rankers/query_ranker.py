@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skrank_metrics._input.arrays import FloatArray, check_label_column, to_float64
+from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
 from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._sklearn_internals import queries_of, remember
+from skrank_metrics._sklearn_internals import check_rows, queries_of, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.rankers._early_stopping import (
-    best_iteration,
-    check_early_stopping,
-    early_stopping_arguments,
-    hold_back,
-)
-from skrank_metrics.rankers._fit_arguments import SortedRows, fit_arguments, sorted_rows
+from skrank_metrics.rankers import _fitting
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,7 +39,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ``eval_metric``), or NDCG@10 if it sets none: in LightGBM that of ``score``, in the others their own.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Source of the random draw of queries to hold out.
 
     Attributes
@@ -57,9 +51,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     best_iteration_ : int
         Number of boosting rounds that predictions use, counted from 1 for every booster. Only with early stopping.
     n_features_in_ : int
-        Number of features, if the fitted estimator has it.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if the fitted estimator has them.
+        Names of the features, if ``X`` is a DataFrame with string column names.
 
     See Also
     --------
@@ -130,32 +124,30 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
             some out.
         """
-        stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
+        rounds = _fitting.check_early_stopping(self)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
-        columns = {"X": X, "sample_weight": sample_weight}
-        grouping = query_ids(len(labels), "QueryRanker.fit", y=y, qid=qid, groups=groups, **columns)
+        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
+        grouping = query_ids(len(labels), "QueryRanker.fit", X=X, **columns)
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
+        validate_data(self, X, skip_check_array=True)
         self.estimator_ = clone(self.estimator)
-        self._fit_sorted(sorted_rows(self.estimator_, X, targets, grouping, sample_weight), stops_early)
+        self._fit_sorted(_fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight), rounds)
         self.queries_ = queries_of(grouping.ids, grouping.sizes)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    def _fit_sorted(self, rows: SortedRows, stops_early: bool) -> None:
+    def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
         arguments: dict[str, Any] = {}
-        if stops_early:
-            rows, held_back = hold_back(rows, float(cast(float, self.validation_fraction)), self.random_state)
-            arguments = early_stopping_arguments(self.estimator_, held_back, cast(int, self.early_stopping_rounds))
-        self.estimator_.fit(rows.X, rows.y, **fit_arguments(self.estimator_, rows), **arguments)
-        if stops_early:
-            self.best_iteration_ = best_iteration(self.estimator_)
+        if rounds:
+            rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
+            arguments = _fitting.early_stopping_arguments(self.estimator_, held_out, rounds)
+        self.estimator_.fit(rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments)
+        if rounds:
+            self.best_iteration_ = _fitting.best_iteration(self.estimator_)
 
     def predict(self, X: Any) -> FloatArray:
         """Predict scores to rank by.
@@ -175,8 +167,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError
             If a classifier of more than two labels has no predict_proba.
+        ValueError
+            If X is a DataFrame whose columns have other names, or another order, than those of the fit.
         """
         check_is_fitted(self, "estimator_")
+        if not hasattr(self.estimator_, "steps"):  # a Pipeline can select columns by name
+            # Names only: the estimator checks the shape.
+            validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
         remember(scores, self.queries_)
         return scores
@@ -215,6 +212,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If some queries are among those of the fit. If all are, with the same numbers of documents, the training
             part is scored on purpose.
         """
+        check_rows(X, y=y)
         score = RankingScore((get_metric("ndcg@10"),), 0)
         return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
 
@@ -223,6 +221,8 @@ def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
         # Predictions are remembered by identity, so each must be a new array.
         return to_float64(model.predict(X), "y_score").copy()
+    if len(model.classes_) == 1:  # some have two columns of probabilities nevertheless
+        return np.full(count_rows(X), float(model.classes_[0]))
     if len(model.classes_) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
     if not hasattr(model, "predict_proba"):

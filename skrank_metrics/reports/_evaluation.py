@@ -41,12 +41,11 @@ class Evaluation:
     def mean(self, name: str) -> float:
         """Value over all queries; ``average=None`` is taken as the macro average."""
         metric = self.metrics[name]
-        averaged = metric.replace(average=metric.average or "macro")
-        return float(averaged.aggregate(self.results[name], self.lists.weights))
+        return float(metric.aggregate(self.results[name], self.lists.weights, average=metric.average or "macro"))
 
     def per_query(self, name: str) -> FloatArray:
         """One value per query, undefined ones replaced."""
-        return np.asarray(self.metrics[name].replace(average=None).aggregate(self.results[name], None))
+        return np.asarray(self.metrics[name].aggregate(self.results[name], None, average=None))
 
     def with_ties(self, ties: str) -> Evaluation:
         """Compute the metrics with another order of ties."""

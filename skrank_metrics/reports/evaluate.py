@@ -35,12 +35,12 @@ def evaluate(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. Not needed if y_true is 2-D or is a Series with an
-        index level named "qid", see with_qid.
+        Query id of each document, of any type and in any order. Optional if y_true is 2-D, or a Series with an index
+        level named "qid", see with_qid.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric.
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
@@ -51,13 +51,13 @@ def evaluate(
     replace_undefined_by : float, default=None
         Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
         If None, each metric keeps its own: 0 unless its name or the convention says otherwise.
-    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+    sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. None means that all were ranked.
-    by : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        What to slice the report by, such as the type or the length of a query. Must not vary within a query.
+        ranking, and their scores are ignored. If None, all were ranked.
+    by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Slices of the report, such as the type or the length of a query. Must not vary within a query.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics; the keys are the names as given."""
+    """Bind one or several metrics, keyed by their names as given."""
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 
 from skrank_metrics._input.arrays import IntArray, Mask, count_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._sklearn_internals import check_rows
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -65,19 +66,24 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         ValueError
             If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
-        grouping = units_of(X, y, groups, qid)
+        grouping = self._units(X, y, groups, qid)
         for train, test in self._sides(grouping, y):
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
+
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+        """Rows grouped by the unit to keep together."""
+        check_consistent_length(X, y)
+        sources = check_rows(X, y=y, qid=qid, groups=groups, **columns)
+        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", X=X, **sources)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
         """Masks of the queries to train on and to test on."""
 
 
-def units_of(X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
-    """Rows grouped by the unit to keep together."""
-    check_consistent_length(X, y)
-    return query_ids(count_rows(X), "A query-aware split", y=y, qid=qid, groups=groups, unit=True, rows_of="X", X=X)
+def random_source(random_state: Any) -> Any:
+    """Random numbers as in scikit-learn, or from a Generator of NumPy."""
+    return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, Mask
-from skrank_metrics._input.grouping import Grouping, group_rows
-from skrank_metrics._input.query_ids import check_ids, check_whole
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order, units_of
+from skrank_metrics._input.arrays import IntArray, Mask, check_bool
+from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
+from skrank_metrics._input.query_ids import check_ids
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 
 class PredefinedQuerySplit(QuerySplitter):
@@ -28,13 +29,6 @@ class PredefinedQuerySplit(QuerySplitter):
         scikit-learn's PredefinedSplit, -1 is a part like any other.
     validation : bool, default=False
         Whether ``split`` leaves the validation part out of training. ``split_in_three`` yields it in any case.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has the wrong type or, in ``split``, there are no ids.
-    ValueError
-        If there are too few parts, one is missing or, in ``split``, lengths differ or a query is in two parts.
 
     Examples
     --------
@@ -55,13 +49,12 @@ class PredefinedQuerySplit(QuerySplitter):
     """
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
-        if not isinstance(validation, bool):
-            raise TypeError(f"validation must be True or False; got {validation!r}.")
+        check_bool(validation, "validation")
         if isinstance(parts, str) or not hasattr(parts, "__len__"):
             raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
-        self.validation: bool = validation
-        self.n_splits: int = len(self._grouped_parts().ids)
+        self.validation: bool = bool(validation)
+        self.n_splits: int = len(group_rows(self._check_parts()).ids)
         least = 3 if validation else 2
         if self.n_splits < least:
             raise ValueError(
@@ -85,10 +78,8 @@ class PredefinedQuerySplit(QuerySplitter):
 
         Raises
         ------
-        TypeError
-            If there are no ids.
-        ValueError
-            If there are fewer than three parts, lengths differ or a query is in two parts.
+        TypeError, ValueError
+            As in ``split``, or if there are fewer than three parts.
 
         Examples
         --------
@@ -101,9 +92,12 @@ class PredefinedQuerySplit(QuerySplitter):
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold 3 different parts or more to split in three; got {self.n_splits}.")
-        codes = (grouping := units_of(X, y, groups, qid)).codes
+        codes = (grouping := self._units(X, y, groups, qid)).codes
         for train, validation, test in self._thirds(grouping):
             yield np.flatnonzero(train[codes]), np.flatnonzero(validation[codes]), np.flatnonzero(test[codes])
+
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+        return super()._units(X, y, groups, qid, parts=self.parts)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         for train, _, test in self._thirds(grouping):
@@ -117,19 +111,16 @@ class PredefinedQuerySplit(QuerySplitter):
 
     def _part_of_query(self, grouping: Grouping) -> IntArray:
         """Place of the part of each query among the sorted parts."""
-        parts = self._grouped_parts()
-        if len(parts.codes) != len(grouping.codes):
+        parts = self._check_parts()
+        if len(parts) != len(grouping.codes):
             raise ValueError(
-                f"parts must have the same length as X; got {len(parts.codes)} and {len(grouping.codes)}. "
+                f"parts must have the same length as X; got {len(parts)} and {len(grouping.codes)}. "
                 "If you selected rows of X, select the same rows of parts."
             )
-        check_whole(grouping, parts, "parts", "part", "")
-        rank = np.argsort(canonical_order(parts.ids))
-        of_query = np.empty(len(grouping.ids), dtype=np.intp)
-        of_query[grouping.codes] = rank[parts.codes]
-        return of_query
+        of_query = group_rows(one_per_query(parts, grouping, "parts", "Put all rows of a query in one part."))
+        return np.argsort(canonical_order(of_query.ids))[of_query.codes]
 
-    def _grouped_parts(self) -> Grouping:
+    def _check_parts(self) -> NDArray[Any]:
         if not len(self.parts):
             raise ValueError("parts must hold the part of each row; got none.")
-        return group_rows(check_ids(self.parts, len(self.parts), "parts", "X"))
+        return check_ids(self.parts, len(self.parts), "parts", "X")

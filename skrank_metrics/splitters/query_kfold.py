@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils import check_random_state
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_choice, check_int, check_label_column
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    check_bool,
+    check_choice,
+    check_int,
+    check_label_column,
+)
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 STRATIFY = (None, "relevance", "size", "both")
 # Queries are dealt from the longest to the shortest in steps of this factor. Lengths still differ within a step, which
@@ -46,16 +53,8 @@ class QueryKFold(QuerySplitter):
         balances all of these, lengths separately for queries with and without relevant documents.
     shuffle : bool, default=False
         Whether to draw the folds at random among those balanced in this way.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draw. Only with shuffle=True.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has the wrong type or, in ``split``, there are no ids, or no labels to stratify by.
-    ValueError
-        If a parameter is not valid or, in ``split``, there are fewer queries than folds or a query is in two
-        ``groups``.
 
     See Also
     --------
@@ -84,8 +83,7 @@ class QueryKFold(QuerySplitter):
     ) -> None:
         check_int(n_splits, "n_splits", 2)
         check_choice(stratify, "stratify", STRATIFY)
-        if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be True or False; got {shuffle!r}.")
+        check_bool(shuffle, "shuffle")
         if random_state is not None and not shuffle:
             raise ValueError(
                 f"random_state must be None if shuffle=False, as it would have no effect; got {random_state}. "
@@ -93,11 +91,11 @@ class QueryKFold(QuerySplitter):
             )
         self.n_splits: int = int(n_splits)
         self.stratify: str | None = stratify
-        self.shuffle: bool = shuffle
+        self.shuffle: bool = bool(shuffle)
         self.random_state: Any = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        random = check_random_state(self.random_state) if self.shuffle else None
+        random = random_source(self.random_state) if self.shuffle else None
         for _ in range(self.n_repeats):
             folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
             for fold in range(self.n_splits):
@@ -117,15 +115,8 @@ class RepeatedQueryKFold(QueryKFold):
         Number of times to draw the folds, at least 1.
     stratify : {None, "relevance", "size", "both"}, default=None
         What else to balance, as in QueryKFold.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draws.
-
-    Raises
-    ------
-    TypeError
-        As in QueryKFold.
-    ValueError
-        As in QueryKFold, or if n_repeats is below 1.
 
     Examples
     --------
@@ -190,7 +181,7 @@ def _dealing_order(
     order = order[np.lexsort((-lengths, strata[order]))]
     if random is not None:  # or there would be one order if all lengths differ
         windows = np.arange(len(order)) // (SHUFFLED_TURNS * n_folds)
-        order = order[np.lexsort((random.random_sample(len(order)), strata[order], windows))]
+        order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
     return order
 
 
@@ -204,23 +195,15 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
     if n_folds > MOST_FOLDS_TO_ASSIGN:
         scaled = scaled.sum(axis=1, keepdims=True)
-    assign = _assign_one_amount if scaled.shape[1] == 1 else _assign
     folds, loads = np.empty(len(order), dtype=np.intp), np.zeros((n_folds, scaled.shape[1]))
     for first in range(0, len(order), n_folds):
         turn = order[first : first + n_folds]
-        places, chosen = assign(scaled[turn], loads)
-        turn = turn[places]
+        if scaled.shape[1] == 1:
+            turn = turn[np.argsort(-scaled[turn, 0], kind="stable")]
+            chosen = np.argsort(loads[:, 0], kind="stable")[: len(turn)]
+        else:  # in the sum of squares of load + amount, only the mixed term depends on the assignment
+            places, chosen = linear_sum_assignment(scaled[turn] @ loads.T)
+            turn = turn[places]
         folds[turn] = chosen
         loads[chosen] += scaled[turn]
     return folds
-
-
-def _assign_one_amount(amounts: FloatArray, loads: FloatArray) -> tuple[IntArray, IntArray]:
-    most = np.argsort(-amounts[:, 0], kind="stable")
-    return most, np.argsort(loads[:, 0], kind="stable")[: len(most)]
-
-
-def _assign(amounts: FloatArray, loads: FloatArray) -> tuple[IntArray, IntArray]:
-    # In the sum of squares of load + amount, only the mixed term depends on the assignment.
-    places, chosen = linear_sum_assignment(amounts @ loads.T)
-    return places, chosen

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import Mask, check_int, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics.splitters._base import QuerySplitter, canonical_order
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 
 class QueryShuffleSplit(QuerySplitter):
@@ -32,16 +32,8 @@ class QueryShuffleSplit(QuerySplitter):
     train_size : float or int, default=None
         Queries to train on: a float in (0, 1) is a share of all queries, rounded down, an int their number. If None,
         all queries that test_size leaves.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draws.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has the wrong type or, in ``split``, there are no ids.
-    ValueError
-        If a parameter is out of range or, in ``split``, there are too few queries for both sides or a query is in two
-        ``groups``.
 
     Examples
     --------
@@ -71,7 +63,7 @@ class QueryShuffleSplit(QuerySplitter):
         self.random_state: Any = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        random = check_random_state(self.random_state)
+        random = random_source(self.random_state)
         for _ in range(self.n_splits):
             yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
 
@@ -98,7 +90,7 @@ def query_train_test_split(
         Queries to test on, as in QueryShuffleSplit. If None, all that train_size leaves, or 0.25 if that is None too.
     train_size : float or int, default=None
         Queries to train on, as in QueryShuffleSplit. If None, all queries that test_size leaves.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draw.
 
     Returns
@@ -128,13 +120,11 @@ def query_train_test_split(
     _check_size(test_size, "test_size")
     _check_size(train_size, "train_size")
     check_consistent_length(*arrays)
-    columns = {f"array {place}": array for place, array in enumerate(arrays)}
-    carriers = [array for array in arrays if ids_in_index(array) is not None] or [None]
-    ids = ids_in_index(carriers[0]) if qid is None else qid
+    columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
+    ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     who, n_rows = "query_train_test_split", count_rows(arrays[0])
-    for y in carriers:
-        grouping = query_ids(n_rows, who, y=y, qid=ids, rows_of="the arrays", **columns)
-    sides = _draw(grouping, test_size, train_size, 0.25, check_random_state(random_state))
+    grouping = query_ids(n_rows, who, y=None, qid=ids, rows_of="the arrays", **columns)
+    sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
@@ -151,11 +141,10 @@ def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, r
 
 def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
     """Numbers of queries to train and to test on, both at least 1."""
-    n_train = None if train_size is None else _number(train_size, n_queries, math.floor)
-    if test_size is None and n_train is not None:
-        n_test = n_queries - n_train
-    else:
-        n_test = _number(default if test_size is None else test_size, n_queries, math.ceil)
+    if test_size is None and train_size is None:
+        test_size = default
+    n_test, n_train = _number(test_size, n_queries, math.ceil), _number(train_size, n_queries, math.floor)
+    n_test = n_queries - n_train if n_test is None else n_test
     n_train = n_queries - n_test if n_train is None else n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
@@ -166,9 +155,9 @@ def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: flo
     return n_train, n_test
 
 
-def _number(size: Any, n_queries: int, rounded: Any) -> int:
+def _number(size: Any, n_queries: int, rounded: Any) -> Any:
     # In float64, 0.1 * 30 is more than 3; that must not add or drop a query.
-    return int(size) if isinstance(size, numbers.Integral) else int(rounded(round(size * n_queries, 9)))
+    return size if size is None or isinstance(size, numbers.Integral) else rounded(round(size * n_queries, 9))
 
 
 def _check_size(size: Any, name: str) -> None:

@@ -29,13 +29,6 @@ class QueryTimeSeriesSplit(QuerySplitter):
     test_size : int, default=None
         Number of queries in each test part. If None, the number of queries // (n_splits + 1).
 
-    Raises
-    ------
-    TypeError
-        If a parameter has the wrong type or, in ``split``, there are no ids.
-    ValueError
-        If a parameter is out of range or, in ``split``, there are too few queries or a query is in two ``groups``.
-
     Examples
     --------
     Four queries "a" to "d", the first with two rows:

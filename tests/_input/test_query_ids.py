@@ -33,7 +33,7 @@ def test_splits_are_by_groups_then_qid_then_the_index_of_y(y):
     assert found(y, unit=True) == [5, 6, 6]
     assert found(y, groups=["u", "u", "u"], unit=True) == ["u", "u", "u"]
     assert found([1, 0, 2], qid=["a", "b", "b"], groups=["u", "v", "v"], unit=True) == ["u", "v", "v"]
-    with pytest.raises(ValueError, match="all rows of a query in one group; got query 6 in group u and group v"):
+    with pytest.raises(ValueError, match="groups must be constant within a query; got u and v in query 6"):
         found(y, groups=["u", "u", "v"], unit=True)
 
 
@@ -63,11 +63,80 @@ def test_no_ids_are_an_error_that_names_the_ways_out(y):
         pd.to_datetime(["2001", None, "2002"]),
         pd.Categorical(["a", None, "b"]),
         pa.array([1, None, 2]),
+        pd.Series([("a", 1), ("a", float("nan")), ("b", 2)]),
+        pd.Series([("a", 1), ("a", pd.NA), ("b", 2)]),
+        pd.Series([("a", 1), ("a", None), ("b", 2)]),
+        pd.Series([("a", 1), ("a", (pd.NaT,)), ("b", 2)]),
+        pd.Series([frozenset({1}), frozenset({float("nan")}), frozenset({2})]),
+        pd.MultiIndex.from_arrays([["a", "a", "b"], [1, None, 2]]),
+        pd.Series(pd.to_datetime(["2001", None, "2002"], utc=True)),
+        np.array([1, np.nan, 2], dtype=np.float16),
     ],
 )
 def test_a_missing_id_is_named(ids):
     with pytest.raises(ValueError, match=r"qid must not hold missing ids; got .* at row 1\."):
         ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
+
+
+ALMOST_EQUAL = {
+    "unsigned and negative": ([2**63 + 1, 2**63, -1],) * 2,
+    "unsigned and negative, NumPy's": ([np.uint64(2**64 - 1), np.int64(-1), np.uint64(2**64 - 2)],) * 2,
+    "unsigned and negative, as objects": (np.array([2**64 - 1, -1, 2**64 - 2], dtype=object),) * 2,
+    "beyond 64 bits": ([2**70 + 1, 2**70, 0.5],) * 2,
+    "integer and float": ([2**53 + 1, float(2**53), 0],) * 2,
+    "integer and float, NumPy's": ([np.int64(2**53 + 1), np.float64(2**53), np.int64(0)], [2**53 + 1, 2.0**53, 0]),
+    "float32 and float64": ([np.float32(0.1), 0.1, 0.2], [float(np.float32(0.1)), 0.1, 0.2]),
+    "a NUL at the end": (["a\0", "a", "a\0\0"],) * 2,
+    "a NUL at the end, tuple": (("a\0", "a", "a\0\0"), ["a\0", "a", "a\0\0"]),
+    "a NUL at the end, bytes": ([b"a\0", b"a", b""],) * 2,
+    "a NUL at the end, polars": (pl.Series(["a\0", "a", ""]), ["a\0", "a", ""]),
+    "a NUL at the end, pyarrow": (pa.array(["a\0", "a", ""]), ["a\0", "a", ""]),
+    "strings and numbers": (["1", 1, b"1"],) * 2,
+    "categories of two types": (pd.Categorical(["1", 1, "a"]), ["1", 1, "a"]),
+    "large categories": (pd.Categorical([2**60 + 1, 2**60, 2**60 + 2]), [2**60 + 1, 2**60, 2**60 + 2]),
+    "float16": (np.array([1, 1.5, 0], dtype=np.float16), [1, 1.5, 0]),
+    "the hour that comes twice": (
+        pd.DatetimeIndex(["2001-10-28 02:30"] * 2 + ["2001-10-28 03:30"]).tz_localize(
+            "Europe/Berlin", ambiguous=[True, False, False]
+        ),
+        list(pd.to_datetime(["2001-10-28 00:30", "2001-10-28 01:30", "2001-10-28 02:30"], utc=True)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("ids", "expected"), ALMOST_EQUAL.values(), ids=ALMOST_EQUAL)
+def test_ids_that_are_almost_equal_stay_apart(ids, expected):
+    assert found([1, 0, 2], qid=ids) == list(expected)
+    grouping = query_ids(3, "A test", y=[1, 0, 2], qid=ids)
+    assert grouping.codes.tolist() == [0, 1, 2]
+    carried = query_ids(3, "A test", y=with_qid([1, 0, 2], ids))
+    assert carried.codes.tolist() == [0, 1, 2]
+    assert carried.ids.tolist() == list(expected)
+
+
+@pytest.mark.parametrize("ids", [[1, 1.0, True], [np.float32(0.5), 0.5, np.float64(0.5)], [0.0, -0.0, 0]])
+def test_ids_that_python_calls_equal_are_one_query(ids):
+    assert query_ids(3, "A test", y=[1, 0, 2], qid=ids).codes.tolist() == [0, 0, 0]
+
+
+def test_two_categoricals_agree_by_value():
+    y = with_qid([1, 0, 2], pd.Categorical(["a", "b", "b"], categories=["b", "a"]))
+    assert found(y, qid=pd.Categorical(["a", "b", "b"], categories=["a", "b", "c"])) == ["a", "b", "b"]
+    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y; got a and b at row 1"):
+        found(y, qid=pd.Categorical(["a", "a", "b"], categories=["b", "a"]))
+
+
+def test_every_index_with_ids_must_agree():
+    X = pd.DataFrame({"x": [0, 1, 2]}, index=pd.Index([5, 6, 6], name="qid"))
+    assert found(CARRIED, X=X) == [5, 6, 6]
+    assert found([1, 0, 2], X=X, qid=["a", "b", "b"]) == ["a", "b", "b"]
+    assert found([1, 0, 2], X=X, groups=["u", "v", "v"]) == ["u", "v", "v"]
+    with pytest.raises(
+        ValueError, match=r"index level 'qid' of y must agree with the .* 'qid' of X; got 6 and 5 at row 2"
+    ):
+        found(CARRIED, X=X.set_axis(pd.Index([5, 6, 5], name="qid")))
+    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of y_score; got a and 6 at row 1"):
+        found([1, 0, 2], qid=["a", "a", "b"], y_score=CARRIED)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,11 @@
 """What bad input gets: an error that names the argument, what was expected and what came."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -193,12 +197,81 @@ def test_columns_in_different_orders_are_not_guessed_at(call):
     assert str(call(y.set_axis([7, 9, 8, 5]), scores, qid=qid)) == str(expected)
 
 
+COLUMNS = {
+    "array": lambda values: np.array(values)[:, None],
+    "lists": lambda values: [[value] for value in values],
+    "matrix": lambda values: np.asmatrix(values).T,
+    "DataFrame": lambda values: pd.DataFrame({"x": values}),
+    "polars": lambda values: pl.DataFrame({"x": values}),
+}
+
+
 @every_call
-def test_a_frame_of_one_column_is_no_list_of_queries(call):
-    with pytest.raises(ValueError, match="y_true must not be a DataFrame of one column"):
-        call(pd.DataFrame({"y": Y}), S, qid=Q)
-    with pytest.raises(ValueError, match=r"Pass y_true 1-D, as .ravel"):
-        call(np.array(Y)[:, None], S, qid=Q)
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_a_column_is_no_list_of_queries(call, column):
+    message = r"must not be a column.*got shape \(4, 1\)\. Pass {0} 1-D, as \.ravel\(\) gives it, and .* as qid"
+    for labels, scores, name in ((column(Y), column(S), "y_true"), (column(Y), S, "y_true"), (Y, column(S), "y_score")):
+        for ids in ({}, {"qid": Q}):
+            with pytest.raises(ValueError, match=f"{name} {message.format(name)}"):
+                call(labels, scores, **ids)
+    with pytest.raises(ValueError, match=f"sample_weight {message.format('sample_weight')}"):
+        call(Y, S, qid=Q, sample_weight=column([1, 1, 2, 2]))
+    with pytest.raises(ValueError, match=f"retrieved {message.format('retrieved')}"):
+        call(Y, S, qid=Q, retrieved=column([True] * 4))
+
+
+def test_two_dimensions_of_several_columns_or_one_row_are_queries():
+    # DCG of [0, 1] ranked as given: 1 / log2(3), ideal 1. One document alone is ideal.
+    assert ndcg_score([[0, 1], [1, 0]], [[2, 1], [2, 1]], average=None) == pytest.approx([1 / np.log2(3), 1])
+    assert ndcg_score([[1]], [[5]]) == 1
+    assert ndcg_score([1, 1, 1], [5, 5, 5], qid=[1, 2, 3], average=None).tolist() == [1, 1, 1]
+
+
+LARGE = 2**53
+LARGE_INTEGERS = {
+    "int64": np.array([LARGE + 1, LARGE, 0, 1]),
+    "list of integers": [LARGE + 1, LARGE, 0, 1],
+    "list with a float": [LARGE + 1, LARGE, 0.5, 1],
+    "list of NumPy's numbers": [np.int64(LARGE + 1), np.int64(LARGE), np.float64(0.5), 1],
+    "tuple with a float": (LARGE + 1, LARGE, 0.5, 1),
+    "list of both signs": [2**63, 2**63 + 1, 0, -1],
+    "list beyond 64 bits": [2**70 + 1, 2**70, 0.5, 1],
+    "negative": [-LARGE - 1, -LARGE, 0.5, 1],
+    "object array of integers": np.array([LARGE + 1, LARGE, 0, 1], dtype=object),
+    "object array of NumPy's integers": np.array([np.int64(LARGE + 1), np.uint64(LARGE), 0, 1], dtype=object),
+    "object array with a float": np.array([LARGE + 1, LARGE, 0.5, 1], dtype=object),
+    "object array of fractions": np.array([Fraction(LARGE + 1), Fraction(LARGE), Fraction(1, 2), 1], dtype=object),
+    "Series of objects": pd.Series([LARGE + 1, LARGE, 0.5, 1], dtype=object),
+    "pandas Int64": pd.Series([LARGE + 1, LARGE, 0, 1], dtype="Int64"),
+    "polars": pl.Series([LARGE + 1, LARGE, 0, 1]),
+    "pyarrow": pa.array([LARGE + 1, LARGE, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("values", LARGE_INTEGERS.values(), ids=LARGE_INTEGERS)
+def test_integers_that_float64_would_merge_are_refused(values):
+    message = r"must hold integers within \+-2\*\*53, which float64 holds exactly; got \S+ to \S+\. Subtract"
+    with pytest.raises(ValueError, match=f"y_score {message}"):
+        ndcg_score(Y, values, qid=Q)
+    with pytest.raises(ValueError, match=f"y_true {message}"):
+        ndcg_score(values, S, qid=Q)
+    with pytest.raises(ValueError, match=f"sample_weight {message}"):
+        ndcg_score(Y, S, qid=Q, sample_weight=values)
+
+
+def test_integers_that_float64_would_merge_are_refused_in_two_dimensions():
+    table = [[LARGE + 1, LARGE], [0.5, 1]]
+    for values in (table, np.array(table, dtype=object), pd.DataFrame({"a": [LARGE + 1, LARGE], "b": [0.5, 1]})):
+        with pytest.raises(ValueError, match="y_score must hold integers within"):
+            ndcg_score([[1, 0], [1, 0]], values)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda v: np.array(v, dtype=object), pd.Series])
+def test_large_floats_and_integers_that_float64_holds_are_numbers(kind):
+    assert ndcg_score(Y, kind([1e300, 1e16, -1e16, -np.inf]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
+    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 0.5, -LARGE]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
+    assert ndcg_score(Y, kind([LARGE, LARGE - 1, 1, -LARGE]), qid=Q) == ndcg_score(Y, [4, 3, 2, 1], qid=Q)
 
 
 @every_call

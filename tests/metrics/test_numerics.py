@@ -103,9 +103,11 @@ def test_no_infinite_value_from_finite_input(name):
     ]
     n_values = 0
     for labels, scores, metric in itertools.product(EXTREME_LABELS, EXTREME_SCORES, metrics):
-        query = [labels, labels], [scores[: len(labels)]] * 2
+        n = len(labels)
+        query, qid = ([*labels, *labels], [*scores[:n], *scores[:n]]), np.repeat([0, 1], n)
+        weights = (None, np.repeat([1e308, 1e308], n), np.repeat([5e-324, 0], n))
         try:
-            values = [metric(*query, sample_weight=weights) for weights in (None, [1e308, 1e308], [5e-324, 0])]
+            values = [metric(*query, qid=qid, sample_weight=weight) for weight in weights]
         except ValueError as error:
             assert str(error).startswith(("y_true must", "gain must"))  # noqa: PT017
             continue
@@ -116,11 +118,11 @@ def test_no_infinite_value_from_finite_input(name):
 
 
 def test_sums_over_queries_that_overflow_are_refused():
-    labels, scores = [[1e308], [1e308]], [[1], [1]]
-    assert get_metric("cg")(labels[:1], scores[:1]) == 1e308
+    labels, scores = [1e308, 1e308], [1, 1]
+    assert get_metric("cg")(labels[:1], scores[:1], qid=[0]) == 1e308
     for name in ("cg", "dcg"):
         with pytest.raises(ValueError, match="y_true must hold smaller labels: the sum of gains overflows float64"):
-            get_metric(name)(labels, scores)
+            get_metric(name)(labels, scores, qid=[0, 1])
     with pytest.raises(ValueError, match="y_true must hold smaller labels: the sum of gains overflows float64"):
         get_metric("q_measure")([[8e307, 8e307]], [[1, 1]])
 

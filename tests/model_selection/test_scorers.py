@@ -1,5 +1,6 @@
 import copy
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -291,3 +292,56 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
 def test_names_in_a_list_are_to_be_unpacked():
     with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
         ranking_scorers(["ndcg@10", "map"])
+
+
+AVERAGING = {
+    "mean of two": lambda one, two: (one + two) / 2,
+    "difference": lambda one, two: one - two,
+    "harmonic mean": lambda one, two: 2 * one * two / (one + two),
+    "f-measure": lambda one, two: 1 / (0.5 / one + 0.5 / two),
+    "geometric mean": lambda one, two: (one * two) ** 0.5,
+    "numpy mean": lambda one, two: np.mean([one, two]),
+    "numpy average": lambda one, two: np.average([one, two], weights=[0.3, 0.7]),
+    "loss": lambda one, two: -abs(1 - one),
+}
+
+
+@pytest.mark.parametrize("combine", AVERAGING.values(), ids=AVERAGING)
+def test_an_error_behind_scores_that_are_averaged_ends_a_search(problem, combine):
+    scorers = ranking_scorers("map", "mrr").values()
+    fails(problem, TWO_WAYS, lambda *args: combine(*(s(*args) for s in scorers)), problem[1], TypeError)
+
+
+LOOKING = {
+    "float": float,
+    "round": lambda score: round(score, 2),
+    "int": int,
+    "max": lambda score: max(score, 0.5),
+    "min": lambda score: min(0.5, score),
+    "truth": lambda score: 1.0 if score else 0.0,
+    "not": lambda score: float(not score),
+    "comparison": lambda score: 1.0 if score > 0.5 else 0.0,
+    "equality": lambda score: float(score == 1),
+    "inequality": lambda score: float(score != 1),
+    "numpy float": np.float64,
+    "numpy array": lambda score: np.array([score], dtype=float)[0],
+    "clip": lambda score: float(np.clip(score, 0, 1)),
+    "format": lambda score: float(f"{score:.3f}"),
+    "set": lambda score: float(len({score})),
+}
+
+
+@pytest.mark.parametrize("look", LOOKING.values(), ids=LOOKING)
+def test_a_user_who_looks_at_a_score_gets_the_error_behind_it(problem, look):
+    X, y, _ = problem
+    scorer = get_ranking_scorer("map")
+    search = GridSearchCV(
+        LinearRegression(), {"positive": [True, False]}, cv=KFold(2),
+        scoring=lambda *arguments: look(scorer(*arguments)),
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="non-finite"), pytest.warns(UserWarning, match="Scoring failed") as warned:
+        search.fit(X, y)  # without ids
+    failed = [str(warning.message) for warning in warned if "Scoring failed" in str(warning.message)]
+    assert len(failed) == 4
+    assert all(re.search(TWO_WAYS, text.strip().splitlines()[-1]) for text in failed)
+    assert np.isnan(search.cv_results_["mean_test_score"]).all()

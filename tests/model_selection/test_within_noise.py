@@ -2,14 +2,25 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import stats
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, HalvingGridSearchCV
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, ranking_scorers, with_qid, within_noise
+from skrank_metrics import (
+    PredefinedQuerySplit,
+    QueryKFold,
+    QueryRanker,
+    QueryShuffleSplit,
+    RepeatedQueryKFold,
+    get_ranking_scorer,
+    ranking_scorers,
+    with_qid,
+    within_noise,
+)
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -18,6 +29,12 @@ X, Y, QID = make_ranking(60, random_state=0)
 def results(*folds, metric="score", params=None):
     found = {f"split{i}_test_{metric}": np.array(fold) for i, fold in enumerate(zip(*folds, strict=True))}
     return {"params": params or [{"size": number} for number in range(len(folds))], **found}
+
+
+def by_hand(found, **options):
+    """Call the rule with the ratio of k folds."""
+    n_folds = sum(name.startswith("split") for name in found)
+    return within_noise(**{"prefer": "size", "test_ratio": 1 / (n_folds - 1), **options})(found)
 
 
 def behind(p, n_folds=5):
@@ -31,38 +48,38 @@ def behind(p, n_folds=5):
 
 @pytest.mark.parametrize(("p", "chosen"), [(0.03, 1), (0.049, 1), (0.051, 0), (0.3, 0)])
 def test_level_of_the_corrected_test(p, chosen):
-    assert within_noise(prefer="size")(results(*behind(p))) == chosen
+    assert by_hand(results(*behind(p))) == chosen
 
 
 def test_plain_t_would_reject_more():
     worse, best = behind(0.1)
     assert stats.ttest_rel(best, worse, alternative="greater").pvalue < 0.05
-    assert within_noise(prefer="size")(results(worse, best)) == 0
+    assert by_hand(results(worse, best)) == 0
 
 
 def test_other_levels_and_ratios():
     found = results(*behind(0.1))
-    assert within_noise(prefer="size", level=0.2)(found) == 1
-    assert within_noise(prefer="size", test_ratio=1e-9)(found) == 1, "as if training parts did not overlap"
+    assert by_hand(found, level=0.2) == 1
+    assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
 
 def test_directions_functions_and_ties_of_preference():
     params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]
     found = results([0.8, 0.7, 0.9], [0.81, 0.7, 0.89], [0.8, 0.7, 0.89], params=params)
-    assert within_noise(prefer="depth")(found) == 1, "of two, the better"
-    assert within_noise(prefer="-depth")(found) == 0
-    assert within_noise(prefer=lambda p: (p["depth"], -p["rate"]))(found) == 2
+    assert by_hand(found, prefer="depth") == 1, "of two, the better"
+    assert by_hand(found, prefer="-depth") == 0
+    assert by_hand(found, prefer=lambda p: (p["depth"], -p["rate"])) == 2
 
 
 def test_failed_candidates_are_not_chosen():
-    assert within_noise(prefer="size")(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
+    assert by_hand(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
     with pytest.raises(ValueError, match="within_noise needs a candidate with a score in all folds; got none"):
-        within_noise(prefer="size")(results([np.nan, 0.8], [0.7, np.nan]))
+        by_hand(results([np.nan, 0.8], [0.7, np.nan]))
 
 
 def test_equal_candidates_and_constant_distances():
-    assert within_noise(prefer="size")(results([0.5, 0.5], [0.75, 0.75])) == 1
-    assert within_noise(prefer="size")(results([0.75, 0.75], [0.75, 0.75])) == 0
+    assert by_hand(results([0.5, 0.5], [0.75, 0.75])) == 1
+    assert by_hand(results([0.75, 0.75], [0.75, 0.75])) == 0
 
 
 @pytest.mark.parametrize(
@@ -80,14 +97,14 @@ def test_equal_candidates_and_constant_distances():
             "test_ratio must be a number in \\(0, inf\\) or None; got 0",
         ),
         (lambda: within_noise("map", prefer="size")(results([1, 2])), ValueError, "got 'map' and a search by score"),
-        (lambda: within_noise(prefer="sise")(results([1, 2])), ValueError, "got 'sise'. Did you mean 'size'"),
+        (lambda: by_hand(results([1, 2]), prefer="sise"), ValueError, "got 'sise'. Did you mean 'size'"),
         (
-            lambda: within_noise(prefer="size")(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),
+            lambda: by_hand(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),
             ValueError,
             "prefer must name a parameter of all candidates; got 'size'.*pass a function",
         ),
         (
-            lambda: within_noise(prefer="depth")(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}])),
+            lambda: by_hand(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}]), prefer="depth"),
             TypeError,
             "prefer must name a numeric parameter; got depth=None. Pass a function",
         ),
@@ -110,6 +127,50 @@ def test_in_a_search_with_several_scorers():
     p = stats.t.sf(ahead.mean() / np.sqrt((1 / 5 + 1 / 4) * max(ahead.var(ddof=1), 1e-300)), 4)
     assert p > 0.05
     assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
+
+
+def spread(p, n_folds, ratio):
+    """Scores on folds of a simple and of the best candidate, whose corrected one-sided p-value is ``p``."""
+    noise = np.linspace(-1, 1, n_folds)
+    noise /= noise.std(ddof=1)
+    return 0.8 - 0.01 * (noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)), np.full(n_folds, 0.8)
+
+
+PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_folds", "ratio"),
+    [
+        (QueryKFold(5), 5, 1 / 4),
+        (RepeatedQueryKFold(5, n_repeats=4, random_state=0), 20, 1 / 4),
+        (QueryShuffleSplit(8, test_size=0.1, random_state=0), 8, 1 / 9),
+        (QueryShuffleSplit(8, test_size=0.1, train_size=0.5, random_state=np.random.default_rng(0)), 8, 1 / 5),
+        (GroupShuffleSplit(6, test_size=0.5, random_state=0), 6, 1),
+        (list(QueryKFold(5).split(PAIRS, qid=PAIRS))[:3], 3, 1 / 4),
+        (PredefinedQuerySplit(PAIRS % 3), 3, 1 / 2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize(("p", "level", "index"), [(0.052, 0.05, 0), (0.048, 0.05, 1)])
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, level, index, routing):
+    groups = {} if isinstance(cv, list) else {"groups": PAIRS}
+    values = iter(np.concatenate(spread(p, n_folds, ratio)))
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1.0, 2.0]}, cv=cv, scoring=lambda *_: float(next(values)),
+        refit=within_noise(prefer="alpha", level=level),
+    )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search.fit(np.arange(120.0)[:, None], np.tile([0, 1], 60), **groups)
+    assert search.best_index_ == index
+
+
+def test_without_a_search_the_ratio_has_to_be_given():
+    with pytest.raises(
+        ValueError, match=r"test_ratio must be given if within_noise is not called by a search.*1 / \(k"
+    ):
+        within_noise(prefer="size")(results([0.5, 0.6], [0.5, 0.7]))
 
 
 def test_of_halving_on_its_last_rung():

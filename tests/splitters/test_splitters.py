@@ -246,13 +246,160 @@ def test_every_splitter_refuses_bad_ids(splitter):
     with pytest.raises(ValueError, match="qid must have the same length as X"):
         next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
     groups = np.where(np.arange(len(CONTRACT_QID)) == np.flatnonzero(CONTRACT_QID == 7)[-1], -1, CONTRACT_QID)
-    message = "groups must hold all rows of a query in one group; got query 7 in group 7 and group -1"
+    message = "groups must be constant within a query; got 7 and -1 in query 7"
     with pytest.raises(ValueError, match=message):
         next(splitter.split(CONTRACT_X, CONTRACT_Y, groups=groups, qid=CONTRACT_QID))
     with pytest.raises(ValueError, match=message):
         next(splitter.split(CONTRACT_X, with_qid(CONTRACT_Y, CONTRACT_QID), groups=groups))
     with pytest.raises(ValueError, match=r"queries|parts must have the same length as X"):
         next(splitter.split([[0]], [1], qid=["only"]))
+
+
+OTHER_QID = np.random.default_rng(6).permutation(CONTRACT_QID)
+ROWS = pd.RangeIndex(100, 100 + len(CONTRACT_QID))
+
+
+@every_splitter
+def test_every_splitter_refuses_ids_that_disagree(splitter):
+    y = with_qid(CONTRACT_Y, CONTRACT_QID)
+    expected = as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
+    assert as_lists(splitter.split(CONTRACT_X, y, qid=CONTRACT_QID)) == expected
+    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got .* at row"):
+        next(splitter.split(CONTRACT_X, y, qid=OTHER_QID))
+    with pytest.raises(ValueError, match="groups must be constant within a query"):
+        next(splitter.split(CONTRACT_X, y, groups=OTHER_QID))
+    X = pd.DataFrame(CONTRACT_X, index=pd.Index(OTHER_QID, name="qid"))
+    for labels, ids in ((y, {}), (CONTRACT_Y, {"qid": CONTRACT_QID}), (y, {"qid": CONTRACT_QID})):
+        with pytest.raises(ValueError, match=r"must agree with the index level 'qid' of X; got .* at row"):
+            next(splitter.split(X, labels, **ids))
+
+
+@every_splitter
+def test_every_splitter_refuses_rows_out_of_step(splitter):
+    X, y = pd.DataFrame(CONTRACT_X, index=ROWS), pd.Series(CONTRACT_Y, index=ROWS)
+    qid = pd.Series(CONTRACT_QID, index=ROWS)
+    expected = as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
+    assert as_lists(splitter.split(X, y, qid=qid)) == as_lists(splitter.split(X, with_qid(y, qid))) == expected
+    # An index that counts 0 to n - 1 says nothing.
+    assert as_lists(splitter.split(X, y.reset_index(drop=True), qid=qid)) == expected
+    out_of_step = [
+        {"X": X.iloc[::-1], "y": y, "qid": CONTRACT_QID},
+        {"X": X.iloc[::-1], "y": with_qid(y, qid)},
+        {"X": X.set_axis(ROWS + 1), "y": y, "qid": CONTRACT_QID},
+        {"X": X, "y": y, "qid": qid.iloc[::-1]},
+        {"X": X, "y": y, "groups": qid.iloc[::-1]},
+        {"X": X, "y": y, "groups": qid.set_axis(ROWS + 1)},
+    ]
+    for rows in out_of_step:
+        with pytest.raises(ValueError, match=r"must have the same index as (X|y); got .* rows are taken by position"):
+            next(splitter.split(**rows))
+
+
+def test_parts_in_another_order_are_refused():
+    parts = pd.Series(CONTRACT_QID % 5, index=ROWS)
+    X, expected = pd.DataFrame(CONTRACT_X, index=ROWS), PredefinedQuerySplit(CONTRACT_QID % 5)
+    assert as_lists(PredefinedQuerySplit(parts).split(X, qid=CONTRACT_QID)) == as_lists(
+        expected.split(X, qid=CONTRACT_QID)
+    )
+    with pytest.raises(ValueError, match="parts must have the same index as X; got the same labels in different"):
+        next(PredefinedQuerySplit(parts.iloc[::-1]).split(X, qid=CONTRACT_QID))
+    with pytest.raises(ValueError, match="parts must have the same index as X; got different labels"):
+        next(PredefinedQuerySplit(parts.set_axis(ROWS + 1)).split_in_three(X, qid=CONTRACT_QID))
+
+
+def test_train_test_split_refuses_arrays_that_disagree():
+    y, X = with_qid(CONTRACT_Y, CONTRACT_QID), pd.DataFrame(CONTRACT_X, index=ROWS)
+    assert len(query_train_test_split(X, y, y, qid=CONTRACT_QID)) == 6
+    cases = [
+        ((CONTRACT_X, y), {"qid": OTHER_QID}, r"of arrays\[1\]; got"),
+        ((y, CONTRACT_X, with_qid(CONTRACT_Y, OTHER_QID)), {}, r"of arrays\[2\]; got"),
+        ((X.set_axis(pd.Index(OTHER_QID, name="qid")), y), {}, r"of arrays\[1\]; got"),
+    ]
+    for arrays, ids, message in cases:
+        with pytest.raises(ValueError, match=f"qid must agree with the index level 'qid' {message} .* at row"):
+            query_train_test_split(*arrays, **ids)
+    rows = pd.Series(CONTRACT_Y, index=ROWS)
+    for arrays, ids in (
+        ((X.iloc[::-1], rows), CONTRACT_QID),
+        ((X.iloc[1:], rows.iloc[:-1]), CONTRACT_QID[1:]),
+        ((X,), pd.Series(CONTRACT_QID, index=ROWS[::-1])),
+    ):
+        with pytest.raises(ValueError, match=r"must have the same index as arrays\[0\]; got .* taken by position"):
+            query_train_test_split(*arrays, qid=ids)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda random: QueryKFold(4, shuffle=True, random_state=random),
+        lambda random: QueryKFold(4, shuffle=np.True_, stratify="both", random_state=random),
+        lambda random: RepeatedQueryKFold(3, n_repeats=2, random_state=random),
+        lambda random: QueryShuffleSplit(3, random_state=random),
+    ],
+)
+def test_a_generator_is_a_random_state(make):
+    def splits(seed):
+        splitter = make(np.random.default_rng(seed))
+        return as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
+
+    assert splits(0) == splits(0) != splits(1)
+    for train, test in splits(0):
+        assert not set(CONTRACT_QID[train]) & set(CONTRACT_QID[test])
+    generator = np.random.default_rng(0)  # goes on where it stopped, like a RandomState
+    one, other = (as_lists(make(generator).split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)) for _ in range(2))
+    assert one == splits(0) != other
+
+
+def test_train_test_split_with_a_generator():
+    one, other, different = (
+        query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=np.random.default_rng(seed))[1].tolist()
+        for seed in (0, 0, 1)
+    )
+    assert one == other != different
+
+
+# Recorded before Generators were accepted.
+SEEDED = [
+    (
+        QueryKFold(3, shuffle=True, random_state=0),
+        [[2, 4, 5, 11, 12, 14, 19, 23], [1, 3, 9, 10, 13, 16, 21, 22], [0, 6, 7, 8, 15, 17, 18, 20]],
+    ),
+    (
+        QueryKFold(3, stratify="both", shuffle=True, random_state=np.random.RandomState(1)),
+        [[0, 5, 7, 9, 11, 12, 15, 22], [1, 4, 6, 10, 14, 20, 21, 23], [2, 3, 8, 13, 16, 17, 18, 19]],
+    ),
+    (
+        RepeatedQueryKFold(2, n_repeats=2, random_state=2),
+        [
+            [0, 2, 5, 7, 8, 11, 12, 16, 17, 19, 20, 21],
+            [1, 3, 4, 6, 9, 10, 13, 14, 15, 18, 22, 23],
+            [1, 2, 4, 6, 7, 11, 13, 16, 17, 19, 20, 22],
+            [0, 3, 5, 8, 9, 10, 12, 14, 15, 18, 21, 23],
+        ],
+    ),
+    (QueryShuffleSplit(2, test_size=4, random_state=3), [[12, 15, 17, 22], [2, 3, 17, 18]]),
+]
+
+
+@pytest.mark.parametrize(("splitter", "expected"), SEEDED, ids=lambda value: type(value).__name__)
+def test_seeds_give_the_folds_they_always_gave(splitter, expected):
+    splits = splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)
+    assert [sorted(set(CONTRACT_QID[test].tolist())) for _, test in splits] == expected
+
+
+def test_seeds_give_the_parts_they_always_gave():
+    _, test = query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=4)
+    assert sorted(set(test.tolist())) == [0, 3, 10, 12, 21, 22]
+
+
+def test_booleans_of_numpy():
+    splitter = QueryKFold(4, shuffle=np.False_)
+    assert repr(splitter) == repr(QueryKFold(4, shuffle=False))
+    predefined = PredefinedQuerySplit([1, 2, 3], validation=np.True_)
+    assert repr(predefined) == "PredefinedQuerySplit(parts=[1, 2, 3], validation=True)"
+    for flag in (1, 0, None, "yes", np.int64(1)):
+        with pytest.raises(TypeError, match="shuffle must be True or False"):
+            QueryKFold(shuffle=flag)
 
 
 @pytest.fixture(scope="module")
@@ -378,12 +525,12 @@ def test_the_folds_of_mslr():
 
 
 def test_the_first_of_several_cut_queries_is_named():
-    with pytest.raises(ValueError, match="got query b in group 1 and group 2"):
+    with pytest.raises(ValueError, match=r"groups must be constant within a query; got 1 and 2 in query .b."):
         next(QueryKFold(2).split([[0]] * 5, qid=["a", "b", "b", "c", "c"], groups=[1, 1, 2, 1, 3]))
 
 
 def test_a_query_in_two_parts():
-    with pytest.raises(ValueError, match=r"parts must hold all .* got query b in part 1 and part 2"):
+    with pytest.raises(ValueError, match=r"parts must be constant within a query; got 1 and 2 in query .b."):
         next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
     with pytest.raises(ValueError, match="3 different parts or more to split in three; got 2"):
         next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))

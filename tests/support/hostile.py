@@ -1,9 +1,10 @@
-"""Input as it should not be, case by case, with what each has to give.
+"""Hostile input, case by case, with the result that each must give.
 
-In tests/, ``python -m support.hostile`` prints the table of the documentation.
+In tests/, ``python -m support.hostile`` prints the tables of the documentation.
 
-A case replaces one argument of a small clean problem. It gives the number that clean float64 arrays give, which
-tests/support/reference.py computes, or an error of which a part is written here.
+A case replaces one argument of a small clean problem; a seam replaces two that belong together. Each must give the
+result of clean float64 arrays, which tests/support/reference.py computes for the cases, or an error that matches the
+pattern written here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import decimal
 import fractions
 import json
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,23 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import sklearn
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    audit_splits,
+    cross_evaluate,
+    evaluate,
+    make_ranking_scorer,
+    ndcg_score,
+    query_train_test_split,
+    with_qid,
+)
 
 LABELS = [2, 0, 1, 0, 1, 0, 3]
 SCORES = [7.0, 6.0, 0.0, 4.0, 2.0, 6.0, 4.0]
@@ -32,7 +50,7 @@ PEERS = Path(__file__).parents[1] / "golden" / "peers_on_hostile_input.json"
 
 @dataclass(frozen=True)
 class Case:
-    """One argument replaced: ``make`` gives what is passed, ``clean`` what it means or the error that it gets."""
+    """One argument replaced: ``make`` returns what is passed; it means ``clean`` or gets ``error``."""
 
     argument: str  # labels, scores, ids or k
     what: str
@@ -47,7 +65,7 @@ class Case:
 
     @property
     def meant(self) -> dict[str, Any]:
-        """The clean arguments that a right number is of."""
+        """The clean arguments that give the right number."""
         return self.problem(self.clean)
 
     def problem(self, value: Any) -> dict[str, Any]:
@@ -68,6 +86,11 @@ def memory_mapped(values: list[Any]) -> Any:
         array = np.memmap(file, dtype=np.float64, shape=len(values))
     array[:] = values
     return array
+
+
+def matrix(values: list[Any]) -> Any:
+    with warnings.catch_warnings(action="ignore", category=PendingDeprecationWarning):
+        return np.matrix(values).T
 
 
 def read_only(values: list[Any]) -> Any:
@@ -92,17 +115,25 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "polars": lambda values: pl.Series([float(v) for v in values]),
     "pyarrow": lambda values: pa.array([float(v) for v in values]),
 }
+THREE_IDS = ["a", "b", "c", "b", "b", "a", "c"]
 ACCEPTED_IDS: dict[str, Any] = {
     "integers": lambda: [2, 1, 2, 1, 1, 2, 1],
     "integers around 2^60, one apart": lambda: np.array([2, 1, 2, 1, 1, 2, 1]) + 2**60,
     "Python integers beyond 64 bits": lambda: [2**70 + (i == "a") for i in IDS],
     "uint64 near the largest": lambda: np.uint64(2**64 - 1) - np.array([2, 1, 2, 1, 1, 2, 1], dtype=np.uint64),
+    "an integer and a float that float64 would merge": lambda: [2**53 + 1 if i == "a" else 2.0**53 for i in IDS],
+    "strings that differ in a NUL at the end": lambda: ["e\0" if i == "a" else "e" for i in IDS],
+    "bytes that differ in a NUL at the end": lambda: [b"x\0" if i == "a" else b"x" for i in IDS],
+    "strings of polars that differ in a NUL at the end": lambda: pl.Series(["e\0" if i == "a" else "e" for i in IDS]),
+    "float16": lambda: np.array([i == "a" for i in IDS], dtype=np.float16),
     "floats": lambda: [0.5, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25],
     "bool": lambda: [i == "a" for i in IDS],
     "bytes": lambda: np.array(IDS, dtype="S1"),
     "strings and integers that look alike": lambda: ["1", 1, "1", 1, 1, "1", 1],
     "tuples": lambda: pd.Series([(i, 0) for i in IDS]),
     "dates": lambda: pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS]),
+    "dates with a time zone": lambda: pd.Series(pd.to_datetime([f"2001-01-0{1 + (i == 'a')}" for i in IDS], utc=True)),
+    "categories 1 and '1'": lambda: pd.Categorical([1 if i == "a" else "1" for i in IDS]),
     "pandas categorical": lambda: pd.Categorical(IDS, categories=["z", "b", "a"]),
     "pandas string": lambda: pd.Series(IDS, dtype="string"),
     "pandas Int64": lambda: pd.Series([2, 1, 2, 1, 1, 2, 1], dtype="Int64"),
@@ -117,8 +148,11 @@ NO_COLUMN: dict[str, tuple[Any, str, str]] = {  # value, error of labels and sco
     ),
     "three dimensions": (np.zeros((7, 1, 1)), "must be 1-D", "must be 1-D"),
     "one column of a frame": (
-        lambda: pd.DataFrame({"x": LABELS}), "must not be a DataFrame of one column|must be 1-D", "must be 1-D",
+        lambda: pd.DataFrame({"x": LABELS}), "must not be a column|must be 1-D", "must be 1-D",
     ),
+    "a column, shape (7, 1)": (lambda: np.array(LABELS)[:, None], "must not be a column", "must be 1-D"),
+    "a list of one-element lists": ([[v] for v in LABELS], "must not be a column", "must be 1-D"),
+    "a column of np.matrix": (lambda: matrix(LABELS), "must not be a column", "must be 1-D"),
     "a scalar": (3, "must be an array .*got int|must be 1-D", "must be 1-D"),
     "a dict": ({"a": 1}, "must be an array .*got dict|must be 1-D", "must be 1-D"),
     "sparse": (lambda: sparse.csr_array([LABELS]), "must be an array .*got csr_array|must be 1-D", "must be 1-D"),
@@ -145,6 +179,18 @@ def not_numbers(argument: str, values: list[float]) -> list[Case]:
     ]  # fmt: skip
 
 
+def too_large(argument: str) -> list[Case]:
+    within = r"integers within \+-2\*\*53"
+    values = [2**60 + i for i in range(7)]
+    return [
+        fails(argument, "integers around 2^60, one apart", values, within),
+        fails(argument, "integers around 2^60 and a float, in a list", changed(values, 3, 0.5), within),
+        fails(argument, "integers around 2^60, in an object array", np.array(values, dtype=object), within),
+        fails(argument, "integers around 2^60 and a float, in an object array",
+              np.array(changed(values, 3, 0.5), dtype=object), within),
+    ]  # fmt: skip
+
+
 CASES = [
     *(Case("labels", what, lambda make=make: make(LABELS), LABELS) for what, make in CONTAINERS.items()),
     Case("labels", "bool", lambda: [label > 0 for label in LABELS], [int(label > 0) for label in LABELS]),
@@ -152,6 +198,7 @@ CASES = [
     *not_numbers("labels", LABELS),
     fails("labels", "infinite", changed(LABELS, 3, np.inf), "must be finite and >= 0; got inf at row 3"),
     fails("labels", "negative", changed(LABELS, 3, -1), "must be finite and >= 0; got -1.0 at row 3"),
+    *too_large("labels"),
     *(fails("labels", what, value, error) for what, (value, error, _) in NO_COLUMN.items()),
     *(Case("scores", what, lambda make=make: make(SCORES), SCORES) for what, make in CONTAINERS.items()),
     Case("scores", "bool", lambda: [s > 4 for s in SCORES], [float(s > 4) for s in SCORES]),
@@ -166,10 +213,18 @@ CASES = [
     Case("scores", "-0.0 and 0.0", lambda: changed(changed(SCORES, 1, -0.0), 3, 0.0),
          changed(changed(SCORES, 1, 0.0), 3, 0.0)),
     *not_numbers("scores", SCORES),
-    fails("scores", "integers around 2^60, one apart", [2**60 + int(s) for s in SCORES], r"integers within \+-2\*\*53"),
-    fails("scores", "one score a class", np.zeros((7, 3)), "Pass one score per document|must hold one score"),
+    *too_large("scores"),
+    fails("scores", "one score per class", np.zeros((7, 3)), "Pass one score per document|must hold one score"),
     *(fails("scores", what, value, error) for what, (value, error, _) in NO_COLUMN.items()),
     *(Case("ids", what, make, IDS) for what, make in ACCEPTED_IDS.items()),
+    Case("ids", "integers beyond int64 and negative ones",
+         lambda: [{"a": 2**63 + 1, "b": 2**63, "c": -1}[i] for i in THREE_IDS], THREE_IDS),
+    fails("ids", "NaN in a tuple", lambda: pd.Series(changed([(i, 0) for i in IDS], 3, ("b", np.nan))),
+          r"must not hold missing ids; got \('b', nan\) at row 3"),
+    fails("ids", "NA in a tuple", lambda: pd.Series(changed([(i, 0) for i in IDS], 3, ("b", pd.NA))),
+          r"must not hold missing ids; got \('b', <NA>\) at row 3"),
+    fails("ids", "float16 with NaN", np.array([1, 2, 1, np.nan, 2, 1, 2], dtype=np.float16),
+          "must not hold missing ids; got nan at row 3"),
     fails("ids", "none at all", None, r"\(qid\), and got none|qid must hold one query id per document"),
     fails("ids", "NaN", [1, 2, 1, np.nan, 2, 1, 2], "must not hold missing ids; got nan at row 3"),
     fails("ids", "None", changed(IDS, 3, None), "must not hold missing ids; got None at row 3"),
@@ -191,13 +246,181 @@ CASES = [
 ]  # fmt: skip
 
 
+TITLES = {"labels": "Labels", "scores": "Scores", "ids": "Ids", "k": "Cutoff"}
+ROWS = pd.RangeIndex(100, 107)  # labels of rows that say more than their number
+X, Y = np.arange(7.0)[:, None], np.array(LABELS)
+OTHER_IDS = ["a", "b", "a", "b", "b", "a", "a"]
+
+
+@dataclass(frozen=True)
+class Seam:
+    """Arguments that belong together, replaced: they give what the clean ones give, or ``error``."""
+
+    kind: str
+    what: str
+    make: Callable[[], dict[str, Any]]
+    error: str = ""
+    ways: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> dict[str, Any]:
+        """All arguments, some of them replaced."""
+        return {**CLEAN, **self.make()}
+
+
+CLEAN = {"X": X, "y": Y, "scores": np.array(SCORES), "qid": np.array(IDS), "groups": None, "sample_weight": None}
+
+
+def column(values: Any, index: Any = ROWS) -> Any:
+    return pd.Series(np.asarray(values), index=index)
+
+
+def with_ids(values: Any, ids: Any = IDS) -> Any:
+    return with_qid(values, ids)
+
+
+def frame(index: Any) -> Any:
+    return pd.DataFrame(X, index=index)
+
+
+SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
+DISAGREE, OUT_OF_STEP = "Ids that disagree", "Rows out of step"
+AGREE = "must agree with the index level 'qid' of"
+INDEX = "must have the same index as .*; got {}, while rows are taken by position"
+REORDERED, OTHERS = INDEX.format("the same labels in different orders"), INDEX.format("different labels")
+SEAMS = [
+    Seam(DISAGREE, "`qid` and the index of `y`", lambda: {"y": with_ids(Y, OTHER_IDS)}, AGREE),
+    Seam(DISAGREE, "`qid` and the index of `X`", lambda: {"X": frame(pd.Index(OTHER_IDS, name="qid"))}, AGREE),
+    Seam(DISAGREE, "the indexes of `y` and `X`",
+         lambda: {"X": frame(pd.Index(OTHER_IDS, name="qid")), "y": with_ids(Y), "qid": None}, AGREE),
+    Seam(DISAGREE, "`qid` and the index of the scores",
+         lambda: {"scores": column(SCORES, pd.Index(OTHER_IDS, name="qid"))}, AGREE),
+    Seam(DISAGREE, "`qid` and `groups` that cut a query", lambda: {"groups": OTHER_IDS},
+         "groups must be constant within a query; got b and a in query 'b'", SPLIT_BY_GROUPS),
+    Seam(DISAGREE, "the index of `y` and `groups` that cut a query",
+         lambda: {"y": with_ids(Y), "qid": None, "groups": OTHER_IDS},
+         "groups must be constant within a query; got b and a in query 'b'", SPLIT_BY_GROUPS),
+    Seam(DISAGREE, "other names of the same queries in `qid` and the index of `y`",
+         lambda: {"y": with_ids(Y, [ord(i) for i in IDS])}),
+    Seam(DISAGREE, "categories in another order in `qid` and the index of `y`",
+         lambda: {"qid": pd.Categorical(IDS, ["a", "b"]), "y": with_ids(Y, pd.Categorical(IDS, ["b", "a"]))}),
+    Seam(DISAGREE, "the index of `y` and `groups` of users, ranked by query",
+         lambda: {"y": with_ids(Y), "qid": None, "groups": ["u"] * 7}, "", RANK_BY_QUERY),
+    Seam(OUT_OF_STEP, "`y` sorted, `X` not", lambda: {"X": frame(ROWS), "y": column(Y)[::-1]}, REORDERED),
+    Seam(OUT_OF_STEP, "`X` sorted, `y` with ids in its index not",
+         lambda: {"X": frame(ROWS)[::-1], "y": with_ids(column(Y)), "qid": None}, REORDERED),
+    Seam(OUT_OF_STEP, "`qid` sorted, `y` not", lambda: {"y": column(Y), "qid": column(IDS)[::-1]}, REORDERED),
+    Seam(OUT_OF_STEP, "scores sorted, `y` not", lambda: {"y": column(Y), "scores": column(SCORES)[::-1]}, REORDERED),
+    Seam(OUT_OF_STEP, "weights sorted, `y` not",
+         lambda: {"y": column(Y), "sample_weight": column(np.ones(7))[::-1]}, REORDERED),
+    Seam(OUT_OF_STEP, "other rows of `y` than of `X`", lambda: {"X": frame(ROWS), "y": column(Y, ROWS + 1)}, OTHERS),
+    Seam(OUT_OF_STEP, "other rows of scores than of `y`",
+         lambda: {"y": column(Y), "scores": column(SCORES, ROWS + 1)}, OTHERS),
+    Seam(OUT_OF_STEP, "other rows of `qid` than of `y`",
+         lambda: {"y": column(Y), "qid": column(IDS, ROWS + 1)}, OTHERS),
+    Seam(OUT_OF_STEP, "`X` with labels, `y` and `qid` that count from 0",
+         lambda: {"X": frame(ROWS), "y": pd.Series(LABELS), "qid": pd.Series(IDS)}),
+    Seam(OUT_OF_STEP, "`y` with labels, scores and `qid` that count from 0",
+         lambda: {"y": column(Y), "scores": pd.Series(SCORES), "qid": pd.Series(IDS)}),
+]  # fmt: skip
+
+
+class Recorded(BaseEstimator):
+    """A model that predicts what it was given."""
+
+    def __init__(self, scores: Any = None) -> None:
+        self.scores = scores
+
+    def fit(self, X: Any, y: Any) -> Recorded:
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.scores
+
+
+def split(rows: dict[str, Any], **ids: Any) -> Any:
+    return [test.tolist() for _, test in QueryKFold(2).split(rows["X"], rows["y"], **ids)]
+
+
+def fit(rows: dict[str, Any]) -> Any:
+    ids = {name: rows[name] for name in ("qid", "groups", "sample_weight")}
+    return QueryRanker(Ridge()).fit(rows["X"], rows["y"], **ids).predict(X).round(12).tolist()
+
+
+def score(rows: dict[str, Any]) -> Any:
+    ids = {name: rows[name] for name in ("qid", "groups", "sample_weight")}
+    return QueryRanker(Ridge()).fit(X, Y, qid=list("tuvwxyz")).score(X, rows["y"], **ids)
+
+
+def train_test_split(rows: dict[str, Any]) -> Any:
+    parts = query_train_test_split(rows["X"], rows["y"], qid=rows["qid"], random_state=0)
+    return [np.asarray(part).tolist() for part in parts]
+
+
+def metric(rows: dict[str, Any]) -> Any:
+    return ndcg_score(rows["y"], rows["scores"], qid=rows["qid"], sample_weight=rows["sample_weight"])
+
+
+def scored(rows: dict[str, Any]) -> Any:
+    ids = {name: rows[name] for name in ("qid", "groups", "sample_weight") if rows[name] is not None}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_ranking_scorer("ndcg").set_score_request(sample_weight=True)
+        return scorer(Recorded(rows["scores"]), rows["X"], rows["y"], **ids)
+
+
+def evaluated(rows: dict[str, Any]) -> Any:
+    ids = {name: rows[name] for name in ("qid", "sample_weight")}
+    return evaluate(rows["y"], rows["scores"], **ids, metrics="ndcg").mean["ndcg"]
+
+
+def audit(rows: dict[str, Any]) -> Any:
+    return audit_splits(KFold(2), rows["X"], rows["y"], qid=rows["qid"]).to_frame().to_numpy().tolist()
+
+
+def crossed(rows: dict[str, Any]) -> Any:
+    done = cross_evaluate(Ridge(), rows["X"], rows["y"], qid=rows["qid"], cv=QueryKFold(2), metrics="ndcg")
+    return done.reports["Ridge"].mean["ndcg"]
+
+
+# What each way takes of the rows; groups come first in a split, and last in a ranking.
+WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
+    "metrics": ({"y", "scores", "qid", "sample_weight"}, metric),
+    "scorers": ({"y", "scores", "qid", "groups", "sample_weight"}, scored),
+    "`evaluate`": ({"y", "scores", "qid", "sample_weight"}, evaluated),
+    "`QueryRanker.fit`": ({"X", "y", "qid", "groups", "sample_weight"}, fit),
+    "`QueryRanker.score`": ({"y", "qid", "groups", "sample_weight"}, score),
+    "splitters": ({"X", "y", "qid"}, lambda rows: split(rows, qid=rows["qid"])),
+    "splitters (`groups`)": (
+        {"X", "y", "qid", "groups"},
+        lambda rows: split(rows, qid=rows["qid"], groups=rows["groups"]),
+    ),
+    "`audit_splits`": ({"X", "y", "qid"}, audit),
+    "`query_train_test_split`": ({"X", "y", "qid"}, train_test_split),
+    "`cross_evaluate`": ({"X", "y", "qid"}, crossed),
+}
+
+
+def ways_of(seam: Seam) -> list[str]:
+    """Names of the ways that the seam is tried on: all that take what is replaced, unless it names its own."""
+    replaced = {name for name, value in seam.make().items() if value is not None}
+    return list(seam.ways) or [name for name, (taken, _) in WAYS.items() if replaced <= taken]
+
+
 def here(case: Case) -> str:
     """What NDCG does, as text."""
-    from skrank_metrics import ndcg_score
-
     passed = case.passed
+    return outcome(lambda: ndcg_score(passed["labels"], passed["scores"], qid=passed["ids"], k=passed["k"]))
+
+
+def seam_here(seam: Seam) -> str:
+    """What the first of its ways gives, as text."""
+    return outcome(lambda: WAYS[ways_of(seam)[0]][1](seam.passed))
+
+
+def outcome(call: Callable[[], Any]) -> str:
     try:
-        ndcg_score(passed["labels"], passed["scores"], qid=passed["ids"], k=passed["k"])
+        call()
     except (TypeError, ValueError) as error:
         text = str(error).partition("; got ")
         got = text[2].partition(". ")[0].rstrip(".")
@@ -207,16 +430,23 @@ def here(case: Case) -> str:
 
 
 def table() -> str:
-    """Every case, what it gives here and what peers make of it, as Markdown."""
+    """Every case by argument, what it gives here and what peers make of it, and every seam, as Markdown."""
     recorded = json.loads(PEERS.read_text(encoding="utf-8"))
-    head = ["argument", "input", "here", *recorded["versions"]]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for case in CASES:
-        found = recorded["outcomes"][f"{case.argument}: {case.what}"]
-        cells = [case.argument, case.what, here(case), *(found[peer] for peer in recorded["versions"])]
-        lines.append("| " + " | ".join(cells) + " |")
-    versions = ", ".join(f"{peer} {version}" for peer, version in recorded["versions"].items())
-    return f"Measured with {versions}.\n\n" + "\n".join(lines)
+    peers = recorded["versions"]
+    parts = [f"Measured with {', '.join(f'{peer} {version}' for peer, version in peers.items())}."]
+    for argument in dict.fromkeys(case.argument for case in CASES):
+        rows = [(case.what, here(case), recorded["outcomes"][f"{argument}: {case.what}"])
+                for case in CASES if case.argument == argument]  # fmt: skip
+        cells = [(what, found, *(others[peer] for peer in peers)) for what, found, others in rows]
+        parts.append(f"## {TITLES[argument]}\n\n{markdown(('input', 'here', *peers), cells)}")
+    for kind in dict.fromkeys(seam.kind for seam in SEAMS):
+        rows = [(seam.what, ", ".join(ways_of(seam)), seam_here(seam)) for seam in SEAMS if seam.kind == kind]
+        parts.append(f"## {kind}\n\n{markdown(('input', 'tried on', 'here'), rows)}")
+    return "\n\n".join(parts)
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,245 @@
+"""Where sources of ids and of rows meet: users and queries, qid and the index of y, frames that were sorted apart."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMRanker
+from sklearn.ensemble import BaggingRegressor
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    audit_splits,
+    cross_evaluate,
+    evaluate,
+    get_ranking_scorer,
+    ndcg_score,
+    query_train_test_split,
+    ranking_scorers,
+    search_report,
+    with_qid,
+)
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(40, random_state=0)
+USER = QID // 5  # eight users of five queries each
+SCORER = get_ranking_scorer("ndcg@10")
+RANKERS = {"Ridge": QueryRanker(Ridge()), "LightGBM": QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1))}
+
+
+# Ids: split by user, rank by query.
+
+
+def by_hand(model, cv):
+    scores = []
+    for train, test in cv.split(X, Y, groups=USER):
+        fitted = sklearn.base.clone(model).fit(X[train], Y[train], qid=QID[train])
+        scores.append(ndcg_score(Y[test], fitted.predict(X[test]), qid=QID[test], k=10))
+    return scores
+
+
+@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4), LeaveOneGroupOut()], ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize("model", RANKERS.values(), ids=RANKERS)
+def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(model, cv):
+    y, expected = with_qid(Y, QID), by_hand(model, cv)
+    off = cross_val_score(model, X, y, groups=USER, cv=cv, scoring=SCORER)
+    with sklearn.config_context(enable_metadata_routing=True):
+        on = cross_val_score(model, X, y, params={"groups": USER}, cv=cv, scoring=SCORER)
+        own = cross_val_score(model, X, y, params={"groups": USER}, cv=cv)  # QueryRanker.score
+        both = cross_val_score(model, X, Y, params={"groups": USER, "qid": QID}, cv=cv, scoring=SCORER)
+    for found in (off, on, own, both):
+        np.testing.assert_array_equal(found, expected)
+    ranked_by_user = [
+        ndcg_score(Y[test], Ridge().fit(X[train], Y[train]).predict(X[test]), qid=USER[test], k=10)
+        for train, test in cv.split(X, Y, groups=USER)
+    ]
+    assert np.abs(np.subtract(ranked_by_user, expected)).max() > 0.05, "the difference would show"
+
+
+# Ids: qid beside an index of y that says otherwise.
+
+OTHER = np.roll(QID, 3)
+CARRYING = with_qid(Y, QID)
+
+
+def routed(function):
+    with sklearn.config_context(enable_metadata_routing=True):
+        return function()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda qid: ndcg_score(CARRYING, X[:, 0], qid=qid),
+        lambda qid: evaluate(CARRYING, X[:, 0], qid=qid),
+        lambda qid: cross_evaluate(Ridge(), X, CARRYING, qid=qid),
+        lambda qid: routed(lambda: SCORER(Ridge().fit(X, Y), X, CARRYING, qid=qid)),
+        lambda qid: routed(lambda: cross_val_score(Ridge(), X, CARRYING, params={"qid": qid}, scoring=SCORER, cv=3)),
+        lambda qid: RANKERS["Ridge"].fit(X, CARRYING, qid=qid),
+        lambda qid: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, CARRYING, qid=qid),
+        lambda qid: next(QueryKFold(4).split(X, CARRYING, qid=qid)),
+        lambda qid: audit_splits(QueryKFold(4), X, CARRYING, qid=qid),
+        lambda qid: query_train_test_split(X, CARRYING, qid=qid),
+        lambda qid: with_qid(CARRYING, qid),
+    ],
+    ids=[
+        "metric", "evaluate", "cross_evaluate", "scorer", "cross_val_score", "QueryRanker.fit", "QueryRanker.score",
+        "split", "audit_splits", "query_train_test_split", "with_qid",
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+def test_qid_that_contradicts_the_index_of_y_is_an_error(call):
+    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of (y|arrays)"):
+        call(OTHER)
+    call(np.char.mod("query %d", QID))  # the same queries by other names contradict nothing
+
+
+# Rows: a shuffled frame, of which one part is sorted without the other.
+
+ORDER = np.random.default_rng(0).permutation(len(Y))
+FRAME = pd.DataFrame(X).iloc[ORDER]
+LABELS = pd.Series(Y).iloc[ORDER]
+IDS = pd.Series(QID).iloc[ORDER]
+SORTED = FRAME.sort_index()
+
+
+def search(model, cv, **options):
+    grid = {"alpha" if isinstance(model, Ridge) else "estimator__alpha": [1.0, 1e4]}
+    return GridSearchCV(model, grid, scoring=SCORER, cv=cv, **options)
+
+
+@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4)], ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize("model", [Ridge(), QueryRanker(Ridge())], ids=["Ridge", "QueryRanker"])
+def test_a_search_on_a_sorted_frame_beside_shuffled_labels_is_an_error(cv, model):
+    y, groups = with_qid(LABELS, IDS), IDS.to_numpy()
+    with pytest.raises(ValueError, match="must have the same index as X; got the same labels in different orders"):
+        search(model, cv).fit(SORTED, y, groups=groups)
+    found = search(model, cv).fit(FRAME, y, groups=groups)
+    expected = search(model, cv).fit(X[ORDER], with_qid(Y[ORDER], QID[ORDER]), groups=groups)
+    for fold in range(4):
+        np.testing.assert_array_equal(
+            found.cv_results_[f"split{fold}_test_score"], expected.cv_results_[f"split{fold}_test_score"]
+        )
+
+
+def fitted_search():
+    return search(QueryRanker(Ridge()), QueryKFold(4)).fit(FRAME, with_qid(LABELS, IDS))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y, qid: SCORER(Ridge().fit(FRAME, LABELS), X, with_qid(y, qid)),
+        lambda X, y, qid: [s(Ridge().fit(FRAME, LABELS), X, with_qid(y, qid)) for s in _DICT.values()],
+        lambda X, y, qid: QueryRanker(Ridge()).fit(X, with_qid(y, qid)),
+        lambda X, y, qid: QueryRanker(Ridge()).fit(X, y, qid=qid),
+        lambda X, y, qid: QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS).score(X, y, qid=qid),
+        lambda X, y, qid: cross_evaluate(Ridge(), X, with_qid(y, qid)),
+        lambda X, y, qid: cross_evaluate(Ridge(), X, y, qid=qid),
+        lambda X, y, qid: search_report(fitted_search(), X, with_qid(y, qid)),
+        lambda X, y, qid: search_report(fitted_search(), X, y, qid=qid),
+    ],
+    ids=[
+        "scorer", "scorers", "fit, index", "fit, qid", "score", "cross_evaluate, index", "cross_evaluate, qid",
+        "search_report, index", "search_report, qid",
+    ],
+)  # fmt: skip
+def test_rows_out_of_step_are_an_error(call):
+    call(FRAME, LABELS, IDS)
+    with pytest.raises(ValueError, match="must have the same index as X; got the same labels in different orders"):
+        call(SORTED, LABELS, IDS)
+    with pytest.raises(ValueError, match=r"must have the same index as (X|y); got the same labels in different orders"):
+        call(FRAME, LABELS.sort_index(), IDS.sort_index())
+    named = FRAME.set_axis([f"row {i}" for i in ORDER])
+    with pytest.raises(ValueError, match=r"must have the same index as (X|y); got different labels"):
+        call(named[1:], LABELS.set_axis(named.index)[:-1], IDS[1:])
+
+
+_DICT = ranking_scorers("ndcg@10", "map")
+
+
+def test_weights_and_groups_out_of_step_are_errors():
+    weights = pd.Series(1.0, index=SORTED.index)
+    with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
+        QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS, sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
+        cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, sample_weight=weights)
+    with pytest.raises(ValueError, match="groups must have the same index as X"):
+        cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
+
+
+@pytest.mark.parametrize("index", [[f"row {i}" for i in ORDER], 3 * ORDER, range(7, 7 + len(Y))])
+def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
+    frame, y, qid = FRAME.set_axis(index), pd.Series(Y[ORDER]), pd.Series(QID[ORDER])
+    model, cv = QueryRanker(Ridge()), QueryKFold(4)
+    expected = cross_val_score(model, X[ORDER], with_qid(Y[ORDER], QID[ORDER]), cv=cv, scoring=SCORER)
+    np.testing.assert_allclose(cross_val_score(model, frame, with_qid(y, qid), cv=cv, scoring=SCORER), expected)
+    nested = search(model, cv, error_score="raise")
+    with sklearn.config_context(enable_metadata_routing=True):
+        for fitted in (model, make_pipeline(StandardScaler().set_output(transform="pandas"), model)):
+            found = cross_val_score(fitted, frame, y, cv=cv, scoring=SCORER, params={"qid": qid})
+            np.testing.assert_allclose(found, expected, rtol=1e-2)
+        assert np.isfinite(cross_val_score(nested, frame, y, cv=cv, scoring=SCORER, params={"groups": qid})).all()
+    found = cross_evaluate(model, frame, y, qid=qid, cv=cv, metrics="ndcg@10", params={"groups": qid})
+    np.testing.assert_allclose(found.folds["QueryRanker"]["ndcg@10"], expected)
+    fitted = model.fit(frame, y, qid=qid)
+    assert fitted.score(frame, y, qid=qid) == ndcg_score(y, pd.Series(fitted.predict(frame)), qid=qid, k=10)
+    labelled = pd.Series(Y[ORDER], index=index)  # the predictions are fresh, and of the rows by position
+    assert ndcg_score(labelled, pd.Series(fitted.predict(frame)), qid=qid, k=10) == fitted.score(frame, y, qid=qid)
+    report = search_report(search(model, cv).fit(frame, with_qid(y, qid)), frame, y, qid=qid)
+    assert report.changed == pytest.approx(0, abs=1e-12)
+
+
+# Errors say what is so.
+
+
+def message_of(call):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    return str(caught.value).strip().splitlines()[-1]
+
+
+CLAIM = re.compile(
+    r"needs the query id of each document.*Without sklearn.set_config\(enable_metadata_routing=True\), scikit-learn's "
+    r"model selection passes groups= to splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the "
+    r"index of y\."
+)
+
+
+def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
+    y = with_qid(Y, QID)
+    rfecv = RFECV(Ridge(), scoring=SCORER, cv=GroupKFold(4))
+    for call in (
+        lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, Y, groups=QID),
+        lambda: cross_val_score(QueryRanker(Ridge()), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER),
+        lambda: cross_val_score(Ridge(), X, Y, groups=QID, cv=QueryKFold(4), scoring=SCORER),
+        lambda: search(QueryRanker(Ridge()), QueryKFold(4)).fit(X, Y, qid=QID),
+        lambda: rfecv.fit(X, y, groups=QID),
+        lambda: BaggingRegressor(QueryRanker(Ridge())).fit(X, y),
+    ):
+        assert CLAIM.search(message_of(call))
+
+
+def test_what_the_error_says_of_qid_and_routing_is_so():
+    fits = []
+
+    class Spy(QueryRanker):
+        def fit(self, X, y, *, qid=None, groups=None, sample_weight=None):
+            fits.append((qid is None, groups is None))
+            return super().fit(X, y, qid=qid, groups=groups, sample_weight=sample_weight)
+
+    cross_validate(Spy(Ridge()), X, Y, cv=GroupKFold(4), groups=QID, params={"qid": QID}, scoring="r2")
+    assert fits == [(False, True)] * 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        BaggingRegressor(QueryRanker(Ridge()), n_estimators=2, bootstrap=False).fit(X, Y, qid=QID)
+        RFECV(QueryRanker(Ridge()), scoring=SCORER, cv=QueryKFold(4), importance_getter="estimator_.coef_").fit(
+            X, Y, groups=QID
+        )

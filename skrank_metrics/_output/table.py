@@ -44,8 +44,8 @@ def plus_minus(value: tuple[float, float]) -> str:
 
 
 def p_text(p: float) -> str:
-    """Format a p-value with four decimals, or as "<0.0001"."""
-    return f"{p:.4f}" if p >= 5e-5 else "<0.0001"
+    """Format a p-value with four decimals, or as "<0.0001"; NaN is no test."""
+    return "none" if np.isnan(p) else f"{p:.4f}" if p >= 5e-5 else "<0.0001"
 
 
 @dataclass(frozen=True)

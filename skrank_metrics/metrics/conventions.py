@@ -123,6 +123,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             not_imitated=(
                 "type=Exp of NDCG and DCG is gain='exp2' here.",
+                "MAP, PrecisionAt and RecallAt ignore group weights there.",
                 "A score of NaN is ranked first there; here it is an error.",
                 "Labels are float32.",
             ),

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.statistics import bounds_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Aligned:
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
+    bounds: tuple[float, float]  # of the difference of two values
 
 
 def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
@@ -30,12 +33,15 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
     _check_metric(named, metric)
     places = _places(named, align)
     _check_documents(named, places)
-    first = next(iter(named))
+    name, first = next(iter(named.items()))
+    values = {name: report.per_query[metric][places[name]] for name, report in named.items()}
+    low, high = bounds_of(first.metrics[metric], np.concatenate(list(values.values())))
     return Aligned(
-        {name: report.per_query[metric][places[name]] for name, report in named.items()},
-        named[first].qid[places[first]],
+        values,
+        first.qid[places[name]],
         _common_weights(named, places),
-        named[first].metrics[metric].greater_is_better,
+        first.metrics[metric].greater_is_better,
+        (low - high, high - low),
     )
 
 
@@ -53,6 +59,7 @@ def _named(reports: Any) -> dict[str, RankingReport]:
 
 
 def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
+    first = next(iter(named))
     for name, report in named.items():
         if metric not in report.mean:
             raise ValueError(
@@ -60,8 +67,6 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 "Pass a metric that all reports have, or evaluate with this one."
             )
         check_by_query(metric, report.metrics[metric])
-    first = next(iter(named))
-    for name, report in named.items():
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
             raise ValueError(
                 f"reports must compute {metric!r} in the same way; got {named[first].metrics[metric]} in {first!r} and "
@@ -102,31 +107,38 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
     """Refuse queries with other documents or labels, as their differences are not due to the rankings alone."""
-    found = {name: tuple(of_queries[places[name]] for of_queries in report.documents) for name, report in named.items()}
-    first, *others = found
-    sizes, labels = found[first]
+    labels = {}
+    for name, report in named.items():
+        sizes, of_queries = report.documents
+        split = np.split(of_queries, np.cumsum(sizes)[:-1])
+        labels[name] = [split[place] for place in places[name]]
+    first, *others = labels
     for name in others:
-        differs = (found[name][0] != sizes) | ~np.isclose(found[name][1], labels, rtol=1e-9, atol=0)
-        if differs.any():
-            place = int(np.flatnonzero(differs)[0])
-            query = named[first].qid[places[first]].tolist()[place]
-            one, other = (f"{found[n][0][place]} with a sum of labels of {found[n][1][place]:g}" for n in (first, name))
-            raise ValueError(
-                f"reports must have the same documents with the same labels; got {one} in {first!r} and {other} in "
-                f"{name!r} for query {query!r}. Evaluate both on all documents; mark those that a ranking lacks with "
-                "retrieved=."
-            )
+        for place, (one, other) in enumerate(zip(labels[first], labels[name], strict=True)):
+            if not np.array_equal(one, other):
+                query = named[first].qid[places[first]].tolist()[place]
+                raise ValueError(
+                    f"reports must have the same documents with the same labels; got {_spelled(one)} in {first!r} and "
+                    f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "
+                    "that a ranking lacks with retrieved=."
+                )
+
+
+def _spelled(labels: FloatArray) -> str:
+    shown = ", ".join(f"{label:g}" for label in labels[:10]) + ", ..." * (len(labels) > 10)
+    return f"{counted(len(labels), 'document')} with labels {shown}"
 
 
 def _common_weights(named: dict[str, RankingReport], places: dict[str, IntArray]) -> FloatArray | None:
-    weights = {name: report.weights[places[name]] for name, report in named.items() if report.weights is not None}
-    if not weights:
-        return None
+    weights: dict[str, Any] = {
+        name: None if report.weights is None else report.weights[places[name]] for name, report in named.items()
+    }
     first = next(iter(weights))
-    for name in named:
-        if name not in weights or not np.array_equal(weights[name], weights[first]):
+    for name, of_queries in weights.items():
+        if not np.array_equal(of_queries, weights[first]):
             raise ValueError(
-                f"reports must have the same weights; {name!r} and {first!r} differ. Evaluate with the same "
+                f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
                 "sample_weight."
             )
-    return weights[first]
+    common: FloatArray | None = weights[first]
+    return common

@@ -18,18 +18,15 @@ from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import (
     CORRECTIONS,
     METHOD,
+    NONE,
     TESTS,
-    TOO_FEW,
-    Moments,
     adjust,
     check_confidence,
     mean_interval,
     moments,
     p_value,
+    without_rounding,
 )
-
-# Smaller differences come from adding the same terms in another order.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +40,17 @@ class Pair:
     difference : float
         Mean of the first minus mean of the second.
     interval : tuple of float
-        Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both.
+        Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both, or
+        the metric is unbounded and all differences are equal.
     p_value, p_adjusted : float
-        Before and after the correction for the number of pairs.
+        Before and after the correction for the number of pairs. NaN for the t-test of equal differences, which have no
+        spread to test against.
     wins, ties, losses : int
         Number of queries on which the first is better, equal and worse.
     effect_size : float
         The difference divided by the standard deviation of the differences.
     n_queries : int
-        Number of queries with a value in both.
+        Number of queries with a value in both and a weight above 0.
     differences, qid : ndarray of shape (n_queries,)
         Their differences and ids.
     """
@@ -137,13 +136,18 @@ class Comparison(Result):
             for p in self.pairs
         ]
         fewest, most = (extreme(pair.n_queries for pair in self.pairs) for extreme in (min, max))
-        different = [f"{pair.first} and {pair.second}" for pair in self.significant()]
+        some_lack_one = any(np.isnan(pair.interval[0]) for pair in self.pairs)
+        different, untested = (
+            ", ".join(f"{pair.first} and {pair.second}" for pair in pairs)
+            for pairs in (self.significant(), [pair for pair in self.pairs if np.isnan(pair.p_value)])
+        )
         return [
             f"{self.metric}, {f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}, {TESTS[self.test]}",
             Table(columns, rows),
             f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {METHOD}, not adjusted{TOO_FEW if fewest < 2 else ''}.",
-            f"Significantly different at {1 - self.confidence:.2g}: {', '.join(different) or 'none'}.",
+            f"Intervals: {METHOD}, not adjusted{NONE if some_lack_one else ''}.",
+            f"Significantly different at {1 - self.confidence:.2g}: {different or 'none'}.",
+            *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
         ]
 
 
@@ -253,13 +257,13 @@ def compare_pairs(aligned: Aligned, names: Iterable[tuple[str, str]], how: How) 
 
 def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
     """Compare two rankings, the p-value not yet corrected."""
-    differences = aligned.values[first] - aligned.values[second]
-    defined = ~np.isnan(differences)
-    if not defined.any():
+    values = np.stack([aligned.values[first], aligned.values[second]])
+    counted = ~np.isnan(values).any(axis=0) & (aligned.weights is None or aligned.weights > 0)
+    if not counted.any():
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
-    differences = differences[defined]
-    differences[np.abs(differences) < ROUNDING] = 0.0
-    weights = None if aligned.weights is None else aligned.weights[defined]
+    one, other = values[:, counted]
+    differences = without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
+    weights = None if aligned.weights is None else aligned.weights[counted]
     weighted = differences if weights is None else weights * differences
     found = moments(differences, weights)
     better = differences if aligned.greater_is_better else -differences
@@ -267,20 +271,14 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         first,
         second,
         difference=found.mean,
-        interval=mean_interval(found, how.confidence),
+        interval=mean_interval(found, aligned.bounds, how.confidence),
         p_value=p_value(weighted, how.test, how.n_resamples, how.random),
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),
         ties=int((better == 0).sum()),
         losses=int((better < 0).sum()),
-        effect_size=_effect_size(found),
+        effect_size=found.effect_size,
         n_queries=len(differences),
         differences=differences,
-        qid=aligned.qid[defined],
+        qid=aligned.qid[counted],
     )
-
-
-def _effect_size(found: Moments) -> float:
-    if found.std > 0 or np.isnan(found.std):
-        return found.mean / found.std
-    return float(np.copysign(np.inf, found.mean)) if found.mean else 0.0

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 
-# Parameters in the order in which they are changed, and what the explanation calls them.
+# Parameters in which conventions differ, and what the explanation calls them.
 CAUSES = {
     "k": "cutoff",
+    "relevance_threshold": "relevance threshold",
     "gain": "gain",
     "normalizer": "divisor",
     "divisor": "divisor",
@@ -32,7 +35,6 @@ class Cause:
 
     cause: str
     change: str
-    value: float
     effect: float
     n_queries: int
 
@@ -41,7 +43,7 @@ class Cause:
 class Difference(Result):
     """The gap between two conventions, attributed to its causes.
 
-    Prints as a table that adds up to the gap, in notebooks too. ``to_frame()`` gives one row per cause.
+    Prints as a table that adds up to the gap, also in notebooks. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -52,8 +54,8 @@ class Difference(Result):
     start, end : float
         Values by the first and the second convention.
     causes : list of Cause
-        Each with ``cause``, ``change`` (old and new parameter), ``value`` (after the change), ``effect`` (the change of
-        the value) and ``n_queries`` (number of queries whose value changed). The effects add up to ``end - start``.
+        Each with ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and ``n_queries``
+        (number of queries whose value it changes). The effects add up to ``end - start``.
     """
 
     metric: str
@@ -63,13 +65,11 @@ class Difference(Result):
     causes: list[Cause]
 
     def _parts(self) -> list[Part]:
-        first, second = self.conventions
-        rows: list[tuple[Any, ...]] = [(first, self.start, None, None)]
-        rows += [(f"{c.cause}: {c.change}", c.value, c.effect, c.n_queries) for c in self.causes]
-        rows += [(second, self.end, None, None), ("gap", None, self.end - self.start, None)]
+        (first, second), gap = self.conventions, self.end - self.start
+        rows = [(f"{cause.cause}: {cause.change}", cause.effect, cause.n_queries) for cause in self.causes]
         return [
-            f"{self.metric}, from {first} to {second}",
-            Table(("", "value", Column("effect", signed), "queries affected"), rows),
+            f"{self.metric}: {self.start:.4f} by {first}, {self.end:.4f} by {second}",
+            Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
         ]
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -88,22 +88,23 @@ def explain_difference(
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
-    The parameters that differ are changed one after the other: cutoff, gain, divisor, ties, and the value of undefined
-    queries. The effect of a parameter is the change of the value in its step.
+    Causes are the parameters that differ: cutoff, relevance threshold, gain, divisor, ties, and the value of undefined
+    queries. The effect of a change can depend on the other changes, so each cause is assigned its mean effect over all
+    orders of making them (the Shapley value). Swapping the conventions changes only the signs.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. In 2-D each row is a query, and qid must be left out.
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     y_score : array-like of the shape of y_true
-        Scores to rank by, the largest first. May be infinite, not NaN.
+        Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document.
     metric : str, metric function or bound metric, default="ndcg@10"
         What to compute, as in get_metric. Parameters that it sets are the same for both.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
         Names of conventions, as in evaluate.
-    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+    sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked.
@@ -120,46 +121,64 @@ def explain_difference(
     ValueError
         If a convention or metric is unknown, or the data are not valid.
 
+    References
+    ----------
+    L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games II, 307-317.
+    https://doi.org/10.1515/9781400881970-018
+
     Examples
     --------
-    In query "a" a document of grade 1 is ranked above one of grade 2: with linear gains its NDCG is
-    (1 + 2 / log2(3)) / (2 + 1 / log2(3)) = 0.8597. Query "b" has no relevant document, so the mean is 0.4299:
+    In query "a" a document of grade 1 is ranked above one of grade 2. Its NDCG is
+    (1 + 2 / log2(3)) / (2 + 1 / log2(3)) = 0.8597 with linear gains and
+    (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967 with exponential ones. Query "b" has no relevant document and counts
+    as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
     >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
-    ndcg@10, from sklearn to lightgbm
-                                          value   effect  queries affected
-    sklearn                              0.4299
-    gain: linear -> exp2                 0.3984  -0.0315                 1
-    ties: average -> stable              0.3984  +0.0000                 0
-    queries without a value: 0.0 -> 1.0  0.8984  +0.5000                 1
-    lightgbm                             0.8984
-    gap                                          +0.4685
+    ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
+                                          effect  queries affected
+    gain: linear -> exp2                 -0.0315                 1
+    ties: average -> stable              +0.0000                 0
+    queries without a value: 0.0 -> 1.0  +0.5000                 1
+    gap                                  +0.4685
     """
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("average must be 'macro' or 'micro', as a mean is explained; got None.")
+        raise ValueError("metric must have average 'macro' or 'micro', as a mean is explained; got average=None.")
+    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.metric.parameters}
+    # Both may be NaN, which is not equal to itself.
+    changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new and (old == old or new == new)}
+    subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
+    metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
-    steps, changes = [first], []
-    for name, cause in CAUSES.items():
-        old, new = steps[-1].get(name), second.get(name)
-        both_nan = old != old and new != new
-        if name in first.metric.parameters and old != new and not both_nan:
-            steps.append(steps[-1].replace(**{name: new}))
-            changes.append((cause, f"{old} -> {new}"))
-    results = per_query(lists, [step.computation for step in steps])
-    values = [float(step.aggregate(result, lists.weights)) for step, result in zip(steps, results, strict=True)]
-    per = [_values(step, result) for step, result in zip(steps, results, strict=True)]
+    results = per_query(lists, [metric.computation for metric in metrics])
+    means, per = {}, {}
+    for subset, bound, result in zip(subsets, metrics, results, strict=True):
+        means[subset] = float(bound.aggregate(result, lists.weights))
+        # Undefined queries that are left out are NaN, which differs from itself; no metric is -inf.
+        per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
     causes = [
-        Cause(cause, change, values[i + 1], values[i + 1] - values[i], int((per[i] != per[i + 1]).sum()))
-        for i, (cause, change) in enumerate(changes)
+        Cause(CAUSES[name], f"{old} -> {new}", _mean_effect(name, means), _n_affected(name, per))
+        for name, (old, new) in changed.items()
     ]
-    name = metric if isinstance(metric, str) else str(get_metric(metric))
-    return Difference(name, (conventions[0], conventions[1]), values[0], values[-1], causes)
+    shown = metric if isinstance(metric, str) else str(get_metric(metric))
+    return Difference(shown, (conventions[0], conventions[1]), means[subsets[0]], means[subsets[-1]], causes)
 
 
-def _values(step: BoundMetric, result: PerQuery) -> FloatArray:
-    """One value per query; -inf, which no metric takes, stands for undefined ones that are left out."""
-    return np.nan_to_num(np.asarray(step.replace(average=None).aggregate(result, None)), nan=-np.inf)
+def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:
+    """Mean change of the value by a parameter, over all orders of changing the parameters."""
+    n = max(map(len, means))
+    # Of the n! orders, |subset|! (n - 1 - |subset|)! change exactly the subset before this parameter.
+    return math.fsum(
+        (means[subset | {name}] - value) / (n * math.comb(n - 1, len(subset)))
+        for subset, value in means.items()
+        if name not in subset
+    )
+
+
+def _n_affected(name: str, per_query: Mapping[frozenset[str], FloatArray]) -> int:
+    """Number of queries whose value a parameter changes in at least one of the orders."""
+    changes = [per_query[subset | {name}] != values for subset, values in per_query.items() if name not in subset]
+    return int(np.any(changes, axis=0).sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,9 @@ class Health(Result):
         Queries of several documents, all of them relevant (label > 0).
     n_no_relevant : int
         Queries without a relevant document.
-    tie_range : dict of str to tuple of float
-        Mean of each metric with all ties at worst and at best.
+    tie_means : dict of str to tuple of float
+        Mean of each metric with tied documents in ascending and in descending order of their labels, as with
+        ``ties="worst"`` and ``ties="best"``. For most metrics, no other order gives less or more.
     findings : tuple of str
         One sentence per finding.
     """
@@ -59,7 +61,7 @@ class Health(Result):
     n_single_document: int
     n_all_relevant: int
     n_no_relevant: int
-    tie_range: dict[str, tuple[float, float]]
+    tie_means: dict[str, tuple[float, float]]
     findings: tuple[str, ...] = ()
 
     def _parts(self) -> list[Part]:
@@ -78,7 +80,7 @@ class Health(Result):
                 (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
                 [(name, number, number / total) for name, number, total in counts],
             ),
-            Table(("ties", "at worst", "at best"), [(name, *ends) for name, ends in self.tie_range.items()]),
+            Table(("tied labels", "ascending", "descending"), [(name, *ends) for name, ends in self.tie_means.items()]),
             *(self.findings or ["Nothing found that changes how to read the numbers."]),
         ]
 
@@ -86,27 +88,24 @@ class Health(Result):
 def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists, evaluation.metrics
-    n_relevant, sizes, ties = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
-    # For a distance, the best order of ties gives the smallest value. Without ties all orders give the same.
-    extremes = [evaluation.with_ties(policy) if ties["tied"] else evaluation for policy in ("worst", "best")]
+    n_relevant, sizes, counts = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
+    # Without ties, all orders give the same.
+    ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
         n_documents=len(lists.labels),
-        n_tied=ties["tied"],
-        n_tied_in_float32=ties["tied_in_float32"],
-        n_repeated=ties["repeated"],
-        n_constant=ties["constant"],
+        **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
         n_no_relevant=int((n_relevant == 0).sum()),
-        tie_range={name: (extremes[0].mean(name), extremes[1].mean(name)) for name in metrics},
+        tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
     means = {name: evaluation.mean(name) for name in metrics}
     return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
 
 
-def _count_ties(lists: QueryLists) -> dict[str, int]:
-    counts = dict.fromkeys(("tied", "tied_in_float32", "repeated", "constant"), 0)
+def _count_ties(lists: QueryLists) -> dict[str, Any]:
+    counts = dict.fromkeys(("n_tied", "n_tied_in_float32", "n_repeated", "n_constant"), 0)
     # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
     for queries in lists.blocks():
@@ -115,13 +114,13 @@ def _count_ties(lists: QueryLists) -> dict[str, int]:
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
         n_tied, n_ranked = _members(equal), lists.n_retrieved[queries]
-        counts["tied"] += n_tied
-        counts["tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
-        counts["constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
+        counts["n_tied"] += n_tied
+        counts["n_tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
+        counts["n_constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
         some = np.flatnonzero(equal.any(axis=1))
         if len(some):
             labels = lists.windows(lists.labels, queries, 0.0)[some]
-            counts["repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
+            counts["n_repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
     return counts
 
 
@@ -142,15 +141,15 @@ def _count_repeated(labels: FloatArray, tied_with_previous: Mask) -> int:
 
 
 def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[str]:
-    # A metric that is undefined for all queries has no range.
-    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_range.items()}
+    # A metric that is undefined for all queries has no means.
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_means.items()}
     widest = max(spread, key=lambda name: spread[name])
     if health.n_tied and spread[widest] >= SHOWN:
-        worst, best = health.tie_range[widest]
+        worst, best = health.tie_means[widest]
         yield (
             f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another document "
-            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with ties at worst and "
-            f"{best:.4f} at best."
+            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
+            f"documents ascending and {best:.4f} with them descending."
         )
     if health.n_constant:
         yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +9,35 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
-TOO_FEW = "; none for fewer than two queries with a value"
+NONE = "; none for fewer than two queries, or for equal values of an unbounded metric"
+
+# Values that differ by less, relative to their size, are sums of the same terms in another order.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean of the defined values of queries, their spread, and how well they determine the mean."""
+    """Mean of the defined values of queries, their spread, and the precision of the mean."""
 
-    n: int  # queries with a value and a weight above 0
     mean: float
-    std: float
+    std: float  # of the population
     n_effective: float  # number of queries of equal weight that would be as informative
     error: float  # standard error of the mean
+
+    @property
+    def sample_std(self) -> float:
+        """Estimate of the standard deviation of all queries, of which these are a sample."""
+        n = self.n_effective
+        return self.std * (n / (n - 1)) ** 0.5 if n > 1 else np.nan
+
+    @property
+    def effect_size(self) -> float:
+        """The mean in standard deviations; infinite if there is a mean without a spread."""
+        std = self.sample_std
+        return self.mean / std if std else float(np.sign(self.mean)) * np.inf if self.mean else 0.0
 
 
 def moments(values: Any, weights: Any = None) -> Moments:
@@ -36,25 +50,46 @@ def moments(values: Any, weights: Any = None) -> Moments:
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
     counted = ~np.isnan(values) & (weights > 0)
     values, weights = values[counted], weights[counted]
-    if len(values) < 2:
-        return Moments(len(values), values[0] if len(values) else np.nan, np.nan, len(values), np.nan)
-    shares = weights / weights.sum()
-    mean = float(shares @ values)
-    n = 1 / float(shares @ shares)
-    squares = (values - mean) ** 2 * n / (n - 1)
-    return Moments(len(values), mean, float(np.sqrt(shares @ squares)), n, float(np.sqrt(shares**2 @ squares)))
+    if not len(values):
+        return Moments(np.nan, np.nan, 0.0, np.nan)
+    shares = weights / weights.max()
+    shares /= shares.sum()
+    mean, n = float(shares @ values), 1 / float(shares @ shares)
+    squares = (values - mean) ** 2 * (np.ptp(values) > ROUNDING * np.abs(values).max())
+    error = float(np.sqrt(shares**2 @ squares * n / (n - 1))) if n > 1 else np.nan
+    return Moments(mean, float(np.sqrt(shares @ squares)), n, error)
 
 
-def mean_interval(found: Moments, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a mean over queries by Student's t; (nan, nan) if there are fewer than two values.
+def mean_interval(
+    found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval of a mean over queries by Student's t, within the bounds of the values; (nan, nan) if there is none.
 
-    In simulations on reciprocal ranks of 30 to 200 queries, its coverage is within a percentage point of the
-    bootstrap's.
+    If the values have two bounds, half an observation is added at each (after Agresti & Coull 1998), because nearly
+    equal values of a few queries do not show how much those of others may differ.
     """
-    if not found.error > 0:  # no spread, or fewer than two values
-        return (np.nan, np.nan) if np.isnan(found.error) else (found.mean, found.mean)
-    low, high = stats.t.interval(confidence, found.n_effective - 1, loc=found.mean, scale=found.error)
+    n, mean, error = found.n_effective, found.mean, found.error
+    if n > 1 and np.isfinite(bounds).all():
+        low, high = bounds
+        mean = (n * found.mean + (low + high) / 2) / (n + 1)
+        squares = (n - 1) * n * found.error**2 + n * (found.mean - mean) ** 2
+        squares += ((low - mean) ** 2 + (high - mean) ** 2) / 2
+        n, error = n + 1, (squares / (n * (n + 1))) ** 0.5
+    if not error > 0:
+        return np.nan, np.nan
+    low, high = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), *bounds)
     return float(low), float(high)
+
+
+def bounds_of(metric: BoundMetric, values: FloatArray) -> tuple[float, float]:
+    """Range of the values of queries, including what replaces undefined ones."""
+    record = metric.metric
+    # A count that is normalized becomes a ratio.
+    upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
+    ends = [-upper, -record.lower] if metric.negative else [record.lower, upper]
+    # Gains that fall with the label lead to values beyond the usual range.
+    reached = np.append(ends, values)
+    return float(np.nanmin(reached)), float(np.nanmax(reached))
 
 
 def check_confidence(confidence: Any) -> float:
@@ -76,7 +111,7 @@ TABLES = 64
 
 
 def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -> float:
-    """Two-sided p-value of a mean (Wilcoxon: a centre) of 0; 1 if no query differs."""
+    """Two-sided p-value of a mean (Wilcoxon: a centre) of 0; 1 if no query differs, NaN if the test needs a spread."""
     changed = differences[differences != 0]
     if len(differences) < 2 or not len(changed):
         return 1.0
@@ -84,10 +119,19 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
         return sign_flip_p(changed, n_resamples, random)
     if test == "wilcoxon":
         return float(stats.wilcoxon(changed).pvalue)
-    with warnings.catch_warnings():
-        # If all differences are equal, SciPy returns p = 0 and warns of lost precision.
-        warnings.filterwarnings("ignore", message="Precision loss occurred", category=RuntimeWarning)
-        return float(stats.ttest_rel(differences, np.zeros_like(differences)).pvalue)
+    return float(stats.ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
+
+
+def without_rounding(differences: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Make differences equal in size, or 0, if they are up to the rounding of values of these sizes."""
+    order = np.argsort(np.abs(differences), kind="stable")
+    ascending, tolerance = np.append(0, np.abs(differences)[order]), ROUNDING * np.append(0, sizes[order])
+    # Each group of equal sizes gets its smallest.
+    starts = np.diff(ascending, prepend=-np.inf) > tolerance
+    smallest = ascending[np.maximum.accumulate(np.where(starts, np.arange(len(ascending)), 0))]
+    rounded = np.empty_like(differences)
+    rounded[order] = np.copysign(smallest[1:], differences[order])
+    return rounded + 0.0
 
 
 def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float:
@@ -125,12 +169,11 @@ def _random_sums(differences: FloatArray, n_resamples: int, random: Any) -> Floa
 
 
 def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
-    """Correct p-values for the number of tests: Holm for the family-wise error, BH for the false discovery rate."""
-    if correction is None:
-        return p_values
-    if correction == "bh":
-        return np.asarray(stats.false_discovery_control(p_values, method="bh"))
-    order = np.argsort(p_values)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1)).clip(max=1)
+    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate); NaN is no test."""
+    tested = np.flatnonzero(~np.isnan(p_values))
+    adjusted, order = p_values.copy(), tested[np.argsort(p_values[tested])]
+    if correction == "holm":
+        adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
+    elif correction == "bh":
+        adjusted[tested] = stats.false_discovery_control(p_values[tested], method="bh")
     return adjusted

@@ -67,11 +67,13 @@ def test_metric_at_k_draws_means_and_intervals():
     assert isinstance(display, MetricAtKDisplay)
     np.testing.assert_array_equal(display.line_.get_xdata(), [1, 2, 3])
     np.testing.assert_allclose(display.line_.get_ydata(), [1 / 3, 2 / 3, 1])
-    # Student's t, two degrees of freedom: 4.3027 standard errors, the variance of (1, 0, 0) being 1/3.
-    half = 4.302652729696142 * np.sqrt(1 / 3 / 3)
-    band = display.band_.get_paths()[0].vertices
-    np.testing.assert_allclose(sorted(set(band[band[:, 0] == 1, 1])), [1 / 3 - half, 1 / 3 + half])
-    np.testing.assert_array_equal(band[band[:, 0] == 3, 1], 1.0)
+    # Three values and half a one at 0 and at 1 have three degrees of freedom: 3.1824 standard errors.
+    t, band = 3.182446305284263, display.band_.get_paths()[0].vertices
+    # 1, 0, 0: mean 3/8, squares 3/2 - 4 (3/8)^2 = 15/16; both ends are cut.
+    assert 3 / 8 + t * np.sqrt(15 / 16 / 3 / 4) > 1
+    assert sorted(set(band[band[:, 0] == 1, 1])) == [0, 1]
+    # 1, 1, 1: mean 7/8, squares 7/2 - 4 (7/8)^2 = 7/16.
+    np.testing.assert_allclose(sorted(set(band[band[:, 0] == 3, 1])), [7 / 8 - t * np.sqrt(7 / 16 / 3 / 4), 1])
     assert display.ax_.get_xlabel() == "cutoff rank k"
     assert display.ax_.get_ylabel() == "recall@k, mean over queries with 95% interval"
     assert legend(display) == ["model"]
@@ -170,7 +172,8 @@ def test_comparison_draws_sorted_differences_and_their_mean():
     assert sorted(old[old[:, 1] < 0, 0]) == [2, 3]
     assert (new[:, 1].max(), old[:, 1].min()) == (1 / 2, -1 / 2)
     np.testing.assert_allclose(display.line_.get_ydata(), 0, atol=1e-15)
-    half = 4.302652729696142 * np.sqrt(1 / 4 / 3)
+    # 1/2, -1/2, 0 and half a difference at -1 and at 1: squares 3/2; 3.1824 standard errors, cut to [-1, 1].
+    half = min(1, 3.182446305284263 * np.sqrt(3 / 2 / 3 / 4))
     np.testing.assert_allclose(display.interval, [-half, half])
     assert display.ax_.get_xlim() == (0, 3)
     assert display.ax_.get_ylabel() == "mrr: new minus old"

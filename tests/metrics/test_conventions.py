@@ -100,6 +100,31 @@ def test_catboost_draws_the_border_of_relevance_at_a_half(name, lists):
     assert ours(f"{name}@5", "catboost", (labels, scores, qid)) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "peer", "weighs"),
+    [
+        ("ndcg", "NDCG:top=5;type=Base", True),
+        ("dcg", "DCG:top=5;type=Base", True),
+        ("mrr", "MRR:top=5", True),
+        ("err", "ERR:top=5", True),
+        ("pfound", "PFound:top=5", True),
+        ("map", "MAP:top=5", False),
+        ("precision", "PrecisionAt:top=5", False),
+        ("recall", "RecallAt:top=5", False),
+    ],
+)
+def test_catboost_ignores_group_weights_in_three_metrics(name, peer, weighs, lists):
+    utils = pytest.importorskip("catboost.utils")
+    labels, scores, qid = lists
+    labels = (labels > 1).astype(int)
+    weights = (np.random.default_rng(0).integers(1, 8, 80) / 2)[qid]
+    (expected,) = utils.eval_metric(labels, scores, peer, group_id=qid, group_weight=weights)
+    metric = get_metric(f"{name}@5", convention="catboost")
+    weighted, plain = (metric(labels, scores, qid=qid, sample_weight=w) for w in (weights, None))
+    assert (weighted if weighs else plain) == pytest.approx(expected, abs=1e-9)
+    assert abs(weighted - plain) > 1e-4
+
+
 PYTREC = {
     "ndcg": "ndcg",
     "ndcg@5": "ndcg_cut_5",

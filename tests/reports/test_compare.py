@@ -31,7 +31,10 @@ def test_pairs_are_differences_query_by_query(reports):
         differences = one.per_query["mrr"] - other.per_query["mrr"]
         np.testing.assert_allclose(pair.differences, differences, atol=1e-12)
         assert pair.difference == pytest.approx(one.mean["mrr"] - other.mean["mrr"])
-        assert pair.interval == pytest.approx(tuple(stats.ttest_1samp(differences, 0).confidence_interval()))
+        # Half an observation at each bound of a difference of two reciprocal ranks, -1 and 1.
+        squares = (differences**2).sum() + 2 * 1 / 2 - 61 * (differences.sum() / 61) ** 2
+        half = stats.t.ppf(0.975, 60) * np.sqrt(squares / 60 / 61)
+        assert pair.interval == pytest.approx((differences.sum() / 61 - half, differences.sum() / 61 + half))
         assert pair.effect_size == pytest.approx(differences.mean() / differences.std(ddof=1))
         expected = [(differences > 1e-9).sum(), (abs(differences) < 1e-9).sum(), (differences < -1e-9).sum()]
         assert [pair.wins, pair.ties, pair.losses] == expected
@@ -231,10 +234,61 @@ def test_refuses_reports_of_other_documents_or_labels():
     ours = evaluate(y, s, qid=qid)
     with pytest.raises(
         ValueError,
-        match=r"same documents .*; got 3 with .* labels of 3 in 'ours' and 3 .* of 1 in .* query 2\. Evaluate",
+        match=r"same documents .*; got 3 documents with labels 2, 1, 0 in 'ours' and 3 .* 1, 0, 0 in .* query 2\. Eval",
     ):
         compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
-    with pytest.raises(ValueError, match=r"got 3 with .* and 2 with .* retrieved="):
+    with pytest.raises(ValueError, match=r"got 3 documents with .* and 2 documents with .* retrieved="):
         compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
     other_order = [4, 1, 0, 3, 2]
     assert compare([ours, evaluate(y[other_order], s[other_order], qid=qid[other_order])]).pairs[0].difference == 0
+
+
+def test_labels_are_compared_document_by_document():
+    ours = evaluate([2, 0, 0, 1], [3, 2, 1, 0], qid=[7, 7, 7, 8], metrics="ndcg@10")
+    other = evaluate([1, 1, 0, 1], [3, 2, 1, 0], qid=[7, 7, 7, 8], metrics="ndcg@10")
+    with pytest.raises(
+        ValueError, match=r"labels 2, 0, 0 in '0' and 3 documents with labels 1, 1, 0 in '1' for query 7"
+    ):
+        compare([ours, other])
+    many = [evaluate([last] * 12, range(12), qid=[0] * 12, metrics="ndcg@10") for last in (1, 2)]
+    with pytest.raises(ValueError, match=r"got 12 documents with labels 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \.\.\. in '0'"):
+        compare(many)
+
+
+def test_queries_without_weight_do_not_count():
+    labels, qid, weights = [1, 0] * 4, [0, 0, 1, 1, 2, 2, 3, 3], [1, 1, 0, 0, 2, 2, 1, 1]
+    first = evaluate(labels, [2, 1] * 4, qid=qid, metrics="mrr", sample_weight=weights)
+    second = evaluate(labels, [1, 2] * 3 + [2, 1], qid=qid, metrics="mrr", sample_weight=weights)
+    (pair,) = compare([first, second], "mrr").pairs
+    assert (pair.wins, pair.ties, pair.losses, pair.n_queries) == (2, 1, 0, 3)
+    assert pair.qid.tolist() == [0, 2, 3]
+    assert pair.difference == pytest.approx((1 * 0.5 + 2 * 0.5 + 1 * 0) / 4)
+
+
+def test_equal_differences_are_not_t_tested():
+    qid, labels = [0, 0, 1, 1, 2, 2], [1, 0] * 3
+    one, other = (evaluate(labels, scores * 3, qid=qid, metrics=["mrr", "dcg"]) for scores in ([2, 1], [1, 2]))
+    reports = {"one": one, "same": one, "other": other}
+    comparison = compare(reports, "mrr", test="t")
+    same, different, _ = comparison.pairs
+    assert (same.p_value, same.p_adjusted) == (1, 1)
+    assert np.isnan([different.p_value, different.p_adjusted]).all()
+    assert different.interval[0] > -1
+    assert different.interval[1] <= 1
+    assert comparison.significant() == []
+    text = " ".join(str(comparison).split())
+    assert "none" in text
+    assert text.endswith("at 0.05: none. Not tested, as all differences are equal: one and other, same and other.")
+    unbounded = compare(reports, "dcg", test="t")
+    assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
+    assert "none for fewer than two queries, or for equal values of an unbounded metric" in " ".join(
+        str(unbounded).split()
+    )
+
+
+def test_interval_of_a_difference_respects_the_bounds():
+    labels, qid = [1, *[0] * 9] * 12, np.repeat(range(12), 10)
+    first, last = (evaluate(labels, sign * np.tile(range(10), 12), qid=qid, metrics="mrr") for sign in (-1, 1))
+    (pair,) = compare([first, last], "mrr").pairs
+    assert pair.difference == pytest.approx(1 - 1 / 10)
+    assert pair.interval[0] < pair.difference < pair.interval[1] <= 1

@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, ndcg_score
+from skrank_metrics import evaluate, get_metric, ndcg_score
 from skrank_metrics.datasets import make_ranking
 
 # Five queries: ties of two documents, a constant one, a single document, all relevant, none relevant.
@@ -26,7 +26,7 @@ def test_counts(health):
 
 def test_range_of_ties_is_what_both_extremes_give(health):
     for place, ties in enumerate(("worst", "best")):
-        assert health.tie_range["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
+        assert health.tie_means["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
 
 
 def test_text_and_frame_show_the_counts(health):
@@ -35,15 +35,15 @@ def test_text_and_frame_show_the_counts(health):
     assert frame["share"].tolist() == [5 / 11, 0, 0, 1 / 5, 1 / 5, 1 / 5, 1 / 5]
     shown = [" ".join(line.split()) for line in str(health).splitlines()]
     assert [f"{count} {number} {share:.1%}" for count, number, share in health.to_frame("polars").rows()] == shown[2:9]
-    worst, best = health.tie_range["dcg"]
+    worst, best = health.tie_means["dcg"]
     assert f"dcg {worst:.4f} {best:.4f}" in shown
 
 
 def test_each_finding_is_a_sentence(health):
     ties, constant, single, everything, none = health.findings
-    worst, best = health.tie_range["dcg"]
+    worst, best = health.tie_means["dcg"]
     assert ties.startswith("Ties: 45.5% of the documents share their score")
-    assert f"{worst:.4f} with ties at worst and {best:.4f} at best" in ties
+    assert f"{worst:.4f} with the labels of tied documents ascending and {best:.4f} with them descending" in ties
     assert constant == "Constant scores: 1 query with the same score for all documents."
     assert single == "Single documents: 1 query with only one document, so that no order is wrong."
     assert everything.startswith("All relevant: 1 query with relevant documents only")
@@ -117,10 +117,21 @@ def test_without_ties_all_their_orders_give_the_mean(rng):
     qid = np.repeat(np.arange(30), 9)
     report = evaluate(rng.integers(0, 3, len(qid)), rng.permutation(len(qid)), qid=qid, metrics=["map", "kendall_tau"])
     assert report.health.n_tied == 0
-    assert report.health.tie_range == {name: (mean, mean) for name, mean in report.mean.items()}
+    assert report.health.tie_means == {name: (mean, mean) for name, mean in report.mean.items()}
 
 
 def test_ties_are_told_where_another_metric_is_undefined():
     health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
-    assert health.findings[0].endswith("dcg is 2.4464, and would be 2.2619 with ties at worst and 2.6309 at best.")
+    assert health.findings[0].endswith(
+        "is 2.4464, and would be 2.2619 with the labels of tied documents ascending and 2.6309 with them descending."
+    )
+
+
+def test_orders_of_ties_are_no_range():
+    falling = get_metric("ndcg", gain=[1, 0])
+    health = evaluate([1, 0, 0], [2, 2, 1], qid=[0, 0, 0], metrics=[falling]).health
+    ((ascending, descending),) = health.tie_means.values()
+    assert ascending > descending, "the smaller label has the larger gain"
+    assert "worst" not in str(health)
+    assert f"{ascending:.4f} with the labels of tied documents ascending and {descending:.4f}" in health.findings[0]

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics.reports.statistics import check_confidence, mean_interval, moments
+from skrank_metrics import get_metric
+from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
 
 
 def test_is_student_t():
@@ -23,14 +24,96 @@ def test_no_interval_of_fewer_than_two_values(values):
     assert np.isnan(mean_interval(moments(values))).all()
 
 
-def test_without_spread_is_a_point():
-    assert mean_interval(moments([0.5, 0.5, 0.5])) == (0.5, 0.5)
+def test_without_spread_and_bounds_there_is_none():
+    assert np.isnan(mean_interval(moments([0.5, 0.5, 0.5]))).all()
+    assert np.isnan(mean_interval(moments([0.3, 0.1 + 0.2, 0.3]), (0, np.inf))).all(), "equal up to rounding"
+
+
+def test_three_perfect_queries_by_hand():
+    # With half an observation at 0 and at 1: mean 3.5 / 4, squares 3 (1/8)^2 + (7/8)^2 / 2 + (1/8)^2 / 2 = 7/16, which
+    # make a variance of 7/16 / 3 and a standard error of sqrt(7/16 / 3 / 4), with 3 degrees of freedom.
+    low, high = mean_interval(moments([1.0, 1.0, 1.0]), (0, 1))
+    assert low == pytest.approx(7 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(7 / 16 / 3 / 4))
+    assert high == 1
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_bounds_add_half_an_observation_at_each(bounds, weighted):
+    random = np.random.default_rng(0)
+    values = random.uniform(0, 1, 12)
+    with_ends = np.append(values, bounds)
+    weights = np.append(np.full(12, 3.0), [1.5, 1.5])
+    mean = np.average(with_ends, weights=weights)
+    error = np.sqrt(weights / 3 @ (with_ends - mean) ** 2 / 12 / 13)
+    expected = np.clip(mean + stats.t.ppf([0.025, 0.975], 12) * error, *bounds)
+    np.testing.assert_allclose(mean_interval(moments(values, weights[:12] if weighted else None), bounds), expected)
+
+
+def test_one_bound_only_cuts():
+    values = [0.0, 0.0, 5.0]
+    low, high = mean_interval(moments(values))
+    assert low < 0
+    assert mean_interval(moments(values), (0, np.inf)) == (0, high)
+
+
+def test_weights_make_the_interval_wider():
+    values = np.random.default_rng(0).random(40)
+    equal, unequal = (
+        mean_interval(moments(values, weights), (0, 1)) for weights in (np.ones(40), np.repeat([1, 20], 20))
+    )
+    assert 0 <= unequal[0] < unequal[1] <= 1
+    assert unequal[1] - unequal[0] > 1.2 * (equal[1] - equal[0])
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [1, 1e-20], [1e308, 0]])
+def test_a_single_query_with_all_the_weight_has_no_interval(weights):
+    assert np.isnan(mean_interval(moments([0.5, 0.25], weights), (0, 1))).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("ndcg@10", [0.5], (0, 1)),
+        ("dcg", [0.5], (0, np.inf)),
+        ("kendall_tau", [0.5], (-1, 1)),
+        ("neg_kendall_tau_distance", [-3], (-np.inf, 0)),
+        ("neg_kendall_tau_distance(normalize=True)", [-0.5], (-1, 0)),
+        ("mrr(replace_undefined_by=-1)", [0.5, -1], (-1, 1)),
+        ("mrr(replace_undefined_by=nan)", [0.5, np.nan], (0, 1)),
+        ("ndcg", [1.25], (0, 1.25)),
+    ],
+)
+def test_bounds(name, values, expected):
+    assert bounds_of(get_metric(name), np.array(values)) == expected
+
+
+# Distributions of values in [0, 1] with their means; most queries have the same value in the first two.
+BOUNDED = {
+    "perfect": (lambda random, shape: np.where(random.random(shape) < 0.9, 1, random.random(shape)), 0.95),
+    "rare hits": (lambda random, shape: (random.random(shape) < 0.03).astype(float), 0.03),
+    "reciprocal ranks": (lambda random, shape: 1 / random.geometric(0.5, shape), np.log(2)),
+    "skewed": (lambda random, shape: random.beta(8, 2, shape), 0.8),
+}
+
+
+@pytest.mark.parametrize("n_queries", [10, 30, 100])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_covers_the_mean_of_bounded_values(name, n_queries):
+    draw, truth = BOUNDED[name]
+    samples = draw(np.random.default_rng(1), (2000, n_queries))
+    ends = np.array([mean_interval(moments(values), (0, 1)) for values in samples])
+    assert (ends >= 0).all()
+    assert (ends <= 1).all()
+    assert ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() >= 0.92
 
 
 def test_weights_by_hand():
     # Mean 0.75; squared deviations 1/16 and 9/16 with shares 3/4 and 1/4; 1 / (9/16 + 1/16) = 1.6 queries that count.
     found = moments([1.0, 0.0], [3, 1])
     assert (found.mean, found.n_effective) == (0.75, pytest.approx(16 / 10))
+    assert found.std == pytest.approx(np.sqrt(3 / 4 * 1 / 16 + 1 / 4 * 9 / 16))
+    assert found.sample_std == pytest.approx(found.std * np.sqrt(1.6 / 0.6))
     assert found.error**2 == pytest.approx((9 / 16 * 1 / 16 + 1 / 16 * 9 / 16) * 1.6 / 0.6)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics.reports.statistics import TESTS, adjust, p_value, sign_flip_p
+from skrank_metrics.reports.statistics import TESTS, adjust, p_value, sign_flip_p, without_rounding
 
 # 4,000 data sets as in ``python -m benchmarks.comparison`` take half a minute.
 N_DATA_SETS = int(os.environ.get("SKRANK_SIMULATED_DATA_SETS", "1000"))
@@ -62,9 +62,53 @@ def test_without_differences_is_1(test):
     assert p_value(np.ones(1), test, 99, np.random.default_rng(0)) == 1.0
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", ["permutation", "wilcoxon"])
 def test_all_equal_differences_are_no_chance(test):
     assert p_value(np.full(30, 0.25), test, 999, np.random.default_rng(0)) <= 1 / 1000
+
+
+@pytest.mark.parametrize("n_queries", [2, 30])
+def test_equal_differences_have_no_spread_for_a_t_test(n_queries):
+    assert np.isnan(p_value(np.full(n_queries, 0.25), "t", 999, None))
+
+
+def precision_at_10(hits):
+    """As a sum of tenths, which rounds."""
+    return np.array([sum([0.1] * n) for n in hits])
+
+
+def test_differences_that_tie_up_to_rounding_get_the_same_rank():
+    # Differences of -1, 1, 2, 3 and 4 tenths. The first two share the rank 1.5, so 3 of 2^5 patterns of signs have
+    # negative ranks that sum to at most 1.5 (none, the first, the second), and as many positive ones: p = 6/32.
+    one, other = precision_at_10([0, 3, 5, 6, 9]), precision_at_10([1, 2, 3, 3, 5])
+    assert abs(one - other)[0] < abs(one - other)[1], "rounding gives them different ranks"
+    assert p_value(one - other, "wilcoxon", 1, None) == 0.125
+    differences = without_rounding(one - other, np.maximum(one, other))
+    assert p_value(differences, "wilcoxon", 1, None) == 0.1875
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_wilcoxon_is_that_of_exact_fractions(seed):
+    hits = np.random.default_rng(seed).integers(0, 11, (2, 8))
+    one, other = precision_at_10(hits[0]), precision_at_10(hits[1])
+    differences = without_rounding(one - other, np.maximum(one, other))
+    whole = hits[0] - hits[1]
+    assert (differences == 0).tolist() == (whole == 0).tolist()
+    changed = whole[whole != 0]
+    ranks = stats.rankdata(np.abs(changed))
+    sums = np.array([np.dot(signs, ranks) for signs in itertools.product((-1, 1), repeat=len(changed))])
+    expected = np.mean(np.abs(sums) >= abs(np.sign(changed) @ ranks))
+    assert p_value(differences, "wilcoxon", 1, None) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_rounding_is_relative_to_the_values(size):
+    values = size * np.array([[0.3, 0.3 + 1e-15, 0.5, 0.7], [0.1 + 0.2, 0.2, 0.4, 0.6 + 1e-6]])
+    zero, *others = without_rounding(values[0] - values[1], np.abs(values).max(axis=0))
+    assert zero == 0
+    assert others[0] == others[1] == pytest.approx(0.1 * size)
+    assert others[2] == pytest.approx((0.1 - 1e-6) * size, rel=1e-9)
+    assert others[2] != others[0]
 
 
 def test_t_and_wilcoxon_are_those_of_scipy():
@@ -95,6 +139,13 @@ def test_holm_by_hand():
 def test_benjamini_hochberg_by_hand():
     # 3/1 * 0.01, 3/2 * 0.02, 3/3 * 0.5.
     np.testing.assert_allclose(adjust(np.array([0.5, 0.01, 0.02]), "bh"), [0.5, 0.03, 0.03])
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", None])
+def test_pairs_that_are_not_tested_do_not_count(correction):
+    with_others = adjust(np.array([np.nan, 0.5, 0.01, np.nan]), correction)
+    np.testing.assert_array_equal(with_others[1:3], adjust(np.array([0.5, 0.01]), correction))
+    assert np.isnan(with_others[[0, 3]]).all()
 
 
 def test_no_correction_is_none():

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from skrank_metrics import evaluate, kendall_tau_distance, precision_at_k_score
+from skrank_metrics import evaluate, get_metric, kendall_tau_distance, precision_at_k_score
 from skrank_metrics.datasets import make_ranking
 
 
@@ -20,17 +20,43 @@ def data():
 
 
 def test_intervals_are_student_t_and_hold_the_mean(data):
-    report = evaluate(*data[:2], qid=data[2])
+    report = evaluate(*data[:2], qid=data[2], metrics=["ndcg@10", "map", "mrr", "dcg"])
     for name, (low, high) in report.intervals(0.9).items():
-        expected = stats.ttest_1samp(report.per_query[name], 0).confidence_interval(0.9)
+        values, n = report.per_query[name], 80
+        expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+        if name != "dcg":  # with half an observation at 0 and at 1
+            mean, squares = (values.sum() + 1 / 2) / (n + 1), (values**2).sum() + 1 / 2
+            half = stats.t.ppf(0.95, n) * np.sqrt((squares - (n + 1) * mean**2) / n / (n + 1))
+            expected = (mean - half, mean + half)
         np.testing.assert_allclose((low, high), expected)
+        assert low < report.mean[name] < high
         assert report.std[name] == pytest.approx(np.std(report.per_query[name]))
+
+
+def test_std_is_weighted():
+    report = evaluate([[1, 0], [0, 1]], [[2, 1], [2, 1]], metrics="mrr", sample_weight=[3, 1])
+    # Values 1 and 1/2, mean 7/8: squares (1/8)^2 and (3/8)^2 with shares 3/4 and 1/4.
+    assert report.std["mrr"] == pytest.approx(np.sqrt(3 / 4 / 64 + 1 / 4 * 9 / 64))
+    assert report.to_dict()["mrr"]["std"] == report.std["mrr"]
+
+
+def test_values_beyond_the_usual_range_have_intervals_that_hold_the_mean():
+    labels, scores = [[0, 2]] * 3 + [[2, 0]], [[2, 1]] * 4
+    falling = evaluate(labels, scores, metrics=[get_metric("ndcg", gain=[1, 1, 0])])
+    replaced = evaluate([[0, 0]] * 9 + [[1, 0]], [[2, 1]] * 10, metrics="mrr", replace_undefined_by=-3)
+    for report in (falling, replaced):
+        ((low, high),), (mean,) = report.intervals().values(), report.mean.values()
+        assert low <= mean <= high
+    assert replaced.intervals()["mrr"][0] >= -3
 
 
 def test_interval_of_a_weighted_mean_is_around_it(data):
     weights = np.random.default_rng(0).uniform(1, 3, data[2].max() + 1)[data[2]]
     report = evaluate(*data[:2], qid=data[2], metrics="map", sample_weight=weights)
-    assert np.mean(report.intervals()["map"]) == pytest.approx(report.mean["map"])
+    of_query = report.weights
+    n = of_query.sum() ** 2 / (of_query**2).sum()
+    # Half an observation at 0 and at 1 moves the middle towards 1/2.
+    assert np.mean(report.intervals()["map"]) == pytest.approx((n * report.mean["map"] + 1 / 2) / (n + 1))
 
 
 def test_interval_of_a_pooled_metric_covers_it(data):
@@ -46,7 +72,8 @@ def test_interval_of_a_pooled_metric_covers_it(data):
     random = np.random.default_rng(0)
     draws = random.integers(0, len(hits), (4000, len(hits)))
     resampled = np.quantile(hits[draws].sum(1) / relevant[draws].sum(1), [0.025, 0.975])
-    assert (low + high) / 2 == pytest.approx(report.mean["recall(average=micro)@3"])
+    n = relevant.sum() ** 2 / (relevant**2).sum()  # effective number of queries
+    assert (low + high) / 2 == pytest.approx((n * report.mean["recall(average=micro)@3"] + 1 / 2) / (n + 1))
     np.testing.assert_allclose((low, high), resampled, atol=0.02)
 
 
@@ -54,18 +81,23 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    assert "Student's t over queries; none for fewer than two queries with a value." in " ".join(str(report).split())
+    assert "Student's t over queries; none for fewer than two queries, or for equal values" in " ".join(
+        str(report).split()
+    )
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
 
 
 def test_reads_well():
     report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
-    half = stats.t.ppf(0.975, 2) * np.std([1, 0.5, 0], ddof=1) / np.sqrt(3)
+    # With half an observation at 0 and at 1: mean 1/2 and squares 4/4 - 1/4; mean 3/8 and squares 3/2 - 9/16.
+    half = [stats.t.ppf(0.975, 3) * np.sqrt(squares / 3 / 4) for squares in (3 / 4, 15 / 16)]
+    assert half[0] > 1 / 2, "so that both ends are cut"
+    assert half[1] > 5 / 8, "so that both ends are cut"
     assert str(report).splitlines() == [
         "3 queries, 5 documents",
-        "metric      mean       95% interval  std over queries  undefined queries",
-        f"mrr       0.5000  [{0.5 - half:.4f}, {0.5 + half:.4f}]            0.4082                  1",
-        "recall@1  0.3333  [-1.1009, 1.7676]            0.4714                  1",
+        "metric      mean      95% interval  std over queries  undefined queries",
+        "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
+        "recall@1  0.3333  [0.0000, 1.0000]            0.4714                  1",
         "Intervals: Student's t over queries.",
         "Single documents: 1 query with only one document, so that no order is wrong.",
         "No relevant document: 1 query, counted as 0 in mrr, recall@1.",
@@ -80,8 +112,8 @@ def test_slices_have_one_row_per_slice_and_metric():
     assert rows[first + 1 : first + 5] == [
         ["1", "mrr", "1", "1.0000", "none"],
         ["1", "recall@1", "1", "1.0000", "none"],
-        ["2", "mrr", "2", "0.5000", "[0.5000,", "0.5000]"],
-        ["2", "recall@1", "2", "0.0000", "[0.0000,", "0.0000]"],
+        ["2", "mrr", "2", "0.5000", "[0.0000,", "1.0000]"],
+        ["2", "recall@1", "2", "0.0000", "[0.0000,", "1.0000]"],
     ]
 
 

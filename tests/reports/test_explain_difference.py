@@ -1,0 +1,110 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from skrank_metrics import CONVENTIONS, evaluate, explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics.reports.explain_difference import CAUSES
+
+D = 1 / np.log2(3)  # discount of the second rank
+
+
+def effects(difference):
+    return {cause.cause: cause.effect for cause in difference.causes}
+
+
+def test_effects_that_interact_by_hand():
+    # Labels 1 and 2 with equal scores: linear gains are 1 and 2 or 1.5 twice, exponential ones 1 and 3 or 2 twice.
+    tied, exp2, both = 1.5 * (1 + D) / (2 + D), (1 + 3 * D) / (3 + D), 2 * (1 + D) / (3 + D)
+    stable = (1 + 2 * D) / (2 + D)
+    difference = explain_difference([1, 2], [1, 1], qid=[7, 7], conventions=("sklearn", "lightgbm"))
+    assert (difference.start, difference.end) == (pytest.approx(tied), pytest.approx(exp2))
+    assert effects(difference) == {
+        "gain": pytest.approx(((both - tied) + (exp2 - stable)) / 2),
+        "ties": pytest.approx(((stable - tied) + (exp2 - both)) / 2),
+        "queries without a value": 0,
+    }
+
+
+@pytest.mark.parametrize("pair", [("sklearn", "xgboost"), ("trec_eval", "catboost"), ("lightgbm", "catboost")])
+@pytest.mark.parametrize("metric", ["ndcg", "map", "precision"])
+def test_effects_are_means_over_all_orders(pair, metric):
+    rng = np.random.default_rng(0)
+    labels, scores, qid = rng.integers(0, 10, 400) / 4, rng.integers(0, 9, 400), np.repeat(range(10), 40)
+    labels[qid == 3] = 0
+    difference = explain_difference(labels, scores, qid=qid, metric=metric, conventions=pair)
+    first, second = (get_metric(metric, convention=convention) for convention in pair)
+    names = [n for n in first.metric.parameters if first.get(n) != second.get(n)]
+    orders = list(itertools.permutations(names))
+    expected = dict.fromkeys(names, 0.0)
+    for order in orders:
+        bound = first
+        for name in order:
+            changed = bound.replace(**{name: second.get(name)})
+            gain = changed(labels, scores, qid=qid) - bound(labels, scores, qid=qid)
+            expected[name], bound = expected[name] + gain / len(orders), changed
+    assert difference.end == second(labels, scores, qid=qid)
+    changes = {cause.change: cause.effect for cause in difference.causes}
+    assert len(changes) == len(names) > 1
+    for name in names:
+        assert changes[f"{first.get(name)} -> {second.get(name)}"] == pytest.approx(expected[name], abs=1e-14)
+    assert sum(changes.values()) == pytest.approx(difference.end - difference.start, abs=1e-14)
+
+
+def test_the_way_back_changes_the_signs():
+    rng = np.random.default_rng(1)
+    labels, scores, qid = rng.integers(0, 4, 200), rng.integers(0, 5, 200), np.repeat(range(20), 10)
+    there = explain_difference(labels, scores, qid=qid, conventions=("sklearn", "xgboost"))
+    back = explain_difference(labels, scores, qid=qid, conventions=("xgboost", "sklearn"))
+    for one, other in zip(there.causes, back.causes, strict=True):
+        assert one.effect == pytest.approx(-other.effect, abs=1e-14)
+        assert one.n_queries == other.n_queries
+
+
+def test_table_adds_up_and_frame_has_the_causes():
+    difference = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], conventions=("sklearn", "lightgbm"))
+    title, _head, *rows = str(difference).splitlines()
+    assert title == "ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm"
+    assert [row.split()[-2:] for row in rows] == [
+        ["-0.0315", "1"],
+        ["+0.0000", "0"],
+        ["+0.5000", "1"],
+        ["gap", "+0.4685"],
+    ]
+    frame = difference.to_frame()
+    assert list(frame) == ["cause", "change", "effect", "n_queries"]
+    assert frame["effect"].sum() == pytest.approx(0.8984 - 0.4299, abs=1e-4)
+    assert len(frame) == 3
+
+
+def test_same_conventions_have_no_gap():
+    difference = explain_difference([1, 0], [1, 2], qid=[7, 7], conventions=("sklearn", "sklearn"))
+    assert difference.causes == []
+    assert str(difference).splitlines()[-1].split() == ["gap", "+0.0000"]
+
+
+def test_undefined_queries_that_both_leave_out():
+    metric = get_metric("ndcg", replace_undefined_by=np.nan)
+    difference = explain_difference([1, 2, 0], [2, 1, 0], qid=[1, 1, 2], metric=metric)
+    assert "queries without a value" not in effects(difference)
+    assert difference.start == ndcg_score([1, 2], [2, 1], qid=[1, 1])
+    assert [cause.n_queries for cause in difference.causes] == [1, 0]
+
+
+def test_weights_weight_the_effects():
+    labels, scores, weights = [[1, 2], [0, 0]], [[2, 1], [2, 1]], [3, 1]
+    difference = explain_difference(labels, scores, sample_weight=weights)
+    assert effects(difference)["queries without a value"] == pytest.approx(1 / 4)
+    assert difference.start == evaluate(labels, scores, sample_weight=weights).mean["ndcg@10"]
+
+
+def test_a_mean_is_explained():
+    with pytest.raises(ValueError, match=r"metric must have average 'macro' or 'micro', .* got average=None"):
+        explain_difference([1, 0], [1, 2], qid=[1, 1], metric=get_metric("ndcg", average=None))
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+def test_every_parameter_that_conventions_set_is_a_cause(name):
+    metrics = [get_metric(name, convention=convention) for convention in CONVENTIONS]
+    differing = {p for p in metrics[0].metric.parameters if len({str(metric.get(p)) for metric in metrics}) > 1}
+    assert differing <= set(CAUSES)

@@ -90,12 +90,6 @@ class Table:
             if column.head is not None
         ]
 
-    def only(self, *columns: Column) -> Table:
-        """Select columns, without rows that are empty but for the first of them."""
-        places = [self.columns.index(column) for column in columns]
-        rows = [[row[place] for place in places] for row in self.rows]
-        return Table(columns, [row for row in rows if any(value is not None for value in row[1:])])
-
     def for_frame(self) -> dict[str, Sequence[Any]]:
         """Values by the names of a frame's columns."""
         return {name: part for column, values in self._by_column for name, part in column.for_frame(values).items()}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import sklearn
-from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
@@ -45,8 +43,8 @@ class RankingScore:
     ) -> float:
         """Compute the metric on predictions."""
         try:
-            _last.load(self, y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
-            value = float(self.metric.aggregate(_last.take(self.number), _last.weights))
+            result, weights = self._result(y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
+            value = float(self.metric.aggregate(result, weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
                     f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
@@ -59,54 +57,41 @@ class RankingScore:
             return cast(float, fail_in_search(error))
         return value
 
+    def _result(self, y_true: Any, y_score: Any, **columns: Any) -> tuple[PerQuery, FloatArray | None]:
+        """Values and weights of the queries, computed once for all metrics that were made together."""
+        check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
+        contents: list[Any] = []
+        if len(self.together) > 1:  # contents are compared, as arrays can change in place
+            given = {"y_true": y_true, "y_score": y_score, "index of y_true": ids_in_index(y_true), **columns}
+            contents = [part if part is None else to_array(part, name).copy() for name, part in given.items()]
+        if _last.together is not self.together or self.number not in _last.results or not _last.holds(contents):
+            columns = check_rows(scored_rows(), y_true=y_true, **columns)
+            lists = query_lists(y_score=y_score, **columns, who=f"The scorer {self.metric}")
+            warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
+            _last.together, _last.contents, _last.results = self.together, contents, self._ranked(lists)
+        result = _last.results.pop(self.number)
+        _last.contents = _last.contents if _last.results else []
+        return result
+
+    def _ranked(self, lists: QueryLists) -> dict[int, tuple[PerQuery, FloatArray | None]]:
+        try:
+            results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
+        except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
+            results = {self.number: per_query(lists, [self.metric.computation])[0]}
+        return {number: (result, lists.weights) for number, result in results.items()}
+
 
 class _Last(threading.local):
-    """The rows that were scored last, checked, grouped and ranked once for all scorers of a dict."""
+    """The rows that were scored last, and results for the scorers of a dict that have not taken theirs."""
 
-    together: tuple[BoundMetric, ...] = ()
-    contents: tuple[NDArray[Any] | None, ...] = ()  # copies, as arrays can change in place
-    lists: QueryLists | None = None
-    weights: FloatArray | None = None
-    results: dict[int, PerQuery]
-    left: set[int]  # the metrics whose results have not been taken
+    def __init__(self) -> None:
+        self.together: tuple[BoundMetric, ...] = ()
+        self.contents: list[Any] = []
+        self.results: dict[int, tuple[PerQuery, FloatArray | None]] = {}
 
-    def load(self, score: RankingScore, y_true: Any, y_score: Any, **columns: Any) -> None:
-        """Check and group the rows, unless they are those that another scorer of the dict has loaded."""
-        scores = to_array(y_score, "y_score")
-        given = (y_true, scores, ids_in_index(y_true), *columns.values())
-        # Lists become objects, as np.asarray refuses ragged ones and makes equal strings of 1 and "1".
-        kinds = (None if hasattr(part, "dtype") else object for part in given)
-        contents = tuple(
-            part if part is None else np.asarray(part, kind) for part, kind in zip(given, kinds, strict=True)
-        )
-        if score.together is self.together and score.number in self.left and _same(contents, self.contents):
-            return
-        check_one_column(scores, ", or pass response_method='predict'")
-        columns = check_rows(scored_rows(), y_true=y_true, **columns)
-        self.lists = query_lists(y_score=y_score, **columns, who=f"The scorer {score.metric}")
-        warn_of_fitted(y_score, self.lists.grouping.ids, self.lists.grouping.sizes)
-        self.together, self.weights, self.results = score.together, self.lists.weights, {}
-        self.left = set(range(len(self.together)))
-        self.contents = tuple(part if part is None else part.copy() for part in contents) if len(self.left) > 1 else ()
-
-    def take(self, number: int) -> PerQuery:
-        """Result of a metric; the first one that is taken ranks for all."""
-        if number not in self.results and self.lists is not None:
-            try:
-                self.results = dict(enumerate(per_query(self.lists, [metric.computation for metric in self.together])))
-            except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
-                self.results = {number: per_query(self.lists, [self.together[number].computation])[0]}
-        self.left.discard(number)
-        if not self.left:
-            self.lists, self.contents = None, ()
-        return self.results.pop(number)
-
-
-def _same(arrays: Sequence[NDArray[Any] | None], others: Sequence[NDArray[Any] | None]) -> bool:
-    return len(arrays) == len(others) and all(
-        a is b if a is None or b is None else a.dtype == b.dtype and np.array_equal(a, b)
-        for a, b in zip(arrays, others, strict=True)
-    )
+    def holds(self, contents: list[Any]) -> bool:
+        """Whether these are the contents."""
+        return len(contents) == len(self.contents) and all(map(np.array_equal, contents, self.contents))
 
 
 _last = _Last()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -92,20 +92,20 @@ class SearchReport(Result):
     changed: float
 
     def _parts(self) -> list[Part]:
-        table = self._table()
-        candidate, rank, *columns = (column for column in table.columns if isinstance(column, Column) and column.head)
-        *metrics, lead, interval, p_adjusted, verdict = columns
-        (ranked_by,) = (column for column in metrics if column.head == self.metric)
-        others = [column for column in metrics if column is not ranked_by]
-        n_tested = sum(candidate.pair is not None for candidate in self.candidates)
+        found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
+        chosen = [(spelled(c.params), c.rank, (c.mean[self.metric], c.std[self.metric]), c.verdict) for c in found]
+        leads = [(rank, pair.difference, pair.interval, pair.p_adjusted) for rank, pair in tested]
+        others = [name for name in found[0].mean if name != self.metric]
+        means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
+        lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
         parts: list[Part] = [
-            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
-            table.only(candidate, rank, ranked_by, verdict),
-            table.only(rank, lead, interval, p_adjusted),
-            *([table.only(rank, *others)] if others else []),
+            f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
+            Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
+            Table(("rank", *lead), leads),
+            *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
             "The best is compared with each other candidate per query, out of fold, both fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
-            f"{counted(n_tested, 'pair')}. Chosen on these data, the best looks better than it is.",
+            f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
         ]
         if self.changed > 1e-9:
             parts.append(
@@ -115,30 +115,14 @@ class SearchReport(Result):
         return parts
 
     def _columns(self) -> dict[str, Any]:
-        return self._table().for_frame()
-
-    def _table(self) -> Table:
-        metrics = list(self.candidates[0].mean)
-        params = list(dict.fromkeys(name for candidate in self.candidates for name in candidate.params))
-        columns = (
-            *(Column("candidate", names=()), Column("rank")),
-            *(Column(None, names=(name,)) for name in ("index", *params)),
-            *(Column(name, plus_minus, (f"mean {name}", f"std {name}")) for name in metrics),
-            Column("lead of the best", signed, ("difference",)),
-            Column("95% interval", signed, ("low", "high")),
-            Column("adjusted p", p_text, ("p_adjusted",)),
-            Column("significantly different", names=()),
-        )
-        rows = [
-            (
-                *(spelled(c.params), c.rank, c.index, *(c.params.get(name) for name in params)),
-                *((c.mean[name], c.std[name]) for name in metrics),
-                *((c.pair.difference, c.pair.interval, c.pair.p_adjusted) if c.pair else (None, None, None)),
-                c.verdict,
-            )
-            for c in self.candidates
-        ]
-        return Table(columns, rows)
+        found = self.candidates
+        columns: dict[str, Any] = {"rank": [c.rank for c in found], "index": [c.index for c in found]}
+        params = dict.fromkeys(name for c in found for name in c.params)
+        columns |= {name: [c.params.get(name) for c in found] for name in params}
+        for name in found[0].mean:
+            columns |= {f"mean {name}": [c.mean[name] for c in found], f"std {name}": [c.std[name] for c in found]}
+        leads = [(c.pair.difference, *c.pair.interval, c.pair.p_adjusted) if c.pair else (np.nan,) * 4 for c in found]
+        return columns | dict(zip(("difference", "low", "high", "p_adjusted"), zip(*leads, strict=True), strict=True))
 
 
 def search_report(
@@ -300,20 +284,17 @@ def check_search(search: Any) -> None:
     check_is_fitted(search, "cv_results_")
 
 
+def _metrics_of(search: Any) -> dict[str, BoundMetric]:
+    metrics = {name: metric_of_scorer(scorer) for name, scorer in _scorers_of(search).items()}
+    if None in metrics.values():
+        raise ValueError(
+            f"search must use scorers of skrank_metrics; got {search.scorer_!r}. Pass scoring=ranking_scorers(...)."
+        )
+    return cast(dict[str, BoundMetric], metrics)
+
+
 def _scorers_of(search: Any) -> Mapping[str, Any]:
     return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
-
-
-def _metrics_of(search: Any) -> dict[str, BoundMetric]:
-    metrics = {}
-    for name, scorer in _scorers_of(search).items():
-        metric = metric_of_scorer(scorer)
-        if metric is None:
-            raise ValueError(
-                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
-            )
-        metrics[name] = metric
-    return metrics
 
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:

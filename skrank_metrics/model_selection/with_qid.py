@@ -97,6 +97,6 @@ def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
     """
     check_int(first, "first", 0)
     counts = to_float64(sizes, "sizes")
-    if counts.ndim != 1 or not (counts >= 0).all() or (counts % 1).any():
+    if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
         raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
     return np.repeat(np.arange(first, first + len(counts)), counts.astype(np.intp))

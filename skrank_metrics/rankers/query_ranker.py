@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
@@ -14,13 +14,7 @@ from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._sklearn_internals import check_rows, queries_of, remember
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.rankers._early_stopping import (
-    best_iteration,
-    check_early_stopping,
-    early_stopping_arguments,
-    hold_back,
-)
-from skrank_metrics.rankers._fit_arguments import SortedRows, fit_arguments, sorted_rows
+from skrank_metrics.rankers import _fitting
 
 
 class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -130,7 +124,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
             some out.
         """
-        stops_early = check_early_stopping(self.estimator, self.validation_fraction, self.early_stopping_rounds)
+        rounds = _fitting.check_early_stopping(self)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
@@ -141,19 +135,19 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         targets = targets if targets.dtype.kind in "biuf" else labels
         validate_data(self, X, skip_check_array=True)
         self.estimator_ = clone(self.estimator)
-        self._fit_sorted(sorted_rows(self.estimator_, X, targets, grouping, sample_weight), stops_early)
+        self._fit_sorted(_fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight), rounds)
         self.queries_ = queries_of(grouping.ids, grouping.sizes)
         return self
 
-    def _fit_sorted(self, rows: SortedRows, stops_early: bool) -> None:
+    def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
         arguments: dict[str, Any] = {}
-        if stops_early:
-            rows, held_back = hold_back(rows, float(cast(float, self.validation_fraction)), self.random_state)
-            arguments = early_stopping_arguments(self.estimator_, held_back, cast(int, self.early_stopping_rounds))
-        self.estimator_.fit(rows.X, rows.y, **fit_arguments(self.estimator_, rows), **arguments)
-        if stops_early:
-            self.best_iteration_ = best_iteration(self.estimator_)
+        if rounds:
+            rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
+            arguments = _fitting.early_stopping_arguments(self.estimator_, held_out, rounds)
+        self.estimator_.fit(rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments)
+        if rounds:
+            self.best_iteration_ = _fitting.best_iteration(self.estimator_)
 
     def predict(self, X: Any) -> FloatArray:
         """Predict scores to rank by.

@@ -110,12 +110,6 @@ def test_frames_hold_the_values():
     assert "index" not in table.as_text()
 
 
-def test_some_columns_without_rows_that_are_empty():
-    columns = (Column("rank"), Column("mean"), Column("lead"))
-    table = Table(columns, [(1, 0.5, None), (2, 0.25, 0.25)])
-    assert table.only(columns[0], columns[2]) == Table((columns[0], columns[2]), [[2, 0.25]])
-
-
 def test_html_escapes_everything():
     hostile = "</td><script>alert('x')</script>&\"<img src=x onerror=y>"
     html = Table((hostile, "n"), [(hostile, 1)]).as_html()

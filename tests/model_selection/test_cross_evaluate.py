@@ -4,6 +4,7 @@ import pytest
 import sklearn
 from lightgbm import LGBMRanker
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -18,6 +19,7 @@ from skrank_metrics import (
     compare,
     cross_evaluate,
     evaluate,
+    ndcg_score,
     ranking_scorers,
     with_qid,
 )
@@ -118,6 +120,21 @@ def test_params_go_to_those_who_request_them():
     train, test = next(CV.split(X, Y, QID))
     expected = Ridge().fit(X[train], Y[train], sample_weight=weights[train]).predict(X[test])
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
+
+
+def test_response_method_and_weights_of_the_reports():
+    binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
+    model = LogisticRegression(max_iter=1000)
+    options = {"response_method": "predict_proba", "sample_weight": weights, "metrics": "ndcg@10"}
+    found = cross_evaluate(model, X, binary, qid=QID, cv=CV, **options)
+    folds = []
+    for train, test in CV.split(X, binary, QID):
+        scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
+        np.testing.assert_array_equal(found.scores["LogisticRegression"][test], scores)
+        folds.append(ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test]))
+    np.testing.assert_allclose(found.folds["LogisticRegression"]["ndcg@10"], folds, rtol=1e-12)
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        cross_evaluate(NeverFitted(), X, Y, qid=QID, cv=CV, sample_weight=np.arange(1.0, len(Y) + 1))
 
 
 def test_groups_are_what_is_kept_together():

@@ -2,11 +2,13 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+import sklearn
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
 from xgboost import XGBRanker
 
@@ -18,6 +20,7 @@ from skrank_metrics import (
     get_ranking_scorer,
     kendall_tau_distance,
     make_ranking_scorer,
+    ndcg_score,
     ranking_scorers,
     search_report,
     with_qid,
@@ -252,3 +255,106 @@ def test_a_single_candidate():
     search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
     with pytest.raises(ValueError, match="search must have at least two candidates; got 1"):
         search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)
+
+
+def by_hand(model, method, weights=None):
+    """NDCG@10 of each query out of fold, by a response method, and the means of folds."""
+    values, folds = {}, []
+    for train, test in QueryKFold(3).split(X, groups=QID):
+        scores = getattr(clone(model).fit(X[train], BINARY[train]), method)(X[test])
+        weight = None if weights is None else weights[test]
+        folds.append(ndcg_score(BINARY[test], scores, qid=QID[test], k=10, sample_weight=weight))
+        found = ndcg_score(BINARY[test], scores, qid=QID[test], k=10, average=None)
+        values |= dict(zip(dict.fromkeys(QID[test]), found, strict=True))
+    return np.array([values[query] for query in np.unique(QID)]), folds
+
+
+BINARY = (Y > 1).astype(int)
+CLASSIFIERS = [{"C": [1e-4], "class_weight": [{1: 10}]}, {"C": [1.0]}]
+
+
+@pytest.mark.parametrize(
+    ("given", "method", "best"),
+    [("predict", "predict", 1.0), (("decision_function", "predict"), "decision_function", 1e-4)],
+)
+def test_candidates_are_compared_by_the_response_method_of_the_scorer(given, method, best):
+    # By its labels, which tie most documents, the first candidate is far worse; by its scores, it is better.
+    scorer = make_ranking_scorer("ndcg@10", response_method=given)
+    search = GridSearchCV(LogisticRegression(), CLASSIFIERS, scoring=scorer, cv=QueryKFold(3))
+    found = search_report(search.fit(X, with_qid(BINARY, QID)), X, BINARY, qid=QID, random_state=0)
+    assert found.candidates[0].params["C"] == best
+    assert found.changed == 0
+    (first, _), (second, _) = (by_hand(LogisticRegression(**c.params), method) for c in found.candidates)
+    assert found.candidates[1].pair.difference == pytest.approx((first - second).mean(), rel=1e-12)
+    assert found.candidates[1].pair.difference > 0
+    assert found.candidates[1].verdict == ("yes" if method == "predict" else "no")
+
+
+WEIGHTS = np.where(QID % 4 == 0, 20.0, 0.25)
+
+
+def weighted_search(model, scoring, params, **options):
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(model, {"C": [1e-4, 1.0]}, scoring=scoring, cv=QueryKFold(3), **options)
+        return search.fit(X, BINARY, **params)
+
+
+def requesting(name):
+    with sklearn.config_context(enable_metadata_routing=True):
+        return get_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=name)
+
+
+def fitted_with(name):
+    with sklearn.config_context(enable_metadata_routing=True):
+        return LogisticRegression().set_fit_request(sample_weight=name)
+
+
+@pytest.mark.parametrize("of_fit", [False, True])
+@pytest.mark.parametrize("name", ["sample_weight", "importance"])
+def test_candidates_are_compared_with_the_weights_that_the_scorer_requests(name, of_fit):
+    asked = True if name == "sample_weight" else name
+    params = {"groups": QID, name: WEIGHTS}
+    search = weighted_search(fitted_with(of_fit and asked), requesting(asked), params)
+    found = search_report(search, X, BINARY, qid=QID, params=params)
+    assert found.changed == 0
+    first, second = found.evaluation.scores.values()
+    options = {"qid": QID, "k": 10, "sample_weight": WEIGHTS}
+    ahead = ndcg_score(BINARY, first, **options) - ndcg_score(BINARY, second, **options)
+    assert found.candidates[1].pair.difference == pytest.approx(ahead, rel=1e-9)
+    if not of_fit:
+        for candidate, folds in zip(found.candidates, found.evaluation.folds.values(), strict=True):
+            _, expected = by_hand(LogisticRegression(C=candidate.params["C"]), "decision_function", WEIGHTS)
+            assert folds["ndcg@10"] == pytest.approx(expected, rel=1e-12)
+    message = rf"params must hold '{name}', which the scorer of the search requests; got \[\]"
+    with pytest.raises(ValueError, match=message):
+        search_report(search, X, BINARY, qid=QID)
+
+
+def test_weights_that_the_scorer_does_not_request_are_for_the_fit_alone():
+    params = {"groups": QID, "sample_weight": WEIGHTS}
+    search = weighted_search(fitted_with(True), requesting(False), params)
+    assert search_report(search, X, BINARY, qid=QID, params=params).changed == 0
+
+
+def test_scorers_of_one_search_may_score_in_different_ways():
+    scoring = {
+        "by label": make_ranking_scorer("ndcg@10", response_method="predict"),
+        "by score": get_ranking_scorer("ndcg@10"),
+        "weighted": requesting(True),
+        "map": get_ranking_scorer("map"),
+    }
+    with sklearn.config_context(enable_metadata_routing=True):
+        for name in ("by label", "by score", "map"):
+            scoring[name].set_score_request(qid=True, groups=True, sample_weight=False)
+    params = {"groups": QID, "sample_weight": WEIGHTS}
+    search = weighted_search(fitted_with(False), scoring, params, refit="by score")
+    for metric in scoring:
+        weights = {"params": params} if metric == "weighted" else {}
+        found = search_report(search, X, BINARY, qid=QID, metric=metric, **weights)
+        assert found.metric == metric
+        assert found.changed == 0
+        for c in found.candidates:
+            assert list(c.mean) == list(scoring), "one metric, several scorers: they go by their keys"
+            assert c.mean[metric] == search.cv_results_[f"mean_test_{metric}"][c.index]
+        shared = {"by score": {"ndcg@10", "map"}, "map": {"ndcg@10", "map"}}.get(metric, {"ndcg@10"})
+        assert set(next(iter(found.evaluation.reports.values())).mean) == shared

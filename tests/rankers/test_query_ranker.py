@@ -8,12 +8,14 @@ import pyarrow as pa
 import pytest
 import sklearn
 from catboost import CatBoostRanker, Pool
-from lightgbm import LGBMRanker
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,9 +25,11 @@ from support.by_hand import fit as fit_by_hand
 from xgboost import XGBRanker
 
 from skrank_metrics import (
+    PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
     _sklearn_internals,
+    get_metric,
     lightgbm_metric,
     ndcg_score,
     ranking_scorers,
@@ -432,3 +436,85 @@ def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     before = len(_sklearn_internals._known)
     assert len(fitted.predict(X)) == len(X)
     assert len(_sklearn_internals._known) == before  # forgotten with the predictions
+
+
+@pytest.mark.parametrize("grade", [0, 2])
+@pytest.mark.parametrize(
+    "model",
+    [HistGradientBoostingClassifier(), LGBMClassifier(verbose=-1, n_jobs=1), GaussianNB(), DecisionTreeClassifier()],
+    **of_name,
+)
+def test_a_classifier_of_a_single_label_ranks_all_documents_the_same(model, grade, problem):
+    X, _, qid = problem
+    y = np.full(len(qid), grade)
+    ranker = QueryRanker(model).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), np.full(len(X), float(grade)))
+    assert ranker.score(X, y, qid=qid) == pytest.approx(float(grade > 0), abs=1e-12)
+
+
+def test_a_fold_of_a_single_label_does_not_spoil_a_search(problem):
+    X, y, qid = problem
+    binary = np.where(qid < 20, 0, y > 1).astype(int)
+    model = QueryRanker(LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1))
+    found = cross_val_score(model, X, with_qid(binary, qid), cv=PredefinedQuerySplit(np.where(qid < 20, 0, 1)))
+    assert np.isfinite(found).all()
+    assert found[1] == ndcg_score(binary[qid >= 20], np.zeros((qid >= 20).sum()), qid=qid[qid >= 20], k=10)
+
+
+@pytest.mark.parametrize("metric", [None, "ndcg"])
+def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(metric, problem):
+    X, y, qid = problem
+    weights = np.random.default_rng(0).integers(1, 9, len(y)) / 4
+    model = stopping(RANKERS[0]).set_params(estimator__metric=metric)
+    found = model.fit(X, y, qid=qid, sample_weight=weights).estimator_
+    # LightGBM's own: a query weighs as much as its documents do on average.
+    held = np.isin(qid, np.random.RandomState(0).permutation(30)[:8])
+    of_query = np.array([weights[qid == query].mean() for query in qid])
+    predicted = found.predict(X[held])
+    if metric is None:
+        expected = ndcg_score(y[held], predicted, qid=qid[held], k=10, sample_weight=of_query[held])
+        assert found.best_score_["valid_0"]["ndcg@10"] == pytest.approx(expected, rel=1e-6)
+    else:
+        by_lightgbm = get_metric("ndcg@5", convention="lightgbm")
+        expected = by_lightgbm(y[held], predicted, qid=qid[held], sample_weight=of_query[held])
+        assert found.best_score_["valid_0"]["ndcg@5"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_random_state_may_be_a_generator(problem):
+    X, y, qid = problem
+    drawn = np.random.default_rng(7).permutation(30)[:8]  # a quarter of 30 queries, rounded
+    ranker = stopping(RANKERS[0], random_state=np.random.default_rng(7)).fit(X, y, qid=qid)
+    held = np.isin(qid, drawn)
+    expected = ndcg_score(y[held], ranker.predict(X[held]), qid=qid[held], k=10)
+    assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(expected, rel=1e-12)
+
+
+COLUMNS = {
+    "reordered": (lambda frame: frame[list("dcba")], "must be in the same order as they were in fit"),
+    "renamed": (lambda frame: frame.rename(columns={"a": "z"}), r"unseen at fit time:\n- z\n.*now missing:\n- a"),
+    "missing": (lambda frame: frame[list("abc")], r"now missing:\n- d"),
+    "added": (lambda frame: frame.assign(e=0.0), r"unseen at fit time:\n- e"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("model", [*RANKERS, Ridge(), LGBMRegressor(n_estimators=2, verbose=-1)], **of_name)
+@pytest.mark.parametrize(
+    "library", [pd.DataFrame, lambda X, columns: pl.DataFrame(X, schema=columns)], ids=["pd", "pl"]
+)
+def test_columns_must_be_those_of_the_fit(library, model, change, message, problem):
+    X, y, qid = problem
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    other = change(frame)
+    ranker = QueryRanker(model).fit(library(X, columns=list("abcd")), y, qid=qid)
+    with pytest.raises(ValueError, match=f"(?s)The feature names should match those that were passed.*{message}"):
+        ranker.predict(library(other.to_numpy(), columns=list(other)))
+    np.testing.assert_array_equal(ranker.predict(library(X, columns=list("abcd"))), ranker.predict(frame))
+
+
+def test_a_pipeline_may_select_columns_by_name(problem):
+    X, y, qid = problem
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = make_pipeline(ColumnTransformer([("scale", StandardScaler(), ["a", "c"])]), Ridge())
+    ranker = QueryRanker(model).fit(frame, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(frame[list("dcba")].assign(e=1.0)), ranker.predict(frame))

@@ -1,0 +1,182 @@
+"""What the ``fit`` of an estimator takes: rows sorted by query, the queries, and rows to stop early by."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, check_number, check_weights, take_rows
+from skrank_metrics._input.grouping import Grouping, query_weights
+from skrank_metrics.rankers.booster_metrics import lightgbm_metric
+from skrank_metrics.splitters._base import random_source
+
+# Watched if the estimator sets no metric; the one of QueryRanker.score.
+METRIC = "ndcg@10"
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Rows sorted by query."""
+
+    X: Any
+    y: NDArray[Any]
+    sizes: IntArray  # documents of each query
+    weights: FloatArray | None  # one per row
+
+    @property
+    def codes(self) -> IntArray:
+        """The number of the query of each row."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def weights_of_queries(self) -> FloatArray | None:
+        """The mean weight of the rows of each query."""
+        if self.weights is None:
+            return None
+        return np.add.reduceat(self.weights, np.cumsum(self.sizes) - self.sizes) / self.sizes
+
+    def of_queries(self, chosen: NDArray[np.bool_]) -> SortedRows:
+        """Rows of the chosen queries."""
+        rows = np.flatnonzero(np.repeat(chosen, self.sizes))
+        weights = None if self.weights is None else self.weights[rows]
+        return SortedRows(take_rows(self.X, rows), self.y[rows], self.sizes[chosen], weights)
+
+
+def sorted_rows(estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any) -> SortedRows:
+    """Sort rows by query, and check that the estimator takes the weights."""
+    weights, way = None, way_of_queries(estimator)
+    if sample_weight is not None:
+        if ("group_weight" if way == "group_id" else "sample_weight") not in accepted_by_fit(estimator):
+            raise TypeError(f"sample_weight must be None, as {type(estimator).__name__}.fit takes no weights.")
+        weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
+        if way in ("group_id", "qid"):
+            query_weights(sample_weight, grouping)  # must not vary within a query
+    X = X if grouping.order is None else take_rows(X, grouping.order)
+    return SortedRows(X, grouping.sort(y), grouping.sizes, weights)
+
+
+def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
+    """Translate queries and weights into the keywords of an estimator's ``fit``."""
+    way = way_of_queries(estimator)
+    if way == "group_id":
+        arguments, weights = {"group_id": rows.codes}, {"group_weight": rows.weights}
+    elif way == "qid":
+        arguments, weights = {"qid": rows.codes}, {"sample_weight": rows.weights_of_queries}
+    else:
+        arguments, weights = {"group": rows.sizes} if way else {}, {"sample_weight": rows.weights}
+    return arguments if rows.weights is None else {**arguments, **weights}
+
+
+def way_of_queries(estimator: Any) -> str | None:
+    """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
+    accepted = accepted_by_fit(estimator)
+    # XGBoost also takes sizes; numbers come first, as it checks their length.
+    return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
+
+
+def accepted_by_fit(estimator: Any) -> set[str]:
+    """Names of the parameters of ``fit``, and if it takes ``**kwargs``, of those of base classes."""
+    if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
+        raise TypeError(
+            "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
+            "Put QueryRanker(ranker) at the end of the Pipeline instead."
+        )
+    names: set[str] = set()
+    for base in type(estimator).__mro__:
+        if "fit" in vars(base):
+            parameters = inspect.signature(vars(base)["fit"]).parameters.values()
+            names |= {parameter.name for parameter in parameters}
+            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+                break
+    return names
+
+
+def check_early_stopping(ranker: Any) -> int | None:
+    """Rounds without improvement to stop after, None for never. Takes both parameters, and a booster."""
+    estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
+    if fraction is None and rounds is None:
+        return None
+    if fraction is None or rounds is None:
+        raise ValueError(
+            "validation_fraction and early_stopping_rounds must be given together, or neither; got "
+            f"validation_fraction={fraction!r} and early_stopping_rounds={rounds!r}."
+        )
+    check_number(fraction, "validation_fraction", "(0, 1)")
+    rounds = check_int(rounds, "early_stopping_rounds", 1)
+    if way_of_queries(estimator) is None or "eval_set" not in accepted_by_fit(estimator):
+        raise TypeError(
+            "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
+            f"{type(estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
+        )
+    return rounds
+
+
+def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[SortedRows, SortedRows]:
+    """Draw whole queries for validation; the rows to train on, and those to validate on."""
+    n_queries = len(rows.sizes)
+    n_validation = round(float(fraction) * n_queries)
+    if not 0 < n_validation < n_queries:
+        raise ValueError(
+            "validation_fraction must leave queries on both sides; got "
+            f"{n_validation} of {n_queries} queries for validation with validation_fraction={fraction}. Fit on more "
+            "queries, or set another fraction."
+        )
+    held_out = np.zeros(n_queries, dtype=bool)
+    held_out[random_source(random_state).permutation(n_queries)[:n_validation]] = True
+    return rows.of_queries(~held_out), rows.of_queries(held_out)
+
+
+def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+    """Keywords of ``fit`` to validate on these rows; sets parameters of the estimator if needed."""
+    make = {"group_id": _catboost_arguments, "qid": _xgboost_arguments, "group": _lightgbm_arguments}
+    return make[str(way_of_queries(estimator))](estimator, rows, rounds)
+
+
+def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+    lightgbm = importlib.import_module("lightgbm")
+    arguments: dict[str, Any] = {"eval_group": [rows.sizes]}
+    if "eval_X" in accepted_by_fit(estimator):  # then eval_set is deprecated
+        arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
+    else:
+        arguments["eval_set"] = [(rows.X, rows.y)]
+    if rows.weights is not None:
+        arguments["eval_sample_weight"] = [rows.weights]
+    parameters = estimator.get_params()
+    if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
+        estimator.set_params(metric="None")
+        arguments["eval_metric"] = lightgbm_metric(METRIC)
+        if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
+            arguments["eval_sample_weight"] = [np.repeat(rows.weights_of_queries, rows.sizes)]
+    return {**arguments, "callbacks": [lightgbm.early_stopping(rounds, verbose=False)]}
+
+
+def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+    if estimator.get_params().get("eval_metric") is None:
+        estimator.set_params(eval_metric=METRIC)
+    estimator.set_params(early_stopping_rounds=rounds)
+    arguments: dict[str, Any] = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
+    if rows.weights is not None:
+        arguments["sample_weight_eval_set"] = [rows.weights_of_queries]
+    return {**arguments, "verbose": False}
+
+
+def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+    pool = importlib.import_module("catboost").Pool
+    parameters = estimator.get_params()
+    if parameters.get("eval_metric") is None:
+        estimator.set_params(eval_metric="NDCG:top=10;type=Base")
+    columns = {name: parameters.get(name) for name in ("cat_features", "text_features", "embedding_features")}
+    validation = pool(rows.X, rows.y, group_id=rows.codes, group_weight=rows.weights, **columns)
+    return {"eval_set": validation, "early_stopping_rounds": rounds}
+
+
+def best_iteration(estimator: Any) -> int:
+    """Number of boosting rounds with the best validation; LightGBM counts from 1, the others from 0."""
+    if hasattr(estimator, "best_iteration_"):
+        return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
+    return int(estimator.best_iteration) + 1

@@ -1,0 +1,45 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from skrank_metrics import QueryRanker, qid_from_sizes
+
+
+def test_ids_of_sizes_number_on():
+    np.testing.assert_array_equal(qid_from_sizes([2, 1, 3]), [0, 0, 1, 2, 2, 2])
+    np.testing.assert_array_equal(qid_from_sizes((1, 2), first=3), [3, 4, 4])
+    np.testing.assert_array_equal(qid_from_sizes(np.array([2.0, 0.0, 1.0])), [0, 0, 2])  # as np.loadtxt reads them
+    assert qid_from_sizes(np.array([200, 200], dtype=np.uint8)).tolist() == [0] * 200 + [1] * 200
+
+
+def test_train_and_test_that_number_on_share_no_ids():
+    rng = np.random.default_rng(0)
+    train, test = [3] * 20, [4] * 10
+    X, y = rng.normal(size=(100, 2)), rng.integers(0, 3, 100)
+    ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_from_sizes(train))
+    with pytest.warns(UserWarning, match=r"number them on: qid_from_sizes\(sizes, first=...\)"):
+        ranker.score(X[60:], y[60:], qid=qid_from_sizes(test))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker.score(X[60:], y[60:], qid=qid_from_sizes(test, first=len(train)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first", "error", "message"),
+    [
+        ([2, -1], 0, ValueError, r"sizes must be 1-D and hold whole numbers >= 0, one per query; got \[2, -1\]"),
+        ([2, 0.5], 0, ValueError, "sizes must be 1-D and hold whole numbers"),
+        ([2, np.nan], 0, ValueError, "sizes must be 1-D and hold whole numbers"),
+        ([2, np.inf], 0, ValueError, "sizes must be 1-D and hold whole numbers"),
+        ([[2, 1]], 0, ValueError, "sizes must be 1-D and hold whole numbers"),
+        ([], 0, ValueError, "sizes must hold at least one"),
+        (["2"], 0, TypeError, "sizes must hold real numbers"),
+        ([2], -1, ValueError, "first must be an int >= 0; got -1"),
+        ([2], 1.0, TypeError, "first must be an int >= 0; got 1.0"),
+    ],
+)
+def test_bad_sizes(sizes, first, error, message):
+    with pytest.raises(error, match=message):
+        qid_from_sizes(sizes, first=first)

@@ -1,4 +1,4 @@
-"""Confidence intervals of means over queries."""
+"""Confidence intervals of means over queries, and paired tests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Moments:
     """Mean of the defined values of queries, their spread, and the precision of the mean."""
 
     mean: float
-    std: float  # of the population
+    std: float  # of these queries
     n_effective: float  # number of queries of equal weight that would be as informative
     error: float  # standard error of the mean
     extremes: tuple[float, float]  # smallest and largest value
 
     @property
     def sample_std(self) -> float:
-        """Estimate of the standard deviation of all queries, of which these are a sample."""
+        """Standard deviation of the population, estimated from the queries as a sample."""
         n = self.n_effective
         return self.std * (n / (n - 1)) ** 0.5 if n > 1 else np.nan
 

@@ -99,7 +99,7 @@ def test_reads_well():
         "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
         "recall@1  0.3333  [0.0000, 1.0000]            0.4714                  1",
         "Intervals: Student's t over queries.",
-        "Single documents: 1 query with only one document, so that no order is wrong.",
+        "Single documents: 1 query with only one document; every order is correct.",
         "No relevant document: 1 query, counted as 0 in mrr, recall@1.",
     ]
 

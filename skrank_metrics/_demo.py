@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Bunch
@@ -18,7 +19,6 @@ from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.scorers import ranking_scorers
-from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import Comparison, compare
 from skrank_metrics.reports.evaluate import evaluate
@@ -79,7 +79,8 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
     grid = {f"estimator__{name}": values for name, values in grid.items()}
     options = {"scoring": ranking_scorers(*METRICS), "refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2}
     search = GridSearchCV(QueryRanker(model), grid, error_score="raise", **options)
-    search.fit(data.data, with_qid(data.target, data.qid))
+    with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
+        search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
     evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=COMPUTED, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())

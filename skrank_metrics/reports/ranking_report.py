@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
@@ -227,7 +227,8 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         n_documents=len(lists.labels),
         weights=lists.weights,
         by=by,
-        _evaluation=evaluation.without_caches(),
+        # Without intermediate results, which would stay in memory as long as the report.
+        _evaluation=replace(evaluation, lists=replace(lists, _counts={}, _ideals={}, _tables={})),
     )
 
 

@@ -146,8 +146,7 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
     sample = random.permutation(np.delete(np.arange(len(images)), query))[: 3 * size]
     coarse = _cells(images, 4)
     distances = np.abs(coarse[sample] - coarse[query]).mean(axis=(1, 2)) + 0.08 * random.standard_normal(len(sample))
-    nearest: IntArray = random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
-    return nearest
+    return random.permutation(sample[np.argsort(distances, kind="stable")[:size]])
 
 
 def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
@@ -155,8 +154,7 @@ def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
     means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
     distances = np.linalg.norm(means[:, None] - means[None], axis=2)
     np.fill_diagonal(distances, np.inf)
-    nearest: IntArray = distances.argmin(axis=1)
-    return nearest
+    return distances.argmin(axis=1)
 
 
 def _cells(images: FloatArray, size: int) -> FloatArray:
@@ -184,5 +182,4 @@ def _compare(queries: FloatArray, candidates: FloatArray) -> dict[str, FloatArra
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> FloatArray:
-    cosine: FloatArray = (a * b).sum(axis=(1, 2)) / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))
-    return cosine
+    return (a * b).sum(axis=(1, 2)) / np.sqrt((a**2).sum(axis=(1, 2)) * (b**2).sum(axis=(1, 2)))

@@ -25,6 +25,13 @@ from skrank_metrics._input.grouping import concatenate_ranges, places_within
 
 T = TypeVar("T", np.float64, np.intp)
 
+# Sums over subsets of so many documents do not overflow, and so few are quicker to add one by one.
+LONGEST_SHORT = 1000
+# Groups of smaller mean stop probabilities would lose digits to a difference.
+WEAK_STOP = 1 / 32
+# Nodes to interpolate between values that differ by less than the factor e.
+N_NODES = 24
+
 
 @dataclass(frozen=True)
 class TieGroups:
@@ -76,80 +83,148 @@ def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
 
 
 def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
-    """Make a product over ranks of 1 - stop its expectation: hazard_j = (Q_j - Q_{j+1}) / Q_j.
+    """Make a product over ranks of 1 - stop its expectation: hazard_j = 1 - Q_{j+1} / Q_j.
 
     Q_j is the mean over subsets of j documents of the group of the product of (1 - stop), the probability to be still
-    reading after j of them. Where all stop probabilities are 0 or 1, hazard_j = r / (t - j). Behind ``depth``, and
-    where Q_j is 0, no hazard is ever used.
+    reading after j of them. If all stop probabilities are 0 or 1, hazard_j = r / (t - j). Hazards beyond ``depth``, and
+    where Q_j is 0, are never used.
+
+    With e_j the sum over these subsets, and D_j the same with each product times the sum of the stops of the other
+    documents, hazard_j = D_j / e_j / (t - j), without the cancellation of 1 - Q_{j+1} / Q_j.
     """
     if groups is None:
         return stops
-    total = groups.total(stops)
+    total, sizes = groups.total(stops), groups.sizes
     if ((stops == 0) | (stops == 1)).all():
-        r, t = groups.spread(total), groups.spread(groups.sizes)
-        return np.minimum(r / (t - groups.place), 1.0)
+        return np.minimum(groups.spread(total) / (groups.spread(sizes) - groups.place), 1.0)
     effective = stops.copy()
-    open_groups = (groups.sizes > 1) & (total > 0)
+    open_groups, weak = (sizes > 1) & (total > 0), total < WEAK_STOP * sizes
+
+    def width(chosen: IntArray) -> int:
+        # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
+        lowest = (total[chosen] / sizes[chosen]).min()
+        reached = math.inf if lowest >= 1 else -746 / math.log1p(-lowest)
+        return math.ceil(min(sizes[chosen].max(), depth, reached))
+
+    for group in np.flatnonzero(open_groups & (sizes > LONGEST_SHORT)):
+        cells = slice(groups.starts[group], groups.starts[group] + sizes[group])
+        _set_long_group(effective.ravel()[cells], width(np.array([group])))
     largest = 4
-    while largest < 4 * groups.sizes.max():  # groups of similar size together, or one large group would widen them all
-        chosen = np.flatnonzero(open_groups & (groups.sizes > largest // 4) & (groups.sizes <= largest))
-        if len(chosen):
-            # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
-            lowest = (total[chosen] / groups.sizes[chosen]).min()
-            reached = math.inf if lowest >= 1 else -746 / math.log1p(-lowest)
-            width = math.ceil(min(groups.sizes[chosen].max(), depth, reached))
-            _set_hazards(effective.ravel(), stops.ravel(), groups.starts[chosen], groups.sizes[chosen], width)
+    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, or a large group would widen all others
+        similar = open_groups & (sizes > largest // 4) & (sizes <= min(largest, LONGEST_SHORT))
+        for chosen in (np.flatnonzero(similar & weak), np.flatnonzero(similar & ~weak)):
+            if len(chosen):
+                _set_short_groups(
+                    effective.ravel(), groups.starts[chosen], sizes[chosen], width(chosen), weak[chosen[0]]
+                )
         largest *= 4
     return effective
 
 
-def _set_hazards(effective: FloatArray, stops: FloatArray, starts: IntArray, sizes: IntArray, width: int) -> None:
+def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, width: int, weak: bool) -> None:
+    """Replace stops by hazards, document by document for all groups at once."""
     n = len(sizes)
     cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(n), sizes)
     values = stops.take(cells)
     can_stop = np.flatnonzero(values)
     counts = np.bincount(owner.take(can_stop), minlength=n)
-    by_count = np.argsort(-counts)
+    by_count = np.argsort(-counts)  # so that the groups that have a further document are the first columns
     column = np.empty_like(by_count)
     column[by_count] = np.arange(n)
     columns = column.take(owner)
     steps = np.zeros((int(counts.max()), n))
     steps.ravel()[places_within(counts) * n + columns.take(can_stop)] = values.take(can_stop)
-    left = _stops_left(steps, counts[by_count], (sizes - counts)[by_count], width)
+    left = _stops_left(steps, counts[by_count], sizes[by_count], width, weak)
 
     place = places_within(sizes)
-    if width < sizes.max():
-        within = place < width
-        cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
-    effective[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
+    within = place < width
+    cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
+    stops[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 
-def _stops_left(stops: FloatArray, counts: IntArray, zeros: IntArray, width: int) -> FloatArray:
-    """Give y_j for j < ``width``: the sum of the stops of the other documents, given that nobody stopped at j of them.
+def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int, weak: bool) -> FloatArray:
+    """Give D_j / e_j for j < ``width``, one column per group, those with most stops above 0 first.
 
-    A column a group, those with most stops first: ``counts`` stops above 0 and ``zeros`` others. Let e_j be the sum
-    over subsets of j documents of the product of (1 - stop), and D_j the same with each product times the stops of the
-    others. These overflow; y_j = D_j / e_j and x_j = e_j / e_{j-1} do not. Another document adds (1 - stop) e_{j-1} to
-    e_j, and (1 - stop) D_{j-1} + stop e_j to D_j. All terms are positive, and documents without stop need no step.
+    A further document adds (1 - stop) e_{j-1} to e_j, and (1 - stop) D_{j-1} + stop e_j to D_j. Documents without stop
+    need no step: e_j of z of them is a binomial coefficient.
     """
-    j = np.arange(1.0, width)[:, None]
-    x, y = np.maximum(zeros + 1 - j, 0.0) / j, np.zeros((width, len(zeros)))
-    survivals = np.maximum(1 - stops, np.finfo(np.float64).tiny)  # so that nothing is divided by 0
-    for m in range(len(stops)):
-        n_groups = int(np.searchsorted(-counts, -m))
-        last = min(width, int(zeros[:n_groups].max()) + m + 2)
-        x_m, y_m, survival = x[: last - 1, :n_groups], y[:last, :n_groups], survivals[m, :n_groups]
-        sums = x_m + survival
-        inverse = 1 / sums
-        from_previous = survival * y_m[:-1]
-        y_m += stops[m, :n_groups]
-        y_m[1:] *= x_m
-        y_m[1:] += from_previous
-        y_m[1:] *= inverse
-        share = x_m[:-1] * inverse[:-1]
-        x_m[:1] = sums[:1]
-        np.multiply(share, sums[1:], out=x_m[1:])
-    return y
+    j = np.arange(width + 1.0)[:, None]
+    zeros = sizes - counts
+    z = np.arange(zeros.max() + 1)
+    e = np.cumprod(np.vstack([np.ones(len(z)), np.maximum(z + 1 - j[1:], 0.0) / j[1:]]), axis=0).take(zeros, axis=1)
+    d = np.zeros(e.shape if weak else (0, 0))
+    active = np.searchsorted(-counts, -np.arange(len(stops)))  # groups that have a further document
+    last = np.minimum(width + 1, np.maximum.accumulate(zeros)[active - 1] + np.arange(len(stops)) + 2)
+    for stop, n_groups, end in zip(stops, active.tolist(), last.tolist(), strict=True):
+        e_m, d_m, stop = e[:end, :n_groups], d[:end, :n_groups], stop[:n_groups]
+        if weak:
+            from_previous = (1 - stop) * d_m[:-1]
+            d_m += stop * e_m
+            d_m[1:] += from_previous
+        e_m[1:] += (1 - stop) * e_m[:-1]
+    known = np.maximum(e[:-1], np.finfo(np.float64).tiny)
+    # The difference is D_j / e_j, too, and takes a third of the time; of weak stops it would lose digits.
+    return d[:-1] / known if weak else np.maximum(sizes - j[:-1] - j[1:] * (e[1:] / known), 0.0)
+
+
+def _set_long_group(stops: FloatArray, width: int) -> None:
+    """Replace the first ``width`` stops of one group by hazards.
+
+    e_j is the coefficient of x^j in P(x) = prod(1 + q x) with q = 1 - stop, and D_j that in P(x) sum(stop / (1 + q x)).
+    If coins show heads with probability h = q v / (1 + q v), P(v exp(ia)) / P(v) is the characteristic function of the
+    number of heads, and its Fourier transform e_j v^j / P(v). That has all digits for j within two standard deviations
+    of the mean, so v grows until all j are covered.
+    """
+    q, counts, weights = _distinct(stops[stops < 1])
+    left = np.full(width, float(np.count_nonzero(stops == 1)))
+    done, last, log_v, step = 0, min(width, len(stops) - int(left[0])), -math.log(counts @ q), 0.0
+    while done < last:
+        odds = q * math.exp(log_v + step)
+        h, tails = odds / (1 + odds), 1 / (1 + odds)
+        mean, deviation = float(counts @ h), math.sqrt(max(float(counts @ (h * tails)), 0.0))
+        if mean - 2 * deviation > done:
+            step /= 2
+            continue
+        log_v, step = log_v + step, 8 / (1 + 2 * deviation)
+        end = min(int(mean + 2 * deviation) + 1, last)
+        if end > done:
+            n = 2 * int(8 * deviation) + 40  # numbers of heads further from the mean are too rare to be seen
+            angle = np.linspace(0, np.pi, n // 2 + 1)[:, None]
+            half = np.sin(angle / 2) ** 2
+            x, lost = 1 - 2 * half * h + 1j * np.sin(angle) * h, 4 * half * (h * tails)  # |x|^2 = 1 - lost
+            log_size = np.where(lost < 0.5, np.log1p(-np.minimum(lost, 0.5)) / 2, np.log(np.abs(x)))
+            ratio = np.exp(log_size @ counts + 1j * (np.angle(x) @ counts))
+            e, d = (
+                np.fft.hfft(f, n).take(np.arange(done, end) % n) for f in (ratio, ratio * (1 / x @ (weights * tails)))
+            )
+            left[done:end] += d / e
+            done = end
+    stops[:width] = np.minimum(left / (len(stops) - np.arange(width)), 1.0)
+
+
+def _distinct(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Distinct values of q = 1 - stop, how often each occurs, and the sum of its stops.
+
+    Many values that differ by less than the factor e are replaced by Chebyshev nodes in log q, between which smooth
+    functions are interpolated to all digits.
+    """
+    values, places = np.unique(1 - stops, return_inverse=True)
+    columns = np.stack([np.bincount(places), np.bincount(places, weights=stops)])
+    panels = np.floor(-np.log(values))
+    nodes = np.arange(0.5, N_NODES) * np.pi / N_NODES
+    parts = []
+    for panel in np.unique(panels):
+        here = panels == panel
+        q, sums = values[here], columns[:, here]
+        if len(q) > 4 * N_NODES:
+            low, high = np.log(q[[0, -1]])
+            node = (low + high) / 2 + (high - low) / 2 * np.cos(nodes)
+            offsets = np.log(q)[:, None] - node
+            shares = np.sin(nodes) * (-1.0) ** np.arange(N_NODES) / np.where(offsets == 0, 1e-300, offsets)
+            q, sums = np.exp(node), sums @ (shares / shares.sum(axis=1, keepdims=True))
+        parts.append(np.vstack([q, sums]))
+    q, counts, weights = np.hstack(parts)
+    return q, counts, weights
 
 
 def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups | None) -> FloatArray:
@@ -187,15 +262,18 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     Only the group at the cutoff leaves the number of hits open. Of its ``s`` places inside the cutoff, ``x`` are
     hits with hypergeometric probability, and given ``x`` they are spread over the ``s`` places like any tie group.
     """
-    groups = groups or TieGroups.from_tied(np.zeros(relevant.shape, dtype=bool))
+    ranks = np.arange(1, depth + 1)
+    precisions = running_products(relevant, relevant, groups)[:, :depth] / ranks
+    if groups is None:
+        return precisions.sum(axis=1) / np.maximum(relevant[:, :depth].sum(axis=1), 1)
+    from scipy import stats  # takes half a second to load, which other metrics need not wait for
+
     last = groups.at_column(depth - 1)
     a = groups.starts[last] % groups.shape[1]
     r, t, s = groups.total(relevant)[last], groups.sizes[last], depth - a
     h = _sum_before(relevant, groups)[last]
 
-    ranks = np.arange(1, depth + 1)
     in_last = ranks > a[:, None]
-    precisions = running_products(relevant, relevant, groups)[:, :depth] / ranks
     before = np.where(in_last, 0.0, precisions).sum(axis=1)
     w0 = (in_last / ranks).sum(axis=1)
     w1 = (in_last * (ranks - 1 - a[:, None]) / ranks).sum(axis=1)
@@ -203,7 +281,7 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     x = np.arange(int(np.minimum(r, s).max()) + 1)[:, None]
     inside = x / s * ((h + 1) * w0 + (x - 1) / np.maximum(s - 1, 1) * w1)
     mean = (before + inside) / np.maximum(h + x, 1)
-    expected: FloatArray = (_hypergeometric(x, t, r, s) * mean).sum(axis=0)
+    expected: FloatArray = (stats.hypergeom.pmf(x, t, r, s) * mean).sum(axis=0)
     return expected
 
 
@@ -211,17 +289,3 @@ def _sum_before(values: FloatArray | IntArray, groups: TieGroups) -> FloatArray:
     """Sum over the ranks before each group."""
     up_to: FloatArray = np.cumsum(values, axis=1)
     return (up_to - values).ravel()[groups.starts]
-
-
-def _hypergeometric(x: IntArray, t: IntArray, r: FloatArray, s: IntArray) -> FloatArray:
-    """Probability of x = 0, 1, ... hits among s of t documents, r of them relevant; one column per query.
-
-    Summing the logarithms of ratios of neighbours keeps all digits, which gamma functions lose on long lists, and takes
-    a thousandth of the time of ``scipy.stats.hypergeom``.
-    """
-    low, high = np.maximum(0, s - (t - r)), np.minimum(r, s)
-    later = (x > low) & (x <= high)
-    ratios = np.divide((r - x + 1) * (s - x + 1), x * (t - r - s + x), out=np.ones(later.shape), where=later)
-    logs = np.where((x < low) | (x > high), -np.inf, np.cumsum(np.log(ratios), axis=0, dtype=np.longdouble))
-    weights = np.exp((logs - logs.max(axis=0)).astype(np.float64))
-    return weights / weights.sum(axis=0)

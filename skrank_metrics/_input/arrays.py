@@ -114,7 +114,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse masked entries: a plain array has no mask, so that they would count."""
+    """Refuse masked entries, which would count once the mask is lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
 
@@ -195,10 +195,11 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_els
     return number
 
 
-def check_bool(value: Any, name: str) -> None:
-    """Refuse what is not True or False."""
+def check_bool(value: Any, name: str) -> bool:
+    """True or False, also of NumPy."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:

@@ -83,10 +83,8 @@ def _codes(values: NDArray[Any]) -> IntArray:
         if high - low < 4 * len(values):  # a table with holes is ten times as fast as sorting
             wide = np.uint64 if values.dtype.kind == "u" else np.int64  # differences of small integers overflow
             return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
-    return np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else _hash_codes(values)
-
-
-def _hash_codes(values: NDArray[Any]) -> IntArray:
+    if values.dtype.kind in "biufmM":
+        return np.unique(values, return_inverse=True)[1]
     # Sorting strings is ten times slower, and ids of mixed types have no order.
     codes: dict[Any, int] = {}
     return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))

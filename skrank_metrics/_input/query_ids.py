@@ -16,7 +16,7 @@ def query_ids(
     n_rows: int,
     who: str,
     *,
-    y: Any,
+    y: Any = None,
     qid: Any = None,
     groups: Any = None,
     unit: bool = False,
@@ -26,8 +26,8 @@ def query_ids(
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
     The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
-    the unit that a split must keep together: ``groups`` come first, and must not cut a query. Errors name ``who``
-    needs the ids and ``rows_of``, which has ``n_rows`` rows, as have all other ``columns``.
+    the unit that a split must keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
+    ``rows_of`` names the argument with ``n_rows`` rows, and ``columns`` are all others with the same rows.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -136,7 +136,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
     missing: Any = ()
     if array.dtype.kind in "OT":
-        array, missing = _check_objects(array.astype(object), name)
+        array, missing = _check_objects(array.astype(object, copy=False), name)
     elif array.dtype.kind in "fmM":
         missing = array != array
     if np.any(missing):
@@ -147,7 +147,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
-    # np.asarray turns [1, "1"] into equal strings, [2**60, 0.5] and [2**63, -1] into floats, and "a\0" into "a".
+    # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
     lossy = False
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
@@ -156,8 +156,8 @@ def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
         raise ValueError(f"{name} must be 1-D, one id per document; got rows of different lengths.") from None
-    lost = array.dtype.kind in "US" and array.ndim == 1 and not isinstance(ids, np.ndarray)  # of polars
-    return _to_objects(ids) if lost else array
+    lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
+    return _to_objects(ids) if lossy else array
 
 
 def _to_objects(ids: Any) -> NDArray[Any]:
@@ -165,13 +165,13 @@ def _to_objects(ids: Any) -> NDArray[Any]:
 
 
 def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
-    """Hashable ids that compare as their hashes do, and a mask of those missing, if any."""
+    """Ids that are equal only if their hashes are, and a mask of the missing ones, if any."""
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:
         raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
-    # Different values are few; only if one of them calls for it is every row looked at.
-    if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but not their hashes
+    # There are few different values; every row is checked only if one of them requires it.
+    if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
     missing = any(map(_is_missing, different))
     return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()

@@ -19,8 +19,7 @@ from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
-# Leaking queries named per fold.
-NAMED_LEAKS = 3
+MOST_NAMED = 3
 WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 
 
@@ -28,7 +27,7 @@ WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 class SplitReport(Result):
     """The folds of a splitter, and the queries that it cuts.
 
-    Prints as a table and one line per leak, also in notebooks. ``to_frame()`` gives ``table``, one row per fold.
+    Prints as a table and one line per leak, also in notebooks. ``to_frame()`` returns ``table``, one row per fold.
 
     Attributes
     ----------
@@ -73,7 +72,7 @@ class SplitReport(Result):
             for ids, what in ways:
                 found = ids[fold]
                 if len(found):
-                    named = ", ".join(map(str, found[:NAMED_LEAKS])) + (", ..." if len(found) > NAMED_LEAKS else "")
+                    named = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if len(found) > MOST_NAMED else "")
                     yield f"fold {fold} has {counted(len(found), 'query')} {what}: {named}"
 
     def _parts(self) -> list[Part]:
@@ -153,8 +152,8 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         hits = _count(grouping, in_test & relevant)
         folds.append({**_describe(tested, hits), "leaking": both.sum(), "cut": partial.sum()})
     if not folds:
-        raise ValueError("cv must give at least one pair of train and test; got none.")
-    # check_cv wraps an iterable in a splitter whose text says nothing.
+        raise ValueError("cv must yield at least one pair of train and test; got none.")
+    # check_cv wraps an iterable in a splitter whose repr is not informative.
     spelled = str(splitter) if hasattr(cv, "split") or not np.iterable(cv) else "an iterable of (train, test)"
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     return SplitReport(spelled, table, leaking, cut)
@@ -176,9 +175,9 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
     numbers = np.asarray(rows)
     valid = numbers.shape == (n_rows,) if numbers.dtype.kind == "b" else numbers.dtype.kind in "iu"
     if numbers.ndim != 1 or not numbers.size or not valid:
-        raise ValueError(f"cv must give at least one row number per side; got {rows!r} as {what}.")
+        raise ValueError(f"cv must yield at least one row number per side; got {rows!r} as {what}.")
     if numbers.dtype.kind != "b" and not -n_rows <= numbers.min() <= numbers.max() < n_rows:
-        raise ValueError(f"cv must give rows below {n_rows}; got {numbers.max()} in {what}.")
+        raise ValueError(f"cv must yield row numbers below {n_rows}; got {numbers.max()} in {what}.")
     mask[numbers] = True
     return mask
 

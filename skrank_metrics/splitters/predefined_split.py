@@ -49,11 +49,10 @@ class PredefinedQuerySplit(QuerySplitter):
     """
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
-        check_bool(validation, "validation")
         if isinstance(parts, str) or not hasattr(parts, "__len__"):
             raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
-        self.validation: bool = bool(validation)
+        self.validation: bool = check_bool(validation, "validation")
         self.n_splits: int = len(group_rows(self._check_parts()).ids)
         least = 3 if validation else 2
         if self.n_splits < least:

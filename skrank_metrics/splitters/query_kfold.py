@@ -52,7 +52,7 @@ class QueryKFold(QuerySplitter):
         length, the numbers of queries at least that long differ by at most one, or by a few with shuffle=True. "both"
         balances all of these, lengths separately for queries with and without relevant documents.
     shuffle : bool, default=False
-        Whether to draw the folds at random among those balanced in this way.
+        Whether to draw the folds at random, balanced in the same way.
     random_state : int, RandomState or Generator instance or None, default=None
         Seed of the draw. Only with shuffle=True.
 
@@ -83,7 +83,7 @@ class QueryKFold(QuerySplitter):
     ) -> None:
         check_int(n_splits, "n_splits", 2)
         check_choice(stratify, "stratify", STRATIFY)
-        check_bool(shuffle, "shuffle")
+        shuffle = check_bool(shuffle, "shuffle")
         if random_state is not None and not shuffle:
             raise ValueError(
                 f"random_state must be None if shuffle=False, as it would have no effect; got {random_state}. "
@@ -91,7 +91,7 @@ class QueryKFold(QuerySplitter):
             )
         self.n_splits: int = int(n_splits)
         self.stratify: str | None = stratify
-        self.shuffle: bool = bool(shuffle)
+        self.shuffle: bool = shuffle
         self.random_state: Any = random_state
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
@@ -147,23 +147,17 @@ def _fold_of_query(grouping: Grouping, y: Any, n_folds: int, stratify: str | Non
     amounts = [sizes.astype(float)]
     strata = np.zeros(n_queries, dtype=np.intp)
     if stratify in ("relevance", "both"):
-        relevant = _relevant_documents(grouping, y)
-        amounts.append(relevant)
+        if y is None:
+            raise TypeError(
+                "y must hold the relevance labels if folds are stratified by relevance; got None. "
+                'Pass y, or set stratify=None or "size".'
+            )
+        relevant = np.bincount(grouping.codes[check_label_column(y) > 0], minlength=n_queries)
+        amounts.append(relevant.astype(float))
         strata = (relevant == 0).astype(np.intp)
     by_size = stratify in ("size", "both")
     order = _dealing_order(grouping.ids, sizes, strata, by_size=by_size, n_folds=n_folds, random=random)
     return deal(order, np.column_stack(amounts), n_folds)
-
-
-def _relevant_documents(grouping: Grouping, y: Any) -> FloatArray:
-    """Number of relevant documents of each query."""
-    if y is None:
-        raise TypeError(
-            "y must hold the relevance labels if folds are stratified by relevance; got None. "
-            'Pass y, or set stratify=None or "size".'
-        )
-    labels = check_label_column(y)
-    return np.bincount(grouping.codes[labels > 0], minlength=len(grouping.ids)).astype(np.float64)
 
 
 def _dealing_order(
@@ -172,14 +166,14 @@ def _dealing_order(
     """Queries in the order in which they are dealt: by stratum, the longest of each first.
 
     ``by_size`` sorts by length instead of steps of length. With ``random``, the order is drawn within these limits and
-    then among the queries of a few turns; without it, ids break ties, so that the order of rows does not matter.
+    then among the queries of a few turns; without it, ids break ties: the order of rows does not matter.
     """
     order = canonical_order(ids)
     if random is not None:
         order = random.permutation(order)
     lengths = sizes[order] if by_size else np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
     order = order[np.lexsort((-lengths, strata[order]))]
-    if random is not None:  # or there would be one order if all lengths differ
+    if random is not None:  # without this, only one order would be possible if all lengths differ
         windows = np.arange(len(order)) // (SHUFFLED_TURNS * n_folds)
         order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
     return order
@@ -189,9 +183,9 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     """Fold of each query, for queries dealt in ``order``, such that the folds are even in every column of ``amounts``.
 
     In each turn every fold gets one query, in the way that minimizes the sum of squares of what the folds hold: a
-    linear assignment, which for one amount gives the largest to the fold that has the least.
+    linear assignment, which for a single amount deals the largest to the fold that holds the least.
     """
-    # A single amount stays in whole numbers, so that equal folds compare equal.
+    # A single amount stays in whole numbers, for equal folds to compare equal.
     scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
     if n_folds > MOST_FOLDS_TO_ASSIGN:
         scaled = scaled.sum(axis=1, keepdims=True)

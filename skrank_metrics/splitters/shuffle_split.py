@@ -122,8 +122,7 @@ def query_train_test_split(
     check_consistent_length(*arrays)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
-    who, n_rows = "query_train_test_split", count_rows(arrays[0])
-    grouping = query_ids(n_rows, who, y=None, qid=ids, rows_of="the arrays", **columns)
+    grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
     sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]

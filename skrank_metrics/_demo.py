@@ -76,20 +76,13 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
 
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
     """Out-of-fold report of the best candidate, and its parameters."""
-    folds = QueryKFold(5)
-    search = GridSearchCV(
-        QueryRanker(model),
-        {f"estimator__{name}": values for name, values in grid.items()},
-        scoring=ranking_scorers(*METRICS),
-        refit=METRICS[0],
-        cv=folds,
-        n_jobs=2,
-        error_score="raise",
-    )
-    with sklearn.config_context(enable_metadata_routing=True):
+    grid = {f"estimator__{name}": values for name, values in grid.items()}
+    options = {"scoring": ranking_scorers(*METRICS), "refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2}
+    search = GridSearchCV(QueryRanker(model), grid, error_score="raise", **options)
+    with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
-    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=folds, metrics=COMPUTED, n_jobs=2)
+    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=COMPUTED, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
     return evaluation.reports["best"], chosen
 
@@ -97,17 +90,13 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
 def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
     """One row per model, best first, with the numbers of the models that it is significantly different from."""
     numbers = {name: number for number, name in enumerate(reports, start=1)}
-    different: dict[str, list[int]] = {name: [] for name in reports}
-    for pair in comparison.significant():
-        different[pair.first].append(numbers[pair.second])
-        different[pair.second].append(numbers[pair.first])
+    pairs = {(pair.first, pair.second) for pair in comparison.significant()}
     first, *others = METRICS
     rows = []
     for name, report in reports.items():
-        means, differs_from = [report.mean[metric] for metric in others], ", ".join(map(str, sorted(different[name])))
-        rows.append(
-            (numbers[name], name, report.mean[first], report.intervals()[first], *means, differs_from or "none")
-        )
+        differs = ", ".join(str(numbers[other]) for other in reports if {(name, other), (other, name)} & pairs)
+        means = [report.mean[metric] for metric in others]
+        rows.append((numbers[name], name, report.mean[first], report.intervals()[first], *means, differs or "none"))
     table = Table(("", "out of fold", first, "95% interval", *others, "differs from"), rows)
     how = f"Differs: significantly by {first}, per query; permutation test at 0.05 with Holm's correction."
     return text_of([table, how])

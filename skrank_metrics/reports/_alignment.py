@@ -24,7 +24,7 @@ class Aligned:
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
-    bounds: tuple[float, float]  # of the difference of two values
+    bounds: tuple[float, float]  # of the differences of values in the range of the metric
 
 
 def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
@@ -35,7 +35,7 @@ def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
     _check_documents(named, places)
     name, first = next(iter(named.items()))
     values = {name: report.per_query[metric][places[name]] for name, report in named.items()}
-    low, high = bounds_of(first.metrics[metric], np.concatenate(list(values.values())))
+    low, high = bounds_of(first.metrics[metric])
     return Aligned(
         values,
         first.qid[places[name]],

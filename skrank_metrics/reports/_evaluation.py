@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,10 +52,6 @@ class Evaluation:
         """Compute the metrics with another order of ties."""
         metrics = {name: metric.replace(ties=ties) for name, metric in self.metrics.items()}
         return evaluate_lists(self.lists, metrics)
-
-    def without_caches(self) -> Evaluation:
-        """Drop intermediate results, which would stay in memory as long as the report."""
-        return replace(self, lists=replace(self.lists, _counts={}, _ideals={}, _tables={}))
 
 
 def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric]) -> Evaluation:

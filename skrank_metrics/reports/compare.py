@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import FloatArray, check_choice, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
+from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import (
-    CORRECTIONS,
-    METHOD,
-    NONE,
-    TESTS,
-    adjust,
-    check_confidence,
-    mean_interval,
-    moments,
-    p_value,
-    without_rounding,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +130,12 @@ class Comparison(Result):
             ", ".join(f"{pair.first} and {pair.second}" for pair in pairs)
             for pairs in (self.significant(), [pair for pair in self.pairs if np.isnan(pair.p_value)])
         )
+        queries = f"{f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}"
         return [
-            f"{self.metric}, {f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}, {TESTS[self.test]}",
+            f"{self.metric}, {queries}, {statistics.TESTS[self.test]}",
             Table(columns, rows),
-            f"Adjusted: {CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {METHOD}, not adjusted{NONE if some_lack_one else ''}.",
+            f"Adjusted: {statistics.CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
+            f"Intervals: {statistics.METHOD}, not adjusted{statistics.NONE if some_lack_one else ''}.",
             f"Significantly different at {1 - self.confidence:.2g}: {different or 'none'}.",
             *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
         ]
@@ -226,13 +216,13 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p_value
     (0.5, 0.0625)
     """
-    check_choice(test, "test", TESTS)
-    check_choice(correction, "correction", CORRECTIONS)
+    check_choice(test, "test", statistics.TESTS)
+    check_choice(correction, "correction", statistics.CORRECTIONS)
     check_int(n_resamples, "n_resamples", 1)
     aligned = align_reports(reports, metric, check_choice(align, "align", ("intersection", None)))
     if aligned.weights is not None and test != "permutation":
         raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
-    how = How(test, check_confidence(confidence), n_resamples, check_random_state(random_state), correction)
+    how = How(test, statistics.check_confidence(confidence), n_resamples, check_random_state(random_state), correction)
     pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
     return Comparison(metric, tuple(aligned.values), test, correction, how.confidence, pairs, aligned.greater_is_better)
 
@@ -251,7 +241,7 @@ class How:
 def compare_pairs(aligned: Aligned, names: Iterable[tuple[str, str]], how: How) -> tuple[Pair, ...]:
     """Compare pairs of rankings, and correct the p-values for their number."""
     pairs = [_compare_two(aligned, first, second, how) for first, second in names]
-    adjusted = adjust(np.array([pair.p_value for pair in pairs]), how.correction)
+    adjusted = statistics.adjust(np.array([pair.p_value for pair in pairs]), how.correction)
     return tuple(replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True))
 
 
@@ -262,17 +252,17 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
     if not counted.any():
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
     one, other = values[:, counted]
-    differences = without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
+    differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
     weights = None if aligned.weights is None else aligned.weights[counted]
     weighted = differences if weights is None else weights * differences
-    found = moments(differences, weights)
+    found = statistics.moments(differences, weights)
     better = differences if aligned.greater_is_better else -differences
     return Pair(
         first,
         second,
         difference=found.mean,
-        interval=mean_interval(found, aligned.bounds, how.confidence),
-        p_value=p_value(weighted, how.test, how.n_resamples, how.random),
+        interval=statistics.mean_interval(found, aligned.bounds, how.confidence),
+        p_value=statistics.p_value(weighted, how.test, how.n_resamples, how.random),
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),
         ties=int((better == 0).sum()),

@@ -168,13 +168,13 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
 def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     if health.n_single_document:
         yield (
-            f"Single documents: {counted(health.n_single_document, 'query')} with only one document, so that no order "
-            "is wrong."
+            f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
+            "correct."
         )
     if health.n_all_relevant:
         yield (
-            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only, so that metrics "
-            "of binary relevance see no wrong order."
+            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only; for metrics of "
+            "binary relevance, every order is correct."
         )
     ways: dict[str, list[str]] = {}
     for name, metric in metrics.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
@@ -97,11 +97,10 @@ class RankingReport(Result):
             unbounded metric are all equal.
         """
         check_confidence(confidence)
-        return {name: self._interval(name, confidence) for name in self.per_query}
-
-    def _interval(self, name: str, confidence: float) -> tuple[float, float]:
-        values = self.per_query[name]
-        return mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name], values), confidence)
+        return {
+            name: mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
+            for name, values in self.per_query.items()
+        }
 
     def _weights_of(self, name: str) -> FloatArray | None:
         # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
@@ -228,7 +227,8 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         n_documents=len(lists.labels),
         weights=lists.weights,
         by=by,
-        _evaluation=evaluation.without_caches(),
+        # Without intermediate results, which would stay in memory as long as the report.
+        _evaluation=replace(evaluation, lists=replace(lists, _counts={}, _ideals={}, _tables={})),
     )
 
 

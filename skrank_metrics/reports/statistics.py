@@ -1,4 +1,4 @@
-"""Confidence intervals of means over queries."""
+"""Confidence intervals of means over queries, and paired tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
-NONE = "; none for fewer than two queries, or for equal values of an unbounded metric"
+NONE = "; none for fewer than two queries that count, or for equal values of an unbounded metric"
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12
@@ -23,13 +23,14 @@ class Moments:
     """Mean of the defined values of queries, their spread, and the precision of the mean."""
 
     mean: float
-    std: float  # of the population
+    std: float  # of these queries
     n_effective: float  # number of queries of equal weight that would be as informative
     error: float  # standard error of the mean
+    extremes: tuple[float, float]  # smallest and largest value
 
     @property
     def sample_std(self) -> float:
-        """Estimate of the standard deviation of all queries, of which these are a sample."""
+        """Standard deviation of the population, estimated from the queries as a sample."""
         n = self.n_effective
         return self.std * (n / (n - 1)) ** 0.5 if n > 1 else np.nan
 
@@ -51,13 +52,14 @@ def moments(values: Any, weights: Any = None) -> Moments:
     counted = ~np.isnan(values) & (weights > 0)
     values, weights = values[counted], weights[counted]
     if not len(values):
-        return Moments(np.nan, np.nan, 0.0, np.nan)
+        return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     shares = weights / weights.max()
     shares /= shares.sum()
     mean, n = float(shares @ values), 1 / float(shares @ shares)
-    squares = (values - mean) ** 2 * (np.ptp(values) > ROUNDING * np.abs(values).max())
+    low, high = float(values.min()), float(values.max())
+    squares = (values - mean) ** 2 * (high - low > ROUNDING * max(-low, high))
     error = float(np.sqrt(shares**2 @ squares * n / (n - 1))) if n > 1 else np.nan
-    return Moments(mean, float(np.sqrt(shares @ squares)), n, error)
+    return Moments(mean, float(np.sqrt(shares @ squares)), n, error, (low, high))
 
 
 def mean_interval(
@@ -69,27 +71,25 @@ def mean_interval(
     equal values of a few queries do not show how much those of others may differ.
     """
     n, mean, error = found.n_effective, found.mean, found.error
-    if n > 1 and np.isfinite(bounds).all():
-        low, high = bounds
+    # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
+    low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
+    if n > 1 and np.isfinite([low, high]).all():
         mean = (n * found.mean + (low + high) / 2) / (n + 1)
         squares = (n - 1) * n * found.error**2 + n * (found.mean - mean) ** 2
         squares += ((low - mean) ** 2 + (high - mean) ** 2) / 2
         n, error = n + 1, (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
-    low, high = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), *bounds)
-    return float(low), float(high)
+    ends = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
+    return float(ends[0]), float(ends[1])
 
 
-def bounds_of(metric: BoundMetric, values: FloatArray) -> tuple[float, float]:
-    """Range of the values of queries, including what replaces undefined ones."""
+def bounds_of(metric: BoundMetric) -> tuple[float, float]:
+    """Range of a metric."""
     record = metric.metric
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
-    ends = [-upper, -record.lower] if metric.negative else [record.lower, upper]
-    # Gains that fall with the label lead to values beyond the usual range.
-    reached = np.append(ends, values)
-    return float(np.nanmin(reached)), float(np.nanmax(reached))
+    return (-upper, -record.lower) if metric.negative else (record.lower, upper)
 
 
 def check_confidence(confidence: Any) -> float:

@@ -19,8 +19,7 @@ from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
-# Number of leaking queries to name per fold.
-NAMED_LEAKS = 3
+MOST_NAMED = 3
 WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 
 
@@ -73,7 +72,7 @@ class SplitReport(Result):
             for ids, what in ways:
                 found = ids[fold]
                 if len(found):
-                    named = ", ".join(map(str, found[:NAMED_LEAKS])) + (", ..." if len(found) > NAMED_LEAKS else "")
+                    named = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if len(found) > MOST_NAMED else "")
                     yield f"fold {fold} has {counted(len(found), 'query')} {what}: {named}"
 
     def _parts(self) -> list[Part]:

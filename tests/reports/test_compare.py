@@ -281,7 +281,7 @@ def test_equal_differences_are_not_t_tested():
     assert text.endswith("at 0.05: none. Not tested, as all differences are equal: one and other, same and other.")
     unbounded = compare(reports, "dcg", test="t")
     assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
-    assert "none for fewer than two queries, or for equal values of an unbounded metric" in " ".join(
+    assert "none for fewer than two queries that count, or for equal values of an unbounded metric" in " ".join(
         str(unbounded).split()
     )
 
@@ -292,3 +292,16 @@ def test_interval_of_a_difference_respects_the_bounds():
     (pair,) = compare([first, last], "mrr").pairs
     assert pair.difference == pytest.approx(1 - 1 / 10)
     assert pair.interval[0] < pair.difference < pair.interval[1] <= 1
+
+
+def test_undefined_queries_do_not_widen_the_interval_of_a_difference():
+    labels, first, second = [[0, 0], [1, 0]] * 6, [[2, 1]] * 12, [[1, 2]] * 12
+    intervals = [
+        compare(
+            [evaluate(labels, scores, metrics="mrr", replace_undefined_by=value) for scores in (first, second)], "mrr"
+        )
+        .pairs[0]
+        .interval
+        for value in (0, 1e6)
+    ]
+    assert intervals[0] == intervals[1]

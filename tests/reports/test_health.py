@@ -45,7 +45,7 @@ def test_each_finding_is_a_sentence(health):
     assert ties.startswith("Ties: 45.5% of the documents share their score")
     assert f"{worst:.4f} with the labels of tied documents ascending and {best:.4f} with them descending" in ties
     assert constant == "Constant scores: 1 query with the same score for all documents."
-    assert single == "Single documents: 1 query with only one document, so that no order is wrong."
+    assert single == "Single documents: 1 query with only one document; every order is correct."
     assert everything.startswith("All relevant: 1 query with relevant documents only")
     assert none == "No relevant document: 1 query, counted as 0 in ndcg@10, dcg."
     assert all(finding in " ".join(str(health).split()) for finding in health.findings)

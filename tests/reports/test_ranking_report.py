@@ -81,7 +81,7 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    assert "Student's t over queries; none for fewer than two queries, or for equal values" in " ".join(
+    assert "Student's t over queries; none for fewer than two queries that count, or for equal values" in " ".join(
         str(report).split()
     )
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
@@ -99,7 +99,7 @@ def test_reads_well():
         "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
         "recall@1  0.3333  [0.0000, 1.0000]            0.4714                  1",
         "Intervals: Student's t over queries.",
-        "Single documents: 1 query with only one document, so that no order is wrong.",
+        "Single documents: 1 query with only one document; every order is correct.",
         "No relevant document: 1 query, counted as 0 in mrr, recall@1.",
     ]
 

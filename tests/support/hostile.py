@@ -383,7 +383,7 @@ def crossed(rows: dict[str, Any]) -> Any:
     return done.reports["Ridge"].mean["ndcg"]
 
 
-# What each way takes of the rows; groups come first in a split, and last in a ranking.
+# The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
 WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
     "metrics": ({"y", "scores", "qid", "sample_weight"}, metric),
     "scorers": ({"y", "scores", "qid", "groups", "sample_weight"}, scored),

@@ -96,11 +96,6 @@ class Probability:
 
     def __call__(self, labels: FloatArray) -> FloatArray:
         """Turn labels into probabilities."""
-        if self.gain != "binary" and self.relevance_threshold is not None:
-            raise ValueError(
-                f"relevance_threshold must be None for gain={self.gain!r}, which tells grades apart; got "
-                f"{self.relevance_threshold:g}. Use gain='binary'."
-            )
         if self.gain == "binary":
             return RelevanceGain(self.relevance_threshold)(labels)
         largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class PerQuery:
-    """Numerators and denominators of each query; 0 / 0 or NaN is an undefined value."""
+    """Numerators and denominators of each query; NaN and 0 / 0 are undefined values."""
 
     numerators: FloatArray
     denominators: FloatArray
@@ -60,6 +60,7 @@ def _refuse_overflow() -> Iterator[None]:
 @_refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
+    computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     for ties in TIE_POLICIES:
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
@@ -72,10 +73,11 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
                 values = computation.kernel(ranked.cut(computation.k), **computation.options)
                 parts = values if isinstance(values, tuple) else (values, 1.0)
                 result.numerators[queries], result.denominators[queries] = parts
-    for computation, result in zip(computations, results, strict=True):
-        if computation.needs_relevant:
-            none = lists.n_relevant(computation.options.get("relevance_threshold")) == 0
-            result.numerators[none] = result.denominators[none] = 0.0
+                if computation.needs_relevant:
+                    undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
+                    if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
+                        undefined &= values == 0
+                    result.numerators[queries[undefined]] = np.nan
     return results
 
 
@@ -85,8 +87,12 @@ def aggregate(
 ) -> float | FloatArray:
     """Mean over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
     if average == "micro":
-        pooled = np.ones_like(result.numerators) if weights is None else _at_most_one(weights)
-        hits, total = float(pooled @ result.numerators), float(pooled @ result.denominators)
+        undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
+        replaced = 0.0 if left_out else replace_undefined_by * result.denominators
+        numerators = np.where(undefined, replaced, result.numerators)
+        denominators = np.where(undefined & left_out, 0.0, result.denominators)
+        pooled = np.ones_like(numerators) if weights is None else _at_most_one(weights)
+        hits, total = float(pooled @ numerators), float(pooled @ denominators)
         return hits / total if total else replace_undefined_by
     values = result.values
     values[np.isnan(values)] = replace_undefined_by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights, to_array
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 
@@ -35,6 +35,7 @@ class QueryLists:
     scores: FloatArray  # in grouped order
     weights: FloatArray | None  # one per query
     retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
+    label_type: type[np.floating[Any]] = np.float64  # what labels were given in
     _counts: dict[float, IntArray] = field(default_factory=dict)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict)
     _tables: dict[GainFunction, FloatArray] = field(default_factory=dict)
@@ -58,6 +59,17 @@ class QueryLists:
         if self.retrieved is None:
             return self.grouping.sizes
         return np.add.reduceat(self.retrieved, self.grouping.starts, dtype=np.intp)
+
+    def comparable(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Round the threshold among the options to the type of the labels, as NumPy does: float32(0.7) reaches 0.7."""
+        rounded = dict(options)
+        if threshold := options.get("relevance_threshold"):
+            with np.errstate(over="ignore"):
+                nearest = float(self.label_type(threshold))
+            # The float64 next to a number is how a convention says "above" it.
+            if 0 < nearest < np.inf and np.nextafter(nearest, 1e308) != threshold:
+                rounded["relevance_threshold"] = nearest
+        return rounded
 
     def count(self, threshold: float) -> IntArray:
         """Number of documents of each query with a label of at least ``threshold``."""
@@ -180,25 +192,25 @@ def query_lists(
     who: str = "A 1-D y_true",
 ) -> QueryLists:
     """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
-    labels, scores, mask = check_arrays(y_true, y_score, retrieved)
-    if labels.ndim == 2:
-        return _rows_as_queries(y_true, labels, scores, qid, sample_weight, mask)
-    columns = {"y_score": y_score, "sample_weight": sample_weight, "retrieved": retrieved}
-    grouping = query_ids(len(labels), who, y=y_true, qid=qid, groups=groups, rows_of="y_true", **columns)
-    weights = None if sample_weight is None else query_weights(sample_weight, grouping)
-    sort = grouping.sort
-    return QueryLists(grouping, sort(labels), sort(scores), weights, None if mask is None else sort(mask))
-
-
-def _rows_as_queries(
-    y_true: Any, labels: FloatArray, scores: FloatArray, qid: Any, sample_weight: Any, mask: Mask | None
-) -> QueryLists:
-    if qid is not None or ids_in_index(y_true) is not None:
+    given = to_array(y_true, "y_true")
+    labels, scores, mask = check_arrays(given, y_score, retrieved)
+    if labels.ndim == 2 and (qid is not None or ids_in_index(y_true) is not None):
         raise ValueError(
             f"qid must be left out if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}. "
             "Pass 1-D y_true and y_score to use it."
         )
-    n_queries, n_documents = labels.shape
-    grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
-    weights = None if sample_weight is None else check_weights(sample_weight, n_queries, "query")
-    return QueryLists(grouping, labels.ravel(), scores.ravel(), weights, None if mask is None else mask.ravel())
+    weights = None
+    if labels.ndim == 2:
+        n_queries, n_documents = labels.shape
+        grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, n_queries, "query")
+    else:
+        columns = {"y_score": y_score, "sample_weight": sample_weight, "retrieved": retrieved}
+        grouping = query_ids(len(labels), who, y=y_true, qid=qid, groups=groups, rows_of="y_true", **columns)
+        if sample_weight is not None:
+            weights = query_weights(sample_weight, grouping)
+    labels, scores = grouping.sort(labels.ravel()), grouping.sort(scores.ravel())
+    mask = None if mask is None else grouping.sort(mask.ravel())
+    label_type = given.dtype.type if given.dtype.kind == "f" else np.float64
+    return QueryLists(grouping, labels, scores, weights, mask, label_type)

@@ -63,8 +63,9 @@ def auc_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -144,8 +145,9 @@ def bpref_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -212,7 +214,7 @@ def cg_score(
 ) -> float:
     """Cumulative gain: the sum of the labels of the first k documents.
 
-    Without a cutoff it does not depend on the order.
+    Without a cutoff it does not depend on the order. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -226,8 +228,9 @@ def cg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -295,7 +298,7 @@ def dcg_score(
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
     The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
-    labels 0 and 1.
+    labels 0 and 1. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -309,8 +312,9 @@ def dcg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -387,7 +391,7 @@ def err_score(
     """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
 
     A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
-    probability p.
+    probability p. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -401,8 +405,9 @@ def err_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -493,8 +498,9 @@ def f1_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -578,8 +584,9 @@ def hit_rate_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -660,8 +667,9 @@ def kendall_tau_distance(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -740,8 +748,9 @@ def kendall_tau_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -819,8 +828,9 @@ def map_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -905,8 +915,9 @@ def mrr_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -990,8 +1001,9 @@ def ndcg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1080,8 +1092,9 @@ def nerr_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1170,8 +1183,9 @@ def pairwise_accuracy_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1239,7 +1253,7 @@ def pfound_score(
 ) -> float:
     """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
 
-    Yandex's metric, based on the cascade model of clicks.
+    Yandex's metric, based on the cascade model of clicks. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1253,8 +1267,9 @@ def pfound_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1334,7 +1349,7 @@ def precision_at_k_score(
 ) -> float:
     """Precision at k: relevant documents among the first k, divided by k.
 
-    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level.
+    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1348,8 +1363,9 @@ def precision_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1437,8 +1453,9 @@ def q_measure_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1520,8 +1537,9 @@ def r_precision_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1593,7 +1611,7 @@ def rbp_score(
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
     The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
-    below 1 even if all documents are relevant, since lists end.
+    below 1 even if all documents are relevant, since lists end. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1607,8 +1625,9 @@ def rbp_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1618,8 +1637,8 @@ def rbp_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
-    p : float in (0, 1], default=0.8
-        Probability that an unsatisfied reader goes on to the next rank.
+    p : float in (0, 1), default=0.8
+        Probability that the reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="binary"
         Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
         in [0, 1]; or (2^label - 1) / 2^max_grade.
@@ -1699,8 +1718,9 @@ def recall_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
@@ -1780,8 +1800,9 @@ def spearman_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, by label with the largest or the
-        smallest first, or the order of rows.
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None

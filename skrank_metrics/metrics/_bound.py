@@ -46,10 +46,25 @@ class BoundMetric:
             )
         # Invalid parameters raise before any data is seen.
         self.computation, self.average, self.replace_undefined_by  # noqa: B018
+        self._check_effects()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A kernel cannot be pickled, since its name is that of the public function.
         return BoundMetric, (self.function, dict(self.params), self.negative)
+
+    def _check_effects(self) -> None:
+        for name, option in self.metric.options.items():
+            given, gain = self.params.get(name), self.get("gain")
+            if option.gain is not None and given is not None and gain not in (None, option.gain):
+                raise ValueError(
+                    f"{name} must be left out unless gain={option.gain!r}, since it has no other effect; got "
+                    f"{name}={given!r} and gain={gain!r}."
+                )
+        if "replace_undefined_by" in self.params and self.always_defined:
+            raise ValueError(
+                f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False, since a count is "
+                f"always defined; got {self.replace_undefined_by}."
+            )
 
     @property
     def metric(self) -> Metric:
@@ -65,11 +80,21 @@ class BoundMetric:
         """Return the value of a parameter, None if the metric does not have it."""
         return self.values.get(name)
 
+    @property
+    def always_defined(self) -> bool:
+        """Whether the metric has a value for every query."""
+        return self.metric.undefined is None and not self._pools
+
+    @property
+    def _pools(self) -> bool:
+        pooled = self.metric.pooled
+        return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
+
     @cached_property
     def average(self) -> str | None:
         """How the values of queries are combined."""
-        average, pooled = check_choice(self.values["average"], "average", AVERAGES), self.metric.pooled
-        if average == "micro" and not (self.values[pooled] if isinstance(pooled, str) else pooled):
+        average = check_choice(self.values["average"], "average", AVERAGES)
+        if average == "micro" and not self._pools:
             raise ValueError(f"average='micro' is not defined for {self.metric.name}; use 'macro' or None.")
         return average
 

@@ -18,6 +18,7 @@ class Option:
     check: Callable[[Any, str], Any]  # from the value and name of the parameter to what the kernel gets
     kind: str  # the type in docstrings
     annotation: str  # the type in the stub
+    gain: str | None = None  # the only gain with which it has an effect, if the metric has gains
 
 
 def choice(doc: str, words: tuple[str, ...]) -> Option:
@@ -26,9 +27,10 @@ def choice(doc: str, words: tuple[str, ...]) -> Option:
     return Option(doc, lambda value, name: check_choice(value, name, words), f"{{{spelled}}}", f"Literal[{spelled}]")
 
 
-def number(doc: str, interval: str) -> Option:
+def number(doc: str, interval: str, gain: str | None = None) -> Option:
     """Build an option that is a number in an interval."""
-    return Option(doc, lambda value, name: check_number(value, name, interval), f"float in {interval}", "float")
+    kind = f"float in {interval}"
+    return Option(doc, lambda value, name: check_number(value, name, interval), kind, "float", gain)
 
 
 # mypy checks the arithmetic of kernels; the values of options are checked at run time, before any data.
@@ -59,7 +61,7 @@ Probabilities = Annotated[
         ("binary", "linear", "exp2"),
     ),
 ]
-MaxGrade = Annotated[Any, number('Largest possible grade. Only for gain="exp2".', "(0, 1000]")]
+MaxGrade = Annotated[Any, number('Largest possible grade. Only for gain="exp2".', "(0, 1000]", "exp2")]
 Persistence = Annotated[Any, number("Probability that an unsatisfied reader goes on to the next rank.", "(0, 1]")]
 RelevanceThreshold = Annotated[
     Any,
@@ -68,5 +70,6 @@ RelevanceThreshold = Annotated[
         lambda value, name: check_number(value, name, "(0, inf)", or_else=None),
         "float or None",
         "float | None",
+        "binary",
     ),
 ]

@@ -19,8 +19,9 @@ _TEXTS = docstrings.SHARED | {
     "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
     "ties": (
         '{"average", "best", "worst", "stable"}',
-        "Order of documents with equal scores: the expectation over all orders, by label with the largest or the "
-        "smallest first, or the order of rows.",
+        "Order of documents with equal scores: the expectation over all orders, the largest or the smallest label "
+        "first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or gains "
+        "that fall, an order by label need not give the extreme values.",
     ),
     "replace_undefined_by": (
         "float",
@@ -44,8 +45,7 @@ _RAISES = docstrings.section(
     "Raises",
     docstrings.entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
     docstrings.entry(
-        "ValueError",
-        "If labels, scores, ids, weights or options are not valid, or their lengths differ.",
+        "ValueError", "If labels, scores, ids, weights or options are not valid, or their lengths differ."
     ),
 )
 

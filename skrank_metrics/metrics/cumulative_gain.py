@@ -16,15 +16,7 @@ _JARVELIN = Reference(
 )
 
 
-@metric(
-    "cg",
-    formula="sum(label_i, i <= k)",
-    transform="gains",
-    upper=float("inf"),
-    graded=True,
-    undefined=None,
-    reference=_JARVELIN,
-)
+@metric("cg", formula="sum(label_i, i <= k)", transform="gains", upper=float("inf"), graded=True, reference=_JARVELIN)
 def cg_score(ranked: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
@@ -47,7 +39,6 @@ def cg_score(ranked: RankedLists) -> FloatArray:
     transform="gains",
     upper=float("inf"),
     graded=True,
-    undefined=None,
     reference=_JARVELIN,
 )
 def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:

@@ -30,9 +30,7 @@ _Divisor = Annotated[
 ]
 
 
-@metric(
-    "precision", formula="hits@k / k", transform="gains", graded=False, undefined=None, pooled=True, reference=_MANNING
-)
+@metric("precision", formula="hits@k / k", transform="gains", graded=False, pooled=True, reference=_MANNING)
 def precision_at_k_score(
     ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -85,8 +83,9 @@ def f1_at_k_score(
     >>> round(f1_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5), 4)
     0.6667
     """
-    hits = ranked.relevance(relevance_threshold).sum(axis=1)
-    return 2 * hits, ranked.cutoff + ranked.n_relevant(relevance_threshold)
+    hits, n_relevant = ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
+    # Queries without relevant documents are not pooled.
+    return 2 * hits, np.where(n_relevant > 0, ranked.cutoff + n_relevant, 0)
 
 
 @metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
 from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGain
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold
+from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold, number
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -32,6 +34,9 @@ _CASCADE = Reference(
     "WSDM 2008.",
     "10.1145/1341531.1341545",
 )
+
+
+_RbpPersistence = Annotated[Any, number("Probability that the reader goes on to the next rank.", "(0, 1)")]
 
 
 def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
@@ -71,7 +76,6 @@ def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     formula="sum(1/i s_i prod(p (1 - s_j), j < i), i <= k) with s = (2^label - 1) / 2^max_grade",
     transform="hazards",
     graded=True,
-    undefined=None,
     reference=_CHAPELLE,
 )
 def err_score(
@@ -127,7 +131,6 @@ def nerr_score(
     formula="sum(s_i prod(p (1 - s_j), j < i), i <= k) with s = label",
     transform="hazards",
     graded=True,
-    undefined=None,
     reference=_CASCADE,
 )
 def pfound_score(
@@ -153,18 +156,11 @@ def pfound_score(
     return _stopping(ranked, Probability(gain, max_grade, relevance_threshold)) @ p ** (ranked.ranks - 1)
 
 
-@metric(
-    "rbp",
-    formula="(1 - p) sum(p^(i-1) gain(label_i), i <= k)",
-    transform="gains",
-    graded=True,
-    undefined=None,
-    reference=_MOFFAT,
-)
+@metric("rbp", formula="(1 - p) sum(p^(i-1) gain(label_i), i <= k)", transform="gains", graded=True, reference=_MOFFAT)
 def rbp_score(
     ranked: RankedLists,
     *,
-    p: Persistence = 0.8,
+    p: _RbpPersistence = 0.8,
     gain: Probabilities = "binary",
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,

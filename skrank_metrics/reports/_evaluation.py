@@ -35,6 +35,7 @@ class Evaluation:
                 lists.scores[rows],
                 None if lists.weights is None else lists.weights[queries],
                 None if lists.retrieved is None else lists.retrieved[rows],
+                lists.label_type,
             ),
         )
 

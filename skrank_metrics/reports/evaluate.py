@@ -47,10 +47,11 @@ def evaluate(
         Library whose defaults apply to parameters that the names do not set, to reproduce its numbers.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, for all metrics. If None, each metric keeps its own: "average" unless its
-        name or the convention says otherwise.
+        name or the convention says otherwise. Must not contradict a name.
     replace_undefined_by : float, default=None
         Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
-        If None, each metric keeps its own: 0 unless its name or the convention says otherwise.
+        If None, each metric keeps its own: 0 unless its name or the convention says otherwise. Must not contradict a
+        name.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -95,10 +96,20 @@ def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) ->
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
-    return {
-        str(m if isinstance(m, str) else get_metric(m)): get_metric(m, convention=convention, **overrides)
-        for m in given
-    }
+    return {str(m if isinstance(m, str) else get_metric(m)): _bind(m, convention, **overrides) for m in given}
+
+
+def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
+    bound = get_metric(metric)
+    for name, value in overrides.items():
+        own = bound.params.get(name, value)
+        if own != value and not own != own != value != value:
+            raise ValueError(
+                f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
+            )
+    if bound.always_defined:
+        overrides.pop("replace_undefined_by", None)
+    return get_metric(bound, convention=convention, **overrides)
 
 
 def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:

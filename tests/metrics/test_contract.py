@@ -32,6 +32,8 @@ ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
 def bound(name, k=None, **params):
     """The metric for grades 0 to 4, as a name gives it: larger is better."""
     cutoff = {"k": k} if REGISTRY[name].metric.has_cutoff else {}
+    if REGISTRY[name].metric.undefined is None:
+        params.pop("replace_undefined_by", None)
     return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
 
 
@@ -155,11 +157,13 @@ def test_a_query_without_relevant_documents(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
     empty = list(dict.fromkeys(qid)).index("c")
-    expected = np.nan if REGISTRY[name].metric.undefined else 0.0
     assert metric(y_true, y_score, qid=qid)[empty] == 0
-    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], expected)
-    replaced = metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty]
-    assert replaced == (0.25 if REGISTRY[name].metric.undefined else 0.0)
+    if REGISTRY[name].metric.undefined is None:
+        with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
+            metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)
+        return
+    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], np.nan)
+    assert metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty] == 0.25
 
 
 @names
@@ -202,6 +206,48 @@ def test_micro_average_only_where_documents_can_be_pooled(name, rows):
     kept = qid != "f"
     expected = metric(y_true[kept], y_score[kept], qid=qid[kept])
     assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+def test_pooled_precision_of_queries_without_relevant_documents():
+    # One hit among two; the query without relevant documents has two further ranks, of value 0 unless told otherwise.
+    rows = {"y_true": [[1, 0], [0, 0]], "y_score": [[2, 1], [2, 1]]}
+    for value, expected in ((0, (1 + 0) / 4), (0.5, (1 + 0.5 * 2) / 4), (np.nan, 1 / 2)):
+        metric = get_metric("precision(average=micro)", replace_undefined_by=value)
+        assert metric(**rows) == expected
+        assert metric(**rows, sample_weight=[1, 3]) == {0: 1 / 8, 0.5: (1 + 3) / 8}.get(value, 1 / 2)
+        np.testing.assert_equal(metric([[0, 0]], [[2, 1]]), value)
+    assert get_metric("f1(average=micro)@2")(**rows) == 2 * 1 / (2 + 1)
+
+
+@pytest.mark.parametrize("label_type", ["float16", "float32", "float64", "longdouble", "int64"])
+@pytest.mark.parametrize("threshold", [0.7, 0.1, 1 / 3, 2 / 3, 5 / 11, 1.0, 1.1, 2, 1e-9, 1e-300, 1e6])
+@pytest.mark.parametrize("name", ["precision", "recall", "hit_rate", "mrr", "map", "auc", "bpref", "rbp", "err"])
+def test_thresholds_compare_as_in_numpy(name, threshold, label_type):
+    binary = {"gain": "binary"} if name in ("rbp", "err") else {}
+    if threshold > 6e4 and label_type == "float16":
+        pytest.skip("NumPy warns of the overflow")
+    for number in {threshold, 0.5, 1, 3}:
+        labels = np.array([[0, number, 0.3], [5, 0, 0]], dtype=label_type)
+        relevant = (labels >= threshold) & (labels > 0)
+        scores = [[3, 2, 1], [1, 2, 2]]
+        value = get_metric(name, relevance_threshold=threshold, average=None, **binary)(labels, scores)
+        np.testing.assert_array_equal(value, get_metric(name, average=None, **binary)(relevant.astype(float), scores))
+
+
+@pytest.mark.parametrize("label_type", ["float16", "float32", "float64"])
+def test_above_half_is_not_half_in_any_type(label_type):
+    labels = np.array([[0.5, 0.75]], dtype=label_type)
+    assert get_metric("recall@1", convention="catboost")(labels, [[2, 1]]) == 0
+    assert get_metric("recall@1", convention="catboost")(labels, [[1, 2]]) == 1
+
+
+def test_threshold_of_rows_of_a_report():
+    labels = np.array([0.7, 0, 0.7, 0.6], dtype=np.float32)
+    report = skrank_metrics.evaluate(
+        labels, [1, 1, 2, 2], qid=[0, 0, 1, 1], by=["a", "a", "b", "b"], metrics="mrr(relevance_threshold=0.7)"
+    )
+    assert report.mean["mrr(relevance_threshold=0.7)"] == (1 + 1 / 2) / 2 == 3 / 4
+    assert report.n_undefined["mrr(relevance_threshold=0.7)"] == 0
 
 
 @names

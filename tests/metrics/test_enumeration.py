@@ -72,7 +72,8 @@ def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
     cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
     for options in OPTIONS[name]:
         for cutoff in cutoffs:
-            metric = get_metric(function, ties=ties, **cutoff, average=None, replace_undefined_by=np.nan, **options)
+            nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
+            metric = get_metric(function, ties=ties, **cutoff, average=None, **nan, **options)
             plain = name.removeprefix("neg_")
             expected = [reference.expected(plain, *query, ties=ties, **cutoff, **options) for query in QUERIES]
             np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")

@@ -214,3 +214,47 @@ def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
     with pytest.raises(ValueError, match="with k >= 1; got") as caught:
         get_metric(name)
     assert "Did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "err(gain=binary, max_grade=3)",
+            "max_grade must be left out unless gain='exp2', .* max_grade=3 and gain='binary'",
+        ),
+        ("pfound(max_grade=4)", "max_grade must be left out unless gain='exp2', .* max_grade=4 and gain='linear'"),
+        ("rbp(max_grade=4)", "max_grade must be left out unless gain='exp2', .* max_grade=4 and gain='binary'"),
+        (
+            "nerr(relevance_threshold=2)",
+            "relevance_threshold must be left out unless gain='binary', .* and gain='exp2'",
+        ),
+        (
+            "neg_kendall_tau_distance(replace_undefined_by=1)",
+            "replace_undefined_by must be left out .* if normalize=False",
+        ),
+        ("rbp(p=1)", r"p must be a number in \(0, 1\); got 1"),
+    ],
+)
+def test_options_that_cannot_have_an_effect(spec, message):
+    with pytest.raises(ValueError, match=message):
+        get_metric(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "params"),
+    [
+        ("err", {"max_grade": 3}),
+        ("rbp", {"gain": "exp2", "max_grade": 3}),
+        ("rbp", {"relevance_threshold": 2}),
+        ("err", {"gain": "binary", "relevance_threshold": 2}),
+        ("neg_kendall_tau_distance", {"normalize": True, "replace_undefined_by": 1}),
+        ("pfound", {"gain": "exp2", "p": 1}),
+    ],
+)
+def test_options_that_have_an_effect(spec, params):
+    rows = {"y_true": [[1, 0, 2], [0, 0, 0]], "y_score": [[3, 2, 1], [3, 2, 1]]}
+    last = list(params)[-1]
+    without = {name: value for name, value in params.items() if name != last}
+    values = [get_metric(spec, average=None, **options)(**rows) for options in (params, without)]
+    assert (values[0] != values[1]).any()

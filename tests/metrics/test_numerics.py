@@ -95,8 +95,9 @@ EXTREME_OPTIONS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", get_metric_names())
 def test_no_infinite_value_from_finite_input(name):
+    undefined = {} if REGISTRY[name].metric.undefined is None else {"replace_undefined_by": -1.0}
     metrics = [
-        get_metric(name, ties=ties, replace_undefined_by=-1.0, **options, **cutoff)
+        get_metric(name, ties=ties, **undefined, **options, **cutoff)
         for ties in ("average", "best")
         for options in EXTREME_OPTIONS.get(name, [{}])
         for cutoff in ([{}, {"k": 1}, {"k": 2}] if REGISTRY[name].metric.has_cutoff else [{}])

@@ -42,7 +42,7 @@ def problems(draw):
 
 
 def each(name, k, ties):
-    return bound(name, k, ties=ties, average=None, replace_undefined_by=0.0)
+    return bound(name, k, ties=ties, average=None)
 
 
 @names

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrank_metrics import evaluate, get_metric, map_score, ndcg_score
+from skrank_metrics import evaluate, get_metric, map_score, mrr_score, ndcg_score
 
 NAMES = (
     "ndcg@10",
@@ -41,16 +41,51 @@ def test_counts_undefined_queries_and_replaces_them(rows):
     report = evaluate(y_true, y_score, qid=qid, metrics=["map", "dcg"], replace_undefined_by=np.nan)
     without = [i for i in "abcdef" if not y_true[qid == i].any()]
     assert "c" in without
-    assert report.n_undefined == {"map": len(without), "dcg": 0}
+    assert report.n_undefined == {"map": len(without), "dcg": len(without)}
     assert np.isnan(report.per_query["map"][report.qid == "c"]).all()
     assert report.mean["map"] == pytest.approx(np.nanmean(report.per_query["map"]), abs=1e-12)
 
 
 def test_policies_given_here_are_for_all_metrics(rows):
     y_true, y_score, qid = rows
-    report = evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg(ties=best)"], ties="worst")
-    assert report.mean["ndcg(ties=best)"] == ndcg_score(y_true, y_score, qid=qid, ties="worst")
+    report = evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg@3", "ndcg(ties=worst)"], ties="worst")
+    assert report.mean["ndcg(ties=worst)"] == ndcg_score(y_true, y_score, qid=qid, ties="worst")
     assert report.mean["map"] == map_score(y_true, y_score, qid=qid, ties="worst") < map_score(y_true, y_score, qid=qid)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "shared"),
+    [
+        ("mrr(ties=best)", {"ties": "worst"}),
+        (["map", get_metric("mrr", ties="best")], {"ties": "average"}),
+        (get_metric("ndcg", convention="lightgbm"), {"replace_undefined_by": 0}),
+        ("mrr(replace_undefined_by=nan)", {"replace_undefined_by": 0.0}),
+        ("mrr(replace_undefined_by=0)", {"replace_undefined_by": np.nan}),
+    ],
+)
+def test_policies_given_here_must_not_contradict_a_name(rows, metrics, shared):
+    ((name, value),) = shared.items()
+    with pytest.raises(ValueError, match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}="):
+        evaluate(rows[0], rows[1], qid=rows[2], metrics=metrics, **shared)
+
+
+def test_policies_given_twice_may_agree(rows):
+    y_true, y_score, qid = rows
+    name = "mrr(ties=worst, replace_undefined_by=nan)"
+    report = evaluate(y_true, y_score, qid=qid, metrics=name, ties="worst", replace_undefined_by=float("nan"))
+    assert report.mean[name] == mrr_score(y_true, y_score, qid=qid, ties="worst", replace_undefined_by=np.nan)
+
+
+def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():
+    # Query "b" has no relevant document; the distance, a count, has a value there too.
+    metrics = ["ndcg", "precision@1", "cg", "dcg", "err", "rbp", "pfound", "neg_kendall_tau_distance"]
+    rows = {"y_true": [1, 0, 0, 0], "y_score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
+    report = evaluate(**rows, metrics=metrics, replace_undefined_by=np.nan)
+    expected = {"ndcg": 1, "precision@1": 1, "cg": 1, "dcg": 1, "err": 1 / 16, "rbp": 0.2, "pfound": 1}
+    assert report.mean == pytest.approx({**expected, "neg_kendall_tau_distance": 0})
+    assert report.n_undefined == {**dict.fromkeys(expected, 1), "neg_kendall_tau_distance": 0}
+    halves = {name: value / 2 for name, value in expected.items()}
+    assert evaluate(**rows, metrics=metrics).mean == pytest.approx({**halves, "neg_kendall_tau_distance": 0})
 
 
 def test_weights_and_two_dimensions():

@@ -47,7 +47,7 @@ def test_each_finding_is_a_sentence(health):
     assert constant == "Constant scores: 1 query with the same score for all documents."
     assert single == "Single documents: 1 query with only one document; every order is correct."
     assert everything.startswith("All relevant: 1 query with relevant documents only")
-    assert none == "No relevant document: 1 query, counted as 0 in ndcg@10."
+    assert none == "No relevant document: 1 query, counted as 0 in ndcg@10, dcg."
     assert all(finding in " ".join(str(health).split()) for finding in health.findings)
 
 

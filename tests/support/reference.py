@@ -15,6 +15,9 @@ from fractions import Fraction
 import numpy as np
 import scipy.stats
 
+# They have a value without relevant documents, too, but are left out of the mean with the other metrics.
+ZERO_BY_FORMULA = ("cg", "dcg", "precision", "err", "rbp", "pfound")
+
 
 @functools.cache
 def orders(labels, scores, ties):
@@ -200,6 +203,8 @@ def bpref(ranked, relevance_threshold=None):
 
 def expected(name, labels, scores, ties="average", **params):
     """Value of the metric for one query: the mean over the rankings that the tie policy allows."""
+    if name in ZERO_BY_FORMULA and not any(_hits(labels, params.get("relevance_threshold"))):
+        return math.nan
     rankings = orders(tuple(labels), tuple(scores), ties)
     total = sum(n * of_ranking(name, ranked, *sorted(params.items())) for ranked, n in rankings.items())
     return float(total / rankings.total())

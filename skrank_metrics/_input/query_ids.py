@@ -58,10 +58,14 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
-            row = int(np.argmax(queries.codes != other.codes))
+            # Of rows that are grouped otherwise, the names may be equal; those of an earlier row then are not.
+            last = int(np.argmax(queries.codes != other.codes))
+            names = ((queries.ids[queries.codes[row]], other.ids[other.codes[row]], row) for row in range(last, -1, -1))
+            one, another, row = next(
+                (found for found in names if repr(found[0]) != repr(found[1])), ("ids", "ids", last)
+            )
             raise ValueError(
-                f"{first} must agree with {name}; got {queries.ids[queries.codes[row]]!s} and "
-                f"{other.ids[other.codes[row]]!s} at row {row}. Pass one of the two."
+                f"{first} must agree with {name}; got {one} and {another} at row {row}. Pass one of the two."
             )
     return queries
 

@@ -28,9 +28,23 @@ from skrank_metrics._input.query_ids import check_aligned, without_labels
 
 Queries = dict[Any, int]
 
+_VALIDATION = "sklearn.model_selection._validation"
+_SEARCH = "sklearn.model_selection._search.fit"
+# Functions that take folds of their local variables X, y, groups and params. Worker processes only run the last two,
+# which have no whole groups and params.
+_FOLDING = (
+    _SEARCH,
+    f"{_VALIDATION}.cross_validate",
+    f"{_VALIDATION}.cross_val_predict",
+    f"{_VALIDATION}.learning_curve",
+    f"{_VALIDATION}.validation_curve",
+    f"{_VALIDATION}._fit_and_score",
+    f"{_VALIDATION}._fit_and_predict",
+)
+
 
 class _NotANumber:
-    """Stands in for a score, and raises the error when scikit-learn unwraps it, or a user looks at its value."""
+    """Stands in for a score, and raises the error when scikit-learn unwraps it or a user looks at its value."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -58,47 +72,47 @@ def fail_in_search(error: Exception) -> Any:
     every candidate; the first one then wins. But it checks that a scorer returns a number. So there, and only there,
     return the error in place of a score, to be raised by that check.
     """
-    if any(_callers("sklearn.model_selection._validation", "_score")):
+    if any(_callers(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
 
 
 def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
-    """Splits of the search that calls back, drawn anew if they are random; None if there is none."""
-    found = next(_callers("sklearn.model_selection._search", "fit"), {})
-    # A local variable before scikit-learn 1.9. A copy, as splitting can advance its random state.
+    """Split again as the search that is calling does; None outside a search."""
+    found = next(_callers(_SEARCH), {})
+    # A local variable in older versions. A copy, as splitting can advance its random state.
     cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
     routed = found.get("routed_params")
     return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
-    """Check that X and columns have the same rows, by their labels, and return the columns.
+    """Check by their labels that X and columns have the same rows, and return the columns.
 
-    In the parts that model selection takes, a default index no longer counts from 0. So X and y are checked as a whole
-    there, and columns are returned without their labels.
+    In a fold, a default index no longer counts from 0. So there, check all rows that the fold is taken from, and return
+    the columns without labels.
     """
-    module = "sklearn.model_selection._validation"
-    taking = list(_callers(module, "_fit_and_score", "_fit_and_predict"))
-    permuting = any(_callers(module, "_permutation_test_score"))  # y with its labels
-    if not taking and not permuting:
+    folding = list(_callers(*_FOLDING))
+    permuting = any(_callers(f"{_VALIDATION}._permutation_test_score"))  # y with its labels
+    if not folding and not permuting:
         check_aligned(X=X, **columns)
         return columns
     if not permuting:
-        check_aligned(X=taking[-1].get("X"), y=taking[-1].get("y"))
+        rows = {name: folding[-1].get(name) for name in ("X", "y", "groups")}
+        check_aligned(**rows | dict(folding[-1].get("params") or {}))
     return {name: without_labels(column) for name, column in columns.items()}
 
 
 def scored_rows() -> Any:
-    """X of the scorer that calls back, None if there is none."""
-    return next(_callers("sklearn.metrics._scorer", "_score"), {}).get("X")
+    """X that a scorer is called with, None outside a scorer."""
+    return next(_callers("sklearn.metrics._scorer._score"), {}).get("X")
 
 
-def _callers(module: str, *functions: str) -> Iterator[Mapping[str, Any]]:
-    """Local variables of the functions of a module that are being called, the innermost first."""
+def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running calls of functions, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name in functions and frame.f_globals.get("__name__") == module:
+        if f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}" in functions:
             yield frame.f_locals
         frame = frame.f_back
 
@@ -143,9 +157,9 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     if both and scored != fitted:
         warnings.warn(
             f"{both} of the {len(scored)} queries that are scored were among the {len(fitted)} that the ranker was "
-            "fitted on, judging by their ids, so that the score is too good. Split by query, as QueryKFold does; "
-            "audit_splits(cv, X, y, qid=qid) shows what a splitter does. If ids were numbered anew for each part or "
-            "file, so that different queries share an id, number them on: qid_from_sizes(sizes, first=...).",
+            "fitted on, judging by their ids. If so, the score is too good: split by query, as QueryKFold does, and "
+            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If instead the queries of each "
+            "file were numbered from 0, number them on: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

@@ -152,9 +152,7 @@ def cross_evaluate(
     y, params = without_labels(y), {name: without_labels(value) for name, value in (params or {}).items()}
     ids = queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
-    splitter = QueryKFold(5) if cv is None else check_cv(cv)
-    splits = list(split_rows(splitter, X, y, units, ids))
-    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(splitter)).check()
+    splits = _whole_splits(QueryKFold(5) if cv is None else check_cv(cv), X, y, units, ids)
     fold = _fold_of_query(splits, queries)
     with sklearn.config_context(enable_metadata_routing=True):
         requested = {name: _requested(model, {"qid": ids, **params}) for name, model in models.items()}
@@ -170,6 +168,12 @@ def cross_evaluate(
     options = {"qid": ids, "metrics": metrics, "sample_weight": None if weights is None else weights[tested]}
     reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
+
+
+def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
+    splits = list(split_rows(cv, X, y, units, ids))
+    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(cv)).check()
+    return splits
 
 
 def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:

@@ -99,7 +99,8 @@ def within_noise(
 
     Each candidate is compared with the best fold by fold. As training parts overlap, differences on folds vary less
     than on independent data, and the corrected resampled t-test enlarges their variance, by n_test / n_train. The test
-    has little power with five folds, so small differences favour the simpler candidate.
+    has little power with five folds, so small differences favour the simpler candidate. Halving searches ignore a
+    callable ``refit``; call it on their ``cv_results_``.
 
     Parameters
     ----------

@@ -104,6 +104,8 @@ TESTS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: "no correction"}
 
+# With at most this many differences, the Wilcoxon test tries all signs.
+N_ENUMERATED = 13
 # A random byte looks up the sum of eight differences with random signs.
 BITS = 8
 # This many tables of 256 sums (128 KiB) stay in the second-level cache.
@@ -118,12 +120,15 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
     if test == "permutation":
         return sign_flip_p(changed, n_resamples, random)
     if test == "wilcoxon":
-        return float(stats.wilcoxon(changed).pvalue)
+        if len(changed) > N_ENUMERATED:
+            return float(stats.wilcoxon(changed).pvalue)
+        # Old versions of SciPy ignore ties in the exact distribution.
+        return sign_flip_p(np.sign(changed) * stats.rankdata(np.abs(changed)), 2**N_ENUMERATED, random)
     return float(stats.ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
 
 
 def without_rounding(differences: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Make differences equal in size, or 0, if they are up to the rounding of values of these sizes."""
+    """Give differences the same absolute value, or 0, if only the rounding of values of these sizes separates them."""
     order = np.argsort(np.abs(differences), kind="stable")
     ascending, tolerance = np.append(0, np.abs(differences)[order]), ROUNDING * np.append(0, sizes[order])
     # Each group of equal sizes gets its smallest.

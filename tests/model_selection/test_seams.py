@@ -176,6 +176,24 @@ def test_weights_and_groups_out_of_step_are_errors():
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
 
 
+@pytest.mark.parametrize(("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)])
+@pytest.mark.parametrize("name", ["groups", "sample_weight"])
+def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
+    metadata = {"groups": IDS, "sample_weight": pd.Series(1.0, index=IDS.index)}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = QueryRanker(Ridge()).set_fit_request(sample_weight=True)
+        scorer = get_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
+        searching = GridSearchCV(model, {"estimator__alpha": [1.0]}, scoring=scorer, cv=cv, n_jobs=n_jobs)
+        searching.fit(FRAME, LABELS, **metadata)
+        metadata[name] = metadata[name].sort_index()
+        for call in (
+            lambda: searching.fit(FRAME, LABELS, **metadata),
+            lambda: cross_validate(model, FRAME, LABELS, params=metadata, cv=cv, scoring=scorer, n_jobs=n_jobs),
+        ):
+            with pytest.raises(ValueError, match=f"{name} must have the same index as X; got the same labels in diff"):
+                call()
+
+
 @pytest.mark.parametrize("index", [[f"row {i}" for i in ORDER], 3 * ORDER, range(7, 7 + len(Y))])
 def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
     frame, y, qid = FRAME.set_axis(index), pd.Series(Y[ORDER]), pd.Series(QID[ORDER])

@@ -184,3 +184,8 @@ def test_of_halving_on_its_last_rung():
         max_resources=12,
     ).fit(X, with_qid(Y, QID))
     assert search.cv_results_["iter"][search.best_index_] == max(search.cv_results_["iter"]) > 0
+    # A halving search ignores a callable refit, which can still be asked.
+    chosen = within_noise(prefer="estimator__max_depth", level=1e-9, test_ratio=1 / 2)(search.cv_results_)
+    last = [row for row, rung in enumerate(search.cv_results_["iter"]) if rung == max(search.cv_results_["iter"])]
+    depths = {row: search.cv_results_["params"][row]["estimator__max_depth"] for row in last}
+    assert chosen == min(last, key=depths.get)

@@ -505,6 +505,8 @@ COLUMNS = {
 def test_columns_must_be_those_of_the_fit(library, model, change, message, problem):
     X, y, qid = problem
     frame = pd.DataFrame(X, columns=list("abcd"))
+    if not hasattr(Ridge().fit(library(X, columns=list("abcd")), y), "feature_names_in_"):
+        pytest.skip("this scikit-learn does not read the names of these columns")
     other = change(frame)
     ranker = QueryRanker(model).fit(library(X, columns=list("abcd")), y, qid=qid)
     with pytest.raises(ValueError, match=f"(?s)The feature names should match those that were passed.*{message}"):

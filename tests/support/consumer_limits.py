@@ -31,7 +31,7 @@ LIMITS = [
         "Halving",
         ("Ridge",),
         EVERY_WAY,
-        "Ridge has no n_estimators to grow from rung to rung, and n_samples would cut queries in half",
+        "Ridge has no n_estimators to increase on each rung, and n_samples would cut queries",
         "search Ridge with GridSearchCV",
     ),
     Limit(
@@ -52,14 +52,14 @@ LIMITS = [
         "permutation_importance",
         ("bare XGBRanker",),
         ("index of y",),
-        "the model has to be fitted with qid=, which an index of y does not give to a bare XGBRanker",
+        "A bare XGBRanker must be fitted with qid=; it does not read the index of y",
         "fit it with qid=, then pass with_qid(y, qid) to permutation_importance; or use QueryRanker(XGBRanker())",
     ),
     Limit(
         "",
         ("bare XGBRanker",),
         ("groups=", "index of y"),
-        "XGBRanker.fit knows the name qid only, and no index of y",
+        "XGBRanker.fit takes qid= only, and does not read the index of y",
         "QueryRanker(XGBRanker()), or qid= with set_fit_request(qid=True)",
     ),
 ]

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._input.grouping import concatenate_ranges, places_within
+from skrank_metrics._input.grouping import places_within
 
 T = TypeVar("T", np.float64, np.intp)
 
@@ -125,7 +125,8 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
 def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, width: int, weak: bool) -> None:
     """Replace the stops of several groups by hazards, adding document by document to all at once."""
     n = len(sizes)
-    cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(n), sizes)
+    place, owner = places_within(sizes), np.repeat(np.arange(n), sizes)
+    cells = starts.take(owner) + place
     values = stops.take(cells)
     can_stop = np.flatnonzero(values)
     counts = np.bincount(owner.take(can_stop), minlength=n)
@@ -137,9 +138,9 @@ def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, widt
     steps.ravel()[places_within(counts) * n + columns.take(can_stop)] = values.take(can_stop)
     left = _stops_left(steps, counts[by_count], sizes[by_count], width, weak)
 
-    place = places_within(sizes)
-    within = place < width
-    cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
+    if width < sizes.max():
+        within = place < width
+        cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
     stops[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 

@@ -285,11 +285,13 @@ def check_search(search: Any) -> None:
 
 
 def _metrics_of(search: Any) -> dict[str, BoundMetric]:
-    metrics = {name: metric_of_scorer(scorer) for name, scorer in _scorers_of(search).items()}
-    if None in metrics.values():
-        raise ValueError(
-            f"search must use scorers of skrank_metrics; got {search.scorer_!r}. Pass scoring=ranking_scorers(...)."
-        )
+    metrics = {}
+    for name, scorer in _scorers_of(search).items():
+        metrics[name] = metric_of_scorer(scorer)
+        if metrics[name] is None:
+            raise ValueError(
+                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
+            )
     return cast(dict[str, BoundMetric], metrics)
 
 

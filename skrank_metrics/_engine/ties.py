@@ -8,6 +8,9 @@ References
 ----------
 F. McSherry, M. Najork (2008). Computing information retrieval performance measures efficiently in the presence of
 tied scores. ECIR 2008. https://doi.org/10.1007/978-3-540-78646-7_38
+
+Y. Hong (2013). On computing the distribution function for the Poisson binomial distribution. Computational Statistics
+& Data Analysis 59. https://doi.org/10.1016/j.csda.2012.10.006
 """
 
 from __future__ import annotations
@@ -21,15 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._input.grouping import concatenate_ranges, places_within
+from skrank_metrics._input.grouping import places_within
 
 T = TypeVar("T", np.float64, np.intp)
 
-# Sums over subsets of so many documents do not overflow, and so few are quicker to add one by one.
+# Adding documents one by one is quicker up to this size of a group, and sums over its subsets do not overflow.
 LONGEST_SHORT = 1000
-# Groups of smaller mean stop probabilities would lose digits to a difference.
+# Below this mean stop probability, differences lose too many digits.
 WEAK_STOP = 1 / 32
-# Nodes to interpolate between values that differ by less than the factor e.
+# Interpolation between values that differ by less than the factor e is exact to all digits with so many nodes.
 N_NODES = 24
 
 
@@ -83,14 +86,12 @@ def mean_gains(gains: FloatArray, groups: TieGroups | None) -> FloatArray:
 
 
 def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:
-    """Make a product over ranks of 1 - stop its expectation: hazard_j = 1 - Q_{j+1} / Q_j.
+    """Replace stop probabilities by hazards, whose product of 1 - hazard is the expected product of 1 - stop.
 
-    Q_j is the mean over subsets of j documents of the group of the product of (1 - stop), the probability to be still
-    reading after j of them. If all stop probabilities are 0 or 1, hazard_j = r / (t - j). Hazards beyond ``depth``, and
-    where Q_j is 0, are never used.
-
-    With e_j the sum over these subsets, and D_j the same with each product times the sum of the stops of the other
-    documents, hazard_j = D_j / e_j / (t - j), without the cancellation of 1 - Q_{j+1} / Q_j.
+    Let e_j be the sum over subsets of j documents of the group of the product of q = 1 - stop, and D_j the same with
+    each product times the sum of the stops of the other documents. The probability to be still reading after j
+    documents is Q_j = e_j / binomial(t, j), and hazard_j = 1 - Q_{j+1} / Q_j = D_j / (e_j (t - j)), which has no
+    cancellation. If all stops are 0 or 1, it is r / (t - j). Hazards beyond ``depth`` or behind Q_j = 0 are not used.
     """
     if groups is None:
         return stops
@@ -101,7 +102,7 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
     open_groups, weak = (sizes > 1) & (total > 0), total < WEAK_STOP * sizes
 
     def width(chosen: IntArray) -> int:
-        # Q_j is at most the j-th power of its mean factor (Maclaurin), which underflows somewhere.
+        # By Maclaurin's inequality Q_j is at most (1 - mean stop)^j, which underflows at some j.
         lowest = (total[chosen] / sizes[chosen]).min()
         reached = math.inf if lowest >= 1 else -746 / math.log1p(-lowest)
         return math.ceil(min(sizes[chosen].max(), depth, reached))
@@ -110,7 +111,7 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
         cells = slice(groups.starts[group], groups.starts[group] + sizes[group])
         _set_long_group(effective.ravel()[cells], width(np.array([group])))
     largest = 4
-    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, or a large group would widen all others
+    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, as the largest group gives the width
         similar = open_groups & (sizes > largest // 4) & (sizes <= min(largest, LONGEST_SHORT))
         for chosen in (np.flatnonzero(similar & weak), np.flatnonzero(similar & ~weak)):
             if len(chosen):
@@ -122,13 +123,14 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
 
 
 def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, width: int, weak: bool) -> None:
-    """Replace stops by hazards, document by document for all groups at once."""
+    """Replace the stops of several groups by hazards, adding document by document to all at once."""
     n = len(sizes)
-    cells, owner = concatenate_ranges(starts, sizes), np.repeat(np.arange(n), sizes)
+    place, owner = places_within(sizes), np.repeat(np.arange(n), sizes)
+    cells = starts.take(owner) + place
     values = stops.take(cells)
     can_stop = np.flatnonzero(values)
     counts = np.bincount(owner.take(can_stop), minlength=n)
-    by_count = np.argsort(-counts)  # so that the groups that have a further document are the first columns
+    by_count = np.argsort(-counts)  # groups with a further document come first
     column = np.empty_like(by_count)
     column[by_count] = np.arange(n)
     columns = column.take(owner)
@@ -136,24 +138,24 @@ def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, widt
     steps.ravel()[places_within(counts) * n + columns.take(can_stop)] = values.take(can_stop)
     left = _stops_left(steps, counts[by_count], sizes[by_count], width, weak)
 
-    place = places_within(sizes)
-    within = place < width
-    cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
+    if width < sizes.max():
+        within = place < width
+        cells, place, columns, owner = cells[within], place[within], columns[within], owner[within]
     stops[cells] = np.minimum(left.take(place * n + columns) / (sizes.take(owner) - place), 1.0)
 
 
 def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int, weak: bool) -> FloatArray:
-    """Give D_j / e_j for j < ``width``, one column per group, those with most stops above 0 first.
+    """D_j / e_j for j < ``width``, one column per group, groups with most stops above 0 first.
 
-    A further document adds (1 - stop) e_{j-1} to e_j, and (1 - stop) D_{j-1} + stop e_j to D_j. Documents without stop
-    need no step: e_j of z of them is a binomial coefficient.
+    A further document adds q e_{j-1} to e_j, and q D_{j-1} + stop e_j to D_j. Documents with stop 0 need no step: of z
+    of them, e_j is binomial(z, j).
     """
     j = np.arange(width + 1.0)[:, None]
     zeros = sizes - counts
     z = np.arange(zeros.max() + 1)
     e = np.cumprod(np.vstack([np.ones(len(z)), np.maximum(z + 1 - j[1:], 0.0) / j[1:]]), axis=0).take(zeros, axis=1)
     d = np.zeros(e.shape if weak else (0, 0))
-    active = np.searchsorted(-counts, -np.arange(len(stops)))  # groups that have a further document
+    active = np.searchsorted(-counts, -np.arange(len(stops)))  # number of groups with a further document
     last = np.minimum(width + 1, np.maximum.accumulate(zeros)[active - 1] + np.arange(len(stops)) + 2)
     for stop, n_groups, end in zip(stops, active.tolist(), last.tolist(), strict=True):
         e_m, d_m, stop = e[:end, :n_groups], d[:end, :n_groups], stop[:n_groups]
@@ -163,7 +165,7 @@ def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int
             d_m[1:] += from_previous
         e_m[1:] += (1 - stop) * e_m[:-1]
     known = np.maximum(e[:-1], np.finfo(np.float64).tiny)
-    # The difference is D_j / e_j, too, and takes a third of the time; of weak stops it would lose digits.
+    # The difference equals D_j / e_j in a third of the time, but loses digits if stops are weak.
     return d[:-1] / known if weak else np.maximum(sizes - j[:-1] - j[1:] * (e[1:] / known), 0.0)
 
 
@@ -171,9 +173,9 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
     """Replace the first ``width`` stops of one group by hazards.
 
     e_j is the coefficient of x^j in P(x) = prod(1 + q x) with q = 1 - stop, and D_j that in P(x) sum(stop / (1 + q x)).
-    If coins show heads with probability h = q v / (1 + q v), P(v exp(ia)) / P(v) is the characteristic function of the
-    number of heads, and its Fourier transform e_j v^j / P(v). That has all digits for j within two standard deviations
-    of the mean, so v grows until all j are covered.
+    Tossing a coin per document that shows heads with probability h = q v / (1 + q v) gives j heads with probability
+    e_j v^j / P(v), the Fourier transform of the characteristic function P(v exp(ia)) / P(v) (Hong 2013). It has all
+    digits for j within two standard deviations of the mean, so v grows until all j are covered.
     """
     q, counts, weights = _distinct(stops[stops < 1])
     left = np.full(width, float(np.count_nonzero(stops == 1)))
@@ -188,7 +190,7 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
         log_v, step = log_v + step, 8 / (1 + 2 * deviation)
         end = min(int(mean + 2 * deviation) + 1, last)
         if end > done:
-            n = 2 * int(8 * deviation) + 40  # numbers of heads further from the mean are too rare to be seen
+            n = 2 * int(8 * deviation) + 40  # other numbers of heads are too rare to be seen
             angle = np.linspace(0, np.pi, n // 2 + 1)[:, None]
             half = np.sin(angle / 2) ** 2
             x, lost = 1 - 2 * half * h + 1j * np.sin(angle) * h, 4 * half * (h * tails)  # |x|^2 = 1 - lost
@@ -203,10 +205,9 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
 
 
 def _distinct(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Distinct values of q = 1 - stop, how often each occurs, and the sum of its stops.
+    """Distinct values of q = 1 - stop, the number of documents with each, and the sum of their stops.
 
-    Many values that differ by less than the factor e are replaced by Chebyshev nodes in log q, between which smooth
-    functions are interpolated to all digits.
+    Many values within a factor e are replaced by Chebyshev nodes in log q, to which their numbers and sums are spread.
     """
     values, places = np.unique(1 - stops, return_inverse=True)
     columns = np.stack([np.bincount(places), np.bincount(places, weights=stops)])

@@ -62,7 +62,7 @@ class BoundMetric:
                 )
         if "replace_undefined_by" in self.params and self.always_defined:
             raise ValueError(
-                f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False, since a count is "
+                f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False: counts are "
                 f"always defined; got {self.replace_undefined_by}."
             )
 

@@ -34,9 +34,15 @@ class UnknownParameterError(TypeError, ValueError):
 class Reference:
     """The paper that defines a metric."""
 
-    short: str
-    text: str
+    text: str  # begins with the authors and the year: "A. Author, B. Author (2000)."
     doi: str
+
+    @property
+    def short(self) -> str:
+        """Names and year: "Author & Author 2000"."""
+        authors, year = self.text.split("). ")[0].split(" (")
+        first, *others = (re.sub(r"\w\. ", "", author) for author in authors.split(", "))
+        return f"{first} et al. {year}" if len(others) > 1 else f"{' & '.join([first, *others])} {year}"
 
     @property
     def url(self) -> str:

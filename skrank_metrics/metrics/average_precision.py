@@ -14,19 +14,15 @@ from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _BUCKLEY = Reference(
-    "Buckley & Voorhees 2000",
-    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.",
-    "10.1145/345508.345543",
+    "C. Buckley, E. M. Voorhees (2000). Evaluating evaluation measure stability. SIGIR 2000.", "10.1145/345508.345543"
 )
 
 _SAKAI = Reference(
-    "Sakai 2007",
     "T. Sakai (2007). On the reliability of information retrieval metrics based on graded relevance. Information "
     "Processing & Management 43(2).",
     "10.1016/j.ipm.2006.07.020",
 )
 _BPREF = Reference(
-    "Buckley & Voorhees 2004",
     "C. Buckley, E. M. Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR 2004.",
     "10.1145/1008992.1009000",
 )

@@ -10,7 +10,6 @@ from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _JARVELIN = Reference(
-    "Järvelin & Kekäläinen 2002",
     "K. Järvelin, J. Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4).",
     "10.1145/582415.582418",
 )

@@ -14,15 +14,12 @@ from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _MANNING = Reference(
-    "Manning et al. 2008",
     "C. D. Manning, P. Raghavan, H. Schütze (2008). Introduction to Information Retrieval, chapter 8.",
     "10.1017/CBO9780511809071",
 )
 
 _RIJSBERGEN = Reference(
-    "van Rijsbergen 1974",
-    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).",
-    "10.1108/eb026584",
+    "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).", "10.1108/eb026584"
 )
 
 _Divisor = Annotated[

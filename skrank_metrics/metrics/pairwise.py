@@ -8,34 +8,26 @@ import numpy as np
 
 from skrank_metrics._engine.gains import RelevanceGain, linear_gain
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Option, RelevanceThreshold
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _KENDALL = Reference(
-    "Kendall 1938",
-    "M. G. Kendall (1938). A new measure of rank correlation. Biometrika 30.",
-    "10.1093/biomet/30.1-2.81",
+    "M. G. Kendall (1938). A new measure of rank correlation. Biometrika 30.", "10.1093/biomet/30.1-2.81"
 )
 _KENDALL_TIES = Reference(
-    "Kendall 1945",
-    "M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).",
-    "10.1093/biomet/33.3.239",
+    "M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3).", "10.1093/biomet/33.3.239"
 )
 _SPEARMAN = Reference(
-    "Spearman 1904",
     "C. Spearman (1904). The proof and measurement of association between two things. The American Journal of "
     "Psychology 15(1).",
     "10.2307/1412159",
 )
 _JOACHIMS = Reference(
-    "Joachims 2002",
-    "T. Joachims (2002). Optimizing search engines using clickthrough data. KDD 2002.",
-    "10.1145/775047.775067",
+    "T. Joachims (2002). Optimizing search engines using clickthrough data. KDD 2002.", "10.1145/775047.775067"
 )
 _HANLEY = Reference(
-    "Hanley & McNeil 1982",
     "J. A. Hanley, B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic "
     "(ROC) curve. Radiology 143(1).",
     "10.1148/radiology.143.1.7063747",
@@ -44,13 +36,7 @@ _HANLEY = Reference(
 _NO_PAIRS = "no two documents with different labels"
 
 _Normalize = Annotated[
-    Any,
-    Option(
-        "Whether to divide by the number of pairs with different labels.",
-        lambda value, name: check_choice(value, name, (True, False)),
-        "bool",
-        "bool",
-    ),
+    Any, Option("Whether to divide by the number of pairs with different labels.", check_bool, "bool", "bool")
 ]
 
 

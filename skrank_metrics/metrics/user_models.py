@@ -14,22 +14,17 @@ from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
 _CRASWELL = Reference(
-    "Craswell 2009",
-    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.",
-    "10.1007/978-0-387-39940-9_488",
+    "N. Craswell (2009). Mean reciprocal rank. Encyclopedia of Database Systems.", "10.1007/978-0-387-39940-9_488"
 )
 _CHAPELLE = Reference(
-    "Chapelle et al. 2009",
     "O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.",
     "10.1145/1645953.1646033",
 )
 _MOFFAT = Reference(
-    "Moffat & Zobel 2008",
     "A. Moffat, J. Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1).",
     "10.1145/1416950.1416952",
 )
 _CASCADE = Reference(
-    "Craswell et al. 2008",
     "N. Craswell, O. Zoeter, M. Taylor, B. Ramsey (2008). An experimental comparison of click position-bias models. "
     "WSDM 2008.",
     "10.1145/1341531.1341545",

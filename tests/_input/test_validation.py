@@ -292,7 +292,7 @@ def test_masked_ids_are_not_ids(call):
         ("err", {"gain": "exp"}, ValueError, r"gain must be one of .* got 'exp'. Did you mean 'exp2'"),
         ("q_measure", {"beta": -1}, ValueError, "beta must be a number in \\[0, inf\\); got -1"),
         ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
-        ("neg_kendall_tau_distance", {"normalize": "yes"}, ValueError, "normalize must be one of .* got 'yes'"),
+        ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
         ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
         ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg"),
     ],

@@ -21,7 +21,7 @@ from skrank_metrics.metrics._options import RelevanceThreshold
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
-TOY = Reference("Toy 2026", "T. Toy (2026). Toys as metrics.", "10.1000/182")
+TOY = Reference("T. Toy (2026). Toys as metrics.", "10.1000/182")
 
 
 @metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, reference=TOY)

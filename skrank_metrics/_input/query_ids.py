@@ -81,8 +81,8 @@ def check_aligned(**columns: Any) -> None:
 
     Rows are taken by position, as in scikit-learn. Other labels, or the same labels in another order, mean that one
     column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A new
-    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for scores, which models
-    return by position.
+    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for predictions that were put
+    into a new Series.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -90,7 +90,8 @@ def check_aligned(**columns: Any) -> None:
             continue
         new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         reordered = _same_labels(one, other)
-        if new and (not reordered or "y_score" in new):
+        # Predictions put into a new Series have no name, unlike a column of a frame.
+        if new and (not reordered or ("y_score" in new and getattr(columns["y_score"], "name", None) is None)):
             continue
         got = "the same labels in different orders" if reordered else "different labels"
         raise ValueError(

@@ -58,10 +58,14 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
-            row = int(np.argmax(queries.codes != other.codes))
+            # Of rows that are grouped otherwise, the names may be equal; those of an earlier row then are not.
+            last = int(np.argmax(queries.codes != other.codes))
+            names = ((queries.ids[queries.codes[row]], other.ids[other.codes[row]], row) for row in range(last, -1, -1))
+            one, another, row = next(
+                (found for found in names if repr(found[0]) != repr(found[1])), ("ids", "ids", last)
+            )
             raise ValueError(
-                f"{first} must agree with {name}; got {queries.ids[queries.codes[row]]!s} and "
-                f"{other.ids[other.codes[row]]!s} at row {row}. Pass one of the two."
+                f"{first} must agree with {name}; got {one} and {another} at row {row}. Pass one of the two."
             )
     return queries
 
@@ -77,8 +81,8 @@ def check_aligned(**columns: Any) -> None:
 
     Rows are taken by position, as in scikit-learn. Other labels, or the same labels in another order, mean that one
     column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A new
-    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for scores, which models
-    return by position.
+    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for predictions that were put
+    into a new Series.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -86,7 +90,8 @@ def check_aligned(**columns: Any) -> None:
             continue
         new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         reordered = _same_labels(one, other)
-        if new and (not reordered or "y_score" in new):
+        # Predictions put into a new Series have no name, unlike a column of a frame.
+        if new and (not reordered or ("y_score" in new and getattr(columns["y_score"], "name", None) is None)):
             continue
         got = "the same labels in different orders" if reordered else "different labels"
         raise ValueError(

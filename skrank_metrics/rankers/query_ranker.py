@@ -212,7 +212,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If some queries are among those of the fit. If all are, with the same numbers of documents, the training
             part is scored on purpose.
         """
-        check_rows(X, y=y)
+        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
+        check_consistent_length(X, check_label_column(y))
+        query_ids(count_rows(X), "QueryRanker.score", X=X, **columns)
         score = RankingScore((get_metric("ndcg@10"),), 0)
         return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
 

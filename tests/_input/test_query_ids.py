@@ -41,6 +41,8 @@ def test_qid_and_the_index_of_y_must_agree():
     assert found(CARRIED, qid=["a", "b", "b"]) == ["a", "b", "b"]  # other names of the same queries
     with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got 5 and 6 at row 1"):
         found(CARRIED, qid=[5, 5, 6])
+    with pytest.raises(ValueError, match="got 6 and 5 at row 0"):  # at row 1, both say 6
+        found(CARRIED, qid=[6, 6, 6])
 
 
 @pytest.mark.parametrize("y", [[1, 0, 2], np.array([1, 0, 2]), pd.Series([1, 0, 2]), pl.Series([1, 0, 2])])

@@ -261,3 +261,23 @@ def test_what_the_error_says_of_qid_and_routing_is_so():
         RFECV(QueryRanker(Ridge()), scoring=SCORER, cv=QueryKFold(4), importance_getter="estimator_.coef_").fit(
             X, Y, groups=QID
         )
+
+
+def test_score_checks_the_rows_of_its_ids_too():
+    frame = pd.DataFrame({"x": X[:, 0], "y": Y, "qid": QID}).sample(frac=1, random_state=3)
+    ranker = QueryRanker(Ridge()).fit(frame[["x"]], frame.y, qid=frame.qid)
+    with pytest.raises(ValueError, match="qid must have the same index as X; got the same labels in different orders"):
+        ranker.score(frame[["x"]].sort_index(), frame.y.to_numpy(), qid=frame.qid)
+    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of X"):
+        ranker.score(frame[["x"]].set_axis(pd.Index(frame.y, name="qid")), frame.y.to_numpy(), qid=frame.qid.to_numpy())
+
+
+def test_a_column_of_scores_is_no_fresh_series():
+    frame = pd.DataFrame({"score": X[:, 0], "y": Y, "qid": QID})
+    shuffled = frame.sample(frac=1, random_state=3)
+    with pytest.raises(
+        ValueError, match="y_score must have the same index as y_true; got the same labels in different"
+    ):
+        ndcg_score(shuffled.y, frame.score, qid=shuffled.qid)
+    fresh = pd.Series(shuffled.score.to_numpy())
+    assert ndcg_score(shuffled.y, fresh, qid=shuffled.qid) == ndcg_score(frame.y, frame.score, qid=frame.qid)

@@ -182,7 +182,8 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, its ``cv`` is an iterator, or weights are missing.
+        one of its metrics, its ``cv`` is an iterator or splits the data into another number of folds than in the
+        search, or weights are missing.
 
     Examples
     --------
@@ -271,13 +272,18 @@ def _cv_of(search: Any) -> Any:
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
-    """Largest difference between the values of folds and those in the search, if their numbers are equal."""
+    """Largest difference between the values of folds and those in the search."""
+    n_folds = len(next(iter(next(iter(evaluation.folds.values())).values())))
+    if n_folds != search.n_splits_:
+        raise ValueError(
+            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, and the "
+            f"search had {search.n_splits_}."
+        )
     differences = [
         abs(value - search.cv_results_[f"split{fold}_test_{name}"][row])
         for row, folds in zip(rows, evaluation.folds.values(), strict=True)
         for name, metric in metrics.items()
         for fold, value in enumerate(folds[str(metric)])
-        if len(folds[str(metric)]) == search.n_splits_
     ]
     return float(np.nanmax(differences, initial=0.0))
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, LeaveOneGroupOut, RandomizedSearchCV
 from xgboost import XGBRanker
 
 from skrank_metrics import (
@@ -215,6 +215,15 @@ def test_other_rows_than_in_the_search_are_the_first_thing_to_read(search):
     warning = f"differ from the search by up to {found.changed:.4f}: folds or models are random, or the data, the order"
     assert text.index("Fitted again, folds") < text.index(warning) < text.index("The best is compared")
     assert "Fitted again, folds" not in str(search_report(*search, Y, qid=QID))
+
+
+def test_another_number_of_folds_than_in_the_search():
+    rows = QID < 12
+    search = ridge_search(cv=LeaveOneGroupOut()).fit(X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows])
+    fewer = QID < 8
+    message = "X, y and qid must be those of the search; got data that its cv splits into 8 folds, .* search had 12"
+    with pytest.raises(ValueError, match=message):
+        search_report(search, X[fewer], Y[fewer], qid=QID[fewer])
 
 
 def test_a_lead_that_is_negative_is_of_a_better_candidate(found):

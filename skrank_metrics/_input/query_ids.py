@@ -146,7 +146,10 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         missing = array != array
     if np.any(missing):
         row = int(np.argmax(missing))
-        raise ValueError(f"{name} must not hold missing ids; got {array[row]} at row {row}.")
+        kind, hint = (
+            ("values", " Fill them, for example strings with by.fillna('unknown').") if name == "by" else ("ids", "")
+        )
+        raise ValueError(f"{name} must not hold missing {kind}; got {array[row]} at row {row}.{hint}")
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
 

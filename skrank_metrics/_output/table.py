@@ -39,8 +39,8 @@ def signed(value: Any) -> str:
 
 
 def plus_minus(value: tuple[float, float]) -> str:
-    """Format a mean and its spread."""
-    return "{:.4f} ± {:.4f}".format(*value)
+    """Format a mean and its spread; a mean of NaN is none."""
+    return "none" if np.isnan(value[0]) else "{:.4f} ± {:.4f}".format(*value)
 
 
 def p_text(p: float) -> str:

@@ -57,9 +57,11 @@ class Candidate:
 
     @property
     def verdict(self) -> str:
-        """Whether it is significantly different from the best, or why that is not known."""
+        """How it differs significantly from the best, "no" if it does not, or why that is not known."""
         if self.pair is not None:
-            return "yes" if self.pair.p_adjusted <= LEVEL else "no"
+            # Per query, even the best of the search may be behind.
+            different = "worse" if self.pair.difference > 0 else "better"
+            return different if self.pair.p_adjusted <= LEVEL else "no"
         failed = np.isnan(list(self.mean.values())).any()
         return "best" if self.rank == 1 else "failed" if failed else "not tested"
 
@@ -83,7 +85,7 @@ class SearchReport(Result):
         ranks them, and the metrics of all scorers that share these. Its reports can be passed to compare.
     changed : float
         Largest difference between a fold's value here and in the search. Above 0 if folds or models are random, or if
-        the data are not those of the search.
+        the data, the order of their rows or the weights are not those of the search.
     """
 
     metric: str
@@ -103,16 +105,18 @@ class SearchReport(Result):
             Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
             Table(("rank", *lead), leads),
             *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
+        ]
+        if self.changed > 1e-9:
+            parts.append(
+                f"Fitted again, folds differ from the search by up to {self.changed:.4f}: folds or models are random, "
+                "or the data, the order of their rows or the weights are not those of the search."
+            )
+        return [
+            *parts,
             "The best is compared with each other candidate per query, out of fold, both fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
             f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
         ]
-        if self.changed > 1e-9:
-            parts.append(
-                f"Fitted again, folds differ by up to {self.changed:.4f}: folds or models are random, or data or "
-                "weights are not those of the search."
-            )
-        return parts
 
     def _columns(self) -> dict[str, Any]:
         found = self.candidates
@@ -155,7 +159,8 @@ def search_report(
     qid : array-like of shape (n_documents,), default=None
         Query ids; None means those in the index of ``y``.
     metric : str, default=None
-        Key of the search's ``scoring`` to rank by; None means the metric that the search was refitted by.
+        Key of the search's ``scoring`` to rank by, or the name of the metric if there is a single scorer. If None, the
+        metric that the search was refitted by.
     n_candidates : int, default=10
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
@@ -177,7 +182,8 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, its ``cv`` is an iterator, or weights are missing.
+        one of its metrics, its ``cv`` is an iterator or splits the data into another number of folds than in the
+        search, or weights are missing.
 
     Examples
     --------
@@ -266,13 +272,18 @@ def _cv_of(search: Any) -> Any:
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
-    """Largest difference between the values of folds and those in the search, if their numbers are equal."""
+    """Largest difference between the values of folds and those in the search."""
+    n_folds = len(next(iter(next(iter(evaluation.folds.values())).values())))
+    if n_folds != search.n_splits_:
+        raise ValueError(
+            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, and the "
+            f"search had {search.n_splits_}."
+        )
     differences = [
         abs(value - search.cv_results_[f"split{fold}_test_{name}"][row])
         for row, folds in zip(rows, evaluation.folds.values(), strict=True)
         for name, metric in metrics.items()
         for fold, value in enumerate(folds[str(metric)])
-        if len(folds[str(metric)]) == search.n_splits_
     ]
     return float(np.nanmax(differences, initial=0.0))
 
@@ -308,7 +319,9 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
 
 
 def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> str:
-    """Key of the metric to rank by, by default that of ``refit``."""
+    """Key of the metric to rank by, by default that of ``refit``; a single metric also goes by its own name."""
+    if [metric] == [str(only) for only in metrics.values()]:
+        return next(iter(metrics))
     if metric is None:
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
         metric = chosen if chosen in metrics else next(iter(metrics))

@@ -44,8 +44,8 @@ class WithinNoise:
         name = self.prefer.removeprefix("-")
         if name not in params:
             raise ValueError(
-                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} If only some "
-                "have it, pass a function of the parameters."
+                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} A candidate "
+                f"has {', '.join(params)}. If only some have it, pass a function of the parameters."
             )
         if not isinstance(params[name], Real):
             raise TypeError(
@@ -62,9 +62,11 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        others = [name for name in known if name != metric]
+        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
-            f"{', '.join(known)}.{nearest(metric, known)}"
+            f"{', '.join(known)}.{hint}"
         )
     return np.column_stack(columns)
 

@@ -37,7 +37,7 @@ class Pair:
     wins, ties, losses : int
         Number of queries on which the first is better, equal and worse.
     effect_size : float
-        The difference divided by the standard deviation of the differences.
+        The difference divided by the standard deviation of the differences; NaN if there is only one query.
     n_queries : int
         Number of queries with a value in both and a weight above 0.
     differences, qid : ndarray of shape (n_queries,)
@@ -105,6 +105,7 @@ class Comparison(Result):
         return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
 
     def _parts(self) -> list[Part]:
+        correction = statistics.CORRECTIONS[self.correction]
         columns = (
             Column(None, names=("first",)),
             Column(None, names=("second",)),
@@ -112,9 +113,9 @@ class Comparison(Result):
             Column("difference", signed),
             Column(f"{self.confidence:.0%} interval", signed, ("low", "high")),
             *("wins", "ties", "losses"),
-            Column("effect size", "{:+.2f}".format, ("effect_size",)),
+            Column("effect size", _effect_text, ("effect_size",)),
             Column("p", p_text, ("p_value",)),
-            Column("adjusted p", p_text, ("p_adjusted",)),
+            Column("adjusted p" if correction else None, p_text, ("p_adjusted",)),
             Column(None, names=("n_queries",)),
         )
         rows = [
@@ -130,15 +131,19 @@ class Comparison(Result):
             ", ".join(f"{pair.first} and {pair.second}" for pair in pairs)
             for pairs in (self.significant(), [pair for pair in self.pairs if np.isnan(pair.p_value)])
         )
+        adjusted = f"Adjusted: {correction}, {counted(len(self.pairs), 'pair')}. " if correction else ""
         queries = f"{f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}"
         return [
             f"{self.metric}, {queries}, {statistics.TESTS[self.test]}",
             Table(columns, rows),
-            f"Adjusted: {statistics.CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
-            f"Intervals: {statistics.METHOD}, not adjusted{statistics.NONE if some_lack_one else ''}.",
+            f"{adjusted}Intervals: {statistics.METHOD}, not adjusted{statistics.NONE if some_lack_one else ''}.",
             f"Significantly different at {1 - self.confidence:.2g}: {different or 'none'}.",
             *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
         ]
+
+
+def _effect_text(size: float) -> str:
+    return "none" if np.isnan(size) else f"{size:+.2f}"
 
 
 def compare(

@@ -115,7 +115,8 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
 def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     if np.shape(by) != (n_expected,):
-        raise ValueError(f"by must hold one value per {what}, {n_expected} in all; got shape {np.shape(by)}.")
+        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
+        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
     values = check_ids(by, n_expected, "by")
     if two_dimensional:
         return values

@@ -116,7 +116,10 @@ class RankingReport(Result):
             return {}
         slices = group_rows(self.by)
         return {
-            name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
+            # An array of objects may hold np.str_, which prints as np.str_('DE').
+            name.item() if isinstance(name, np.character | np.bool_) else name: make_report(
+                self._evaluation.part(np.flatnonzero(slices.codes == number))
+            )
             for number, name in enumerate(slices.ids.tolist())
         }
 

@@ -102,7 +102,7 @@ TESTS = {
     "t": "paired t-test",
     "wilcoxon": "Wilcoxon signed-rank test",
 }
-CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: "no correction"}
+CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: ""}
 
 # With at most this many differences, the Wilcoxon test tries all signs.
 N_ENUMERATED = 13

@@ -19,6 +19,7 @@ HEADS = ["mean over queries", "std over folds", "undefined queries", "share with
         (signed, 0.5, "+0.5000"),
         (signed, (-0.25, 0.5), "[-0.2500, +0.5000]"),
         (plus_minus, (0.5, 0.125), "0.5000 ± 0.1250"),
+        (plus_minus, (math.nan, math.nan), "none"),
         (p_text, 0.05, "0.0500"),
         (p_text, 5e-5, "0.0001"),
         (p_text, 4.9e-5, "<0.0001"),

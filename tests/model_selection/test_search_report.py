@@ -1,4 +1,4 @@
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, LeaveOneGroupOut, RandomizedSearchCV
 from xgboost import XGBRanker
 
 from skrank_metrics import (
@@ -85,7 +85,7 @@ def test_reads_well_and_converts(found):
 def test_text_and_frame_show_the_candidates(found):
     lines = [line.split() for line in str(found).splitlines()]
     for c in found.candidates:
-        verdict = "best" if c.pair is None else "yes" if c.pair.p_adjusted <= 0.05 else "no"
+        verdict = "best" if c.pair is None else "worse" if c.pair.p_adjusted <= 0.05 else "no"
         ranked_by = [f"{c.mean['ndcg@10']:.4f}", "±", f"{c.std['ndcg@10']:.4f}"]
         assert [f"alpha={c.params['estimator__alpha']}", str(c.rank), *ranked_by, verdict] in lines
         assert [str(c.rank), f"{c.mean['map']:.4f}", "±", f"{c.std['map']:.4f}"] in lines
@@ -159,7 +159,7 @@ def test_failed_candidates_are_last_and_not_fitted_again():
     found = search_report(search, X, Y, qid=QID, random_state=0)
     assert [candidate.params["estimator__alpha"] for candidate in found.candidates][-1] == -1.0
     assert len(found.evaluation.reports) == 2
-    assert str(found).splitlines()[4].endswith("failed")
+    assert str(found).splitlines()[4].split()[-2:] == ["none", "failed"]
     assert found.candidates[2].pair is None
     assert found.changed == pytest.approx(0, abs=1e-12)
     search.set_params(param_grid={"estimator__alpha": [-1.0, 1.0]}).fit(X, with_qid(Y, QID))
@@ -204,7 +204,43 @@ def test_randomized_search_and_random_folds():
     search = ridge_search(RandomizedSearchCV, n_iter=2, random_state=0, cv=QueryKFold(3, shuffle=True))
     found = search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)
     assert len(found.candidates) == 2
-    assert "folds or models are random" in str(found)
+    assert "folds or models are random" in " ".join(str(found).split())
+
+
+def test_other_rows_than_in_the_search_are_the_first_thing_to_read(search):
+    half = slice(len(X) // 2)
+    found = search_report(search[0], search[1][half], Y[half], qid=QID[half])
+    assert found.changed > 0.01
+    text = " ".join(str(found).split())
+    warning = f"differ from the search by up to {found.changed:.4f}: folds or models are random, or the data, the order"
+    assert text.index("Fitted again, folds") < text.index(warning) < text.index("The best is compared")
+    assert "Fitted again, folds" not in str(search_report(*search, Y, qid=QID))
+
+
+def test_another_number_of_folds_than_in_the_search():
+    rows = QID < 12
+    search = ridge_search(cv=LeaveOneGroupOut()).fit(X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows])
+    fewer = QID < 8
+    message = "X, y and qid must be those of the search; got data that its cv splits into 8 folds, .* search had 12"
+    with pytest.raises(ValueError, match=message):
+        search_report(search, X[fewer], Y[fewer], qid=QID[fewer])
+
+
+def test_a_lead_that_is_negative_is_of_a_better_candidate(found):
+    second = found.candidates[1]
+    verdicts = {
+        (lead, p): replace(second, pair=replace(second.pair, difference=lead, p_adjusted=p)).verdict
+        for lead, p in [(0.1, 0.05), (-0.1, 0.05), (0.1, 0.06), (-0.1, 0.06), (0.1, np.nan)]
+    }
+    assert list(verdicts.values()) == ["worse", "better", "no", "no", "no"]
+
+
+def test_a_single_metric_goes_by_its_own_name():
+    search = ridge_search(scoring=get_ranking_scorer("ndcg@10"), refit=True).fit(X, with_qid(Y, QID))
+    for metric in ("ndcg@10", "score", None):
+        assert search_report(search, X, Y, qid=QID, metric=metric).metric == "ndcg@10"
+    with pytest.raises(ValueError, match=r"metric must be one of \['score'\]; got 'map'"):
+        search_report(search, X, Y, qid=QID, metric="map")
 
 
 def test_halving_shows_each_candidate_on_its_last_rung():
@@ -287,7 +323,7 @@ def test_candidates_are_compared_by_the_response_method_of_the_scorer(given, met
     (first, _), (second, _) = (by_hand(LogisticRegression(**c.params), method) for c in found.candidates)
     assert found.candidates[1].pair.difference == pytest.approx((first - second).mean(), rel=1e-12)
     assert found.candidates[1].pair.difference > 0
-    assert found.candidates[1].verdict == ("yes" if method == "predict" else "no")
+    assert found.candidates[1].verdict == ("worse" if method == "predict" else "no")
 
 
 WEIGHTS = np.where(QID % 4 == 0, 20.0, 0.25)

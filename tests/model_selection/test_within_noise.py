@@ -96,7 +96,26 @@ def test_equal_candidates_and_constant_distances():
             ValueError,
             "test_ratio must be a number in \\(0, inf\\) or None; got 0",
         ),
-        (lambda: within_noise("map", prefer="size")(results([1, 2])), ValueError, "got 'map' and a search by score"),
+        (
+            lambda: within_noise("map", prefer="size")(results([1, 2])),
+            ValueError,
+            "got 'map' and a search by score. Leave metric out",
+        ),
+        (
+            lambda: within_noise("map", prefer="size")(results([1, 2], metric="mrr")),
+            ValueError,
+            "got 'map' and a search by mrr.$",
+        ),
+        (
+            lambda: within_noise(prefer="size")({"params": [{}], "split0_test_score": [1.0]}),
+            ValueError,
+            "got 'score' and a search by score.$",
+        ),
+        (
+            lambda: by_hand(results([1, 2], params=[{"estimator__alpha": 1, "b": 2}]), prefer="-alpha"),
+            ValueError,
+            "got 'alpha'. A candidate has estimator__alpha, b. If only some",
+        ),
         (lambda: by_hand(results([1, 2]), prefer="sise"), ValueError, "got 'sise'. Did you mean 'size'"),
         (
             lambda: by_hand(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),

@@ -138,6 +138,18 @@ def test_one_query_has_no_interval_and_no_verdict():
     assert np.isnan(comparison.pairs[0].interval).all()
     assert comparison.pairs[0].p_value == 1.0
     assert "none for fewer than two queries" in " ".join(str(comparison).split())
+    assert np.isnan(comparison.pairs[0].effect_size)
+    # Difference, interval, wins, ties, losses, effect size and p-values.
+    assert "+0.5000 none 1 0 0 none 1.0000 1.0000" in " ".join(str(comparison).split())
+
+
+def test_without_a_correction_nothing_is_called_adjusted(reports):
+    comparison = compare(reports, "mrr", correction=None, random_state=0)
+    text = str(comparison)
+    assert "adjusted p" not in " ".join(text.split())
+    assert "Adjusted" not in text
+    assert comparison.to_frame()["p_adjusted"].tolist() == [pair.p_value for pair in comparison.pairs]
+    assert "Adjusted: Benjamini-Hochberg, 3 pairs." in str(compare(reports, "mrr", correction="bh"))
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,14 @@ def test_slices_in_two_dimensions_and_with_weights():
     assert report.slices["y"].weights.tolist() == [3, 1]
 
 
+def test_slices_of_an_array_of_objects_have_plain_keys():
+    by = np.empty(4, dtype=object)
+    by[:] = [np.str_("DE"), np.str_("DE"), np.bool_(True), np.bool_(True)]
+    slices = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="mrr", by=by).slices
+    assert [(name, type(name)) for name in slices] == [("DE", str), (True, bool)]
+    assert [part.mean["mrr"] for part in slices.values()] == [1, 1 / 2]
+
+
 def test_slices_may_not_vary_within_a_query():
     with pytest.raises(ValueError, match="by must be constant within a query; got x and y in query 'b'"):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=["x", "x", "y"])
@@ -136,9 +144,13 @@ def test_slices_may_not_vary_within_a_query():
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
-        ("length", r"got shape \(\)"),
-        (["x", None, None], "by must not hold missing ids"),
+        (["x", "x"], r"by must be an array with one value per document, 3 in all; got shape \(2,\)"),
+        ("length", "by must be an array with one value per document, 3 in all; got 'length'"),
+        (0, r"got shape \(\)"),
+        (
+            ["x", None, None],
+            r"by must not hold missing values; got None at row 1\. Fill them, .* by.fillna\('unknown'\)",
+        ),
     ],
 )
 def test_slices_are_one_value_a_document(by, message):

@@ -12,7 +12,7 @@ from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
-NONE = "; none for fewer than two queries that count, or for equal values of an unbounded metric"
+NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12

@@ -293,7 +293,7 @@ def test_equal_differences_are_not_t_tested():
     assert text.endswith("at 0.05: none. Not tested, as all differences are equal: one and other, same and other.")
     unbounded = compare(reports, "dcg", test="t")
     assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
-    assert "none for fewer than two queries that count, or for equal values of an unbounded metric" in " ".join(
+    assert "none for fewer than two queries with a value, or for equal values of an unbounded metric" in " ".join(
         str(unbounded).split()
     )
 

@@ -180,17 +180,17 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
     return int(value)
 
 
-def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, or_else: float | None = 0.0) -> Any:
-    """A float in an interval such as "(0, 1]", or the one other value that is allowed, None or NaN."""
-    other = {None: " or None", 0.0: ""}.get(or_else, " or nan")
-    if value is None and or_else is None:
+def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other: str = "") -> Any:
+    """A float in an interval such as "(0, 1]", or the one ``other`` value that is allowed, "None" or "nan"."""
+    if value is None and other == "None":
         return None
-    expected = f"{name} must be a number in {interval}{other}".replace("a number in (-inf, inf)", "a finite number")
+    allowed = "a finite number" if interval == "(-inf, inf)" else f"a number in {interval}"
+    expected = f"{name} must be {allowed}{f' or {other}' if other else ''}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
     number, (low, high) = float(value), map(float, interval[1:-1].split(","))
     inside = low < number < high or (number == low and "[" in interval) or (number == high and "]" in interval)
-    if not inside and not (np.isnan(number) and other == " or nan"):
+    if not inside and not (np.isnan(number) and other == "nan"):
         raise ValueError(f"{expected}; got {value!r}.")
     return number
 

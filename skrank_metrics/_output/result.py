@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import textwrap
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, ClassVar, TypeAlias
@@ -18,7 +18,7 @@ LIBRARIES = ("pandas", "polars")
 Part: TypeAlias = str | Table
 
 
-class Result:
+class Result(ABC):
     """A title, tables and sentences, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
@@ -101,7 +99,7 @@ class BoundMetric:
     @cached_property
     def replace_undefined_by(self) -> float:
         """Value of undefined queries; NaN leaves them out."""
-        return check_number(self.values["replace_undefined_by"], "replace_undefined_by", or_else=np.nan)
+        return check_number(self.values["replace_undefined_by"], "replace_undefined_by", other="nan")
 
     @property
     def greater_is_better(self) -> bool:

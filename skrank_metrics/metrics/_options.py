@@ -67,7 +67,7 @@ RelevanceThreshold = Annotated[
     Any,
     Option(
         "Smallest label of a relevant document. If None, labels above 0 are relevant.",
-        lambda value, name: check_number(value, name, "(0, inf)", or_else=None),
+        lambda value, name: check_number(value, name, "(0, inf)", other="None"),
         "float or None",
         "float | None",
         "binary",

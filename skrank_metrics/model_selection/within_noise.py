@@ -154,5 +154,5 @@ def within_noise(
     if not isinstance(prefer, str) and not callable(prefer):
         raise TypeError(f"prefer must be the name of a parameter or a function of them; got {prefer!r}.")
     check_number(level, "level", "(0, 1)")
-    check_number(test_ratio, "test_ratio", "(0, inf)", or_else=None)
+    check_number(test_ratio, "test_ratio", "(0, inf)", other="None")
     return WithinNoise(metric, prefer, level, test_ratio)

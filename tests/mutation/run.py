@@ -22,45 +22,59 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import hypothesis  # noqa: F401  loaded once for all mutants, like the next ones
+import catboost  # noqa: F401  loaded once for all mutants, like the next ones
+import hypothesis  # noqa: F401
+import lightgbm  # noqa: F401
+import matplotlib.pyplot  # noqa: F401
 import pandas  # noqa: F401
 import polars  # noqa: F401
 import pyarrow  # noqa: F401
 import pytest
 import scipy.optimize  # noqa: F401
+import scipy.stats
+import sklearn.ensemble  # noqa: F401
 import sklearn.model_selection  # noqa: F401
+import sklearn.pipeline  # noqa: F401
+import xgboost  # noqa: F401
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
-from scipy.stats import binomtest
 
 ROOT = Path(__file__).parents[2]
 # Tests that a mutant of a folder has to fail one of, collected in steps, the quickest first: a failure ends a run.
-TESTS_OF_SPLITTERS = ["splitters"]
-TESTS_OF_METRICS = [
+ENGINE = [
     "_engine _input metrics/test_retrieved.py metrics/test_registry.py reports/test_evaluate.py "
     "integration/test_golden.py integration/test_worked_examples.py",
     "metrics/test_enumeration.py",
     "metrics/test_contract.py",
 ]
+TESTS = {
+    "_engine": ENGINE,
+    "_input": [ENGINE[0], "model_selection/test_with_qid.py model_selection/test_seams.py", *ENGINE[1:]],
+    "_output": ["_output reports", "model_selection/test_search_report.py splitters/test_audit.py test_main.py"],
+    "metrics": ["metrics/test_names.py metrics/test_conventions.py", *ENGINE],
+    "splitters": ["splitters"],
+    "reports": ["reports", "model_selection/test_cross_evaluate.py model_selection/test_search_report.py"],
+    "model_selection": ["model_selection", "test_sklearn_internals.py integration/test_combinations.py"],
+    "rankers": ["rankers", "integration/test_combinations.py"],
+    "displays": ["displays"],
+    "datasets.py": ["test_datasets.py"],
+    "_demo.py": ["test_main.py"],
+    "__main__.py": ["test_main.py"],
+    "_sklearn_internals.py": ["test_sklearn_internals.py", "model_selection", "rankers"],
+}
 # no_square takes seconds, and is about memory.
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", "not no_square"]
-SECONDS = 20  # of processor time for the tests of a step, twice what the longest takes
+SECONDS = 60  # of processor time for the tests of a step, twice what the longest takes
 # Without a decorator such as @metric the package cannot be imported; that would only embellish the figure.
 NOT_RUN = "core/RemoveDecorator"
 
 
-def is_splitter(module: Path) -> bool:
-    """Whether a module is one of the splitters, which have tests of their own."""
-    return "splitters" in module.parts
-
-
 def tests_of(module: Path) -> list[list[str]]:
     """Paths of the tests of a module in steps; its own examples are among the first."""
-    steps = TESTS_OF_SPLITTERS if is_splitter(module) else TESTS_OF_METRICS
-    paths = [[str(ROOT / "tests" / name) for name in step.split()] for step in steps]
-    return [[str(ROOT / module), *paths[0]], *paths[1:]]
+    steps = [[str(ROOT / "tests" / name) for name in step.split()] for step in TESTS[module.parts[1]]]
+    return [[str(ROOT / module), *steps[0]], *steps[1:]]
 
 
 def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -114,7 +128,7 @@ def check(modules: set[Path]) -> None:
     """Make sure that changed modules are what is imported, and that the tests pass where nothing is changed."""
     for module in modules:
         assert outcome(module, "raise ImportError") is TestOutcome.KILLED, f"{module} is not replaced"
-    for module in {is_splitter(module): module for module in modules}.values():
+    for module in {module.parts[1]: module for module in modules}.values():
         source = (ROOT / module).read_text(encoding="utf-8")
         assert outcome(module, source) is TestOutcome.SURVIVED, f"tests of the unchanged {module} fail"
 
@@ -171,7 +185,7 @@ def report(session: WorkDB) -> None:
         killed = counts[name, True]
         print(f"{name}: {killed} of {killed + counts[name, False]} killed")
     killed, total = sum(n for (_, dead), n in counts.items() if dead), counts.total()
-    interval = binomtest(killed, total).proportion_ci()
+    interval = scipy.stats.binomtest(killed, total).proportion_ci()
     print(f"all: {killed} of {total} killed, {killed / total:.1%} ({interval.low:.1%} to {interval.high:.1%})")
 
 

@@ -30,10 +30,10 @@ import pandas  # noqa: F401
 import polars  # noqa: F401
 import pyarrow  # noqa: F401
 import pytest
-import scipy.optimize  # noqa: F401
+import scipy.optimize
 import scipy.stats
-import sklearn.ensemble  # noqa: F401
-import sklearn.model_selection  # noqa: F401
+import sklearn.ensemble
+import sklearn.model_selection
 import sklearn.pipeline  # noqa: F401
 import xgboost  # noqa: F401
 from cosmic_ray.mutating import mutate_code

@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
+    NO_PAIRS,
     NO_RELEVANT,
     Metric,
     MetricFunction,
@@ -60,7 +61,7 @@ class BoundMetric:
                 )
         if "replace_undefined_by" in self.params and self.always_defined:
             raise ValueError(
-                f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False: counts are "
+                f"replace_undefined_by must be left out of {self._called} if normalize=False: counts are "
                 f"always defined; got {self.replace_undefined_by}."
             )
 
@@ -84,6 +85,17 @@ class BoundMetric:
         return self.record.undefined is None and not self._pools
 
     @property
+    def undefined(self) -> str | None:
+        """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
+        # A number of pairs that is normalized becomes a share of them.
+        return None if self.always_defined else self.record.undefined or NO_PAIRS
+
+    @property
+    def _called(self) -> str:
+        """What the user called: the name in strings, unless it is the negative of a function that was called."""
+        return self.record.name if self.greater_is_better else self.function.__name__
+
+    @property
     def _pools(self) -> bool:
         pooled = self.record.pooled
         return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
@@ -93,7 +105,11 @@ class BoundMetric:
         """How the values of queries are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
-            raise ValueError(f"average='micro' is not defined for {self.record.name}; use 'macro' or None.")
+            option = self.record.pooled
+            now, instead = (f" with {option}=False", f"pass {option}=True, or ") if option else ("", "")
+            raise ValueError(
+                f"average='micro' is not defined for {self._called}{now}; {instead}use average='macro' or None."
+            )
         return average
 
     @cached_property

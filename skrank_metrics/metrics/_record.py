@@ -92,9 +92,9 @@ def flat_name(name: str) -> str:
 
 
 class MetricFunction(Protocol):
-    """A public metric function; ``metric`` is its record."""
+    """A public metric function; ``record`` is what is known about it."""
 
-    metric: Metric
+    record: Metric
     __name__: str
 
     def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any: ...

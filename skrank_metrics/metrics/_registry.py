@@ -85,7 +85,7 @@ def _public_function(record: Metric) -> MetricFunction:
     score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]
     score.__doc__ = _docstring(record, score.__signature__)  # type: ignore[attr-defined]
     score.__annotations__ = {}
-    score.metric = record  # type: ignore[attr-defined]
+    score.record = record  # type: ignore[attr-defined]
     return cast(MetricFunction, score)
 
 

@@ -76,7 +76,7 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
         raise TypeError(
             f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
         )
-    defaults = convention_defaults(convention, bound.metric.name)
+    defaults = convention_defaults(convention, bound.record.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
@@ -99,7 +99,7 @@ def parse(spec: str) -> BoundMetric:
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].metric.greater_is_better)
+        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].record.greater_is_better)
     except TypeError as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None

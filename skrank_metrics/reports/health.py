@@ -178,7 +178,7 @@ def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> I
         )
     ways: dict[str, list[str]] = {}
     for name, metric in metrics.items():
-        if metric.metric.undefined == NO_RELEVANT and metric.average != "micro":
+        if metric.record.undefined == NO_RELEVANT and metric.average != "micro":
             value = metric.replace_undefined_by
             ways.setdefault("left out of" if np.isnan(value) else f"counted as {value:g} in", []).append(name)
     if health.n_no_relevant and ways:

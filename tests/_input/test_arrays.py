@@ -15,7 +15,7 @@ from skrank_metrics.metrics._registry import REGISTRY
 CALLS = [get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()] + [evaluate]
 every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
 
-WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].metric.has_cutoff]
+WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].record.has_cutoff]
 
 Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
 

@@ -82,7 +82,7 @@ def test_every_metric_is_enumerated():
 )
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
     function = REGISTRY[name]
-    cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
+    cutoffs = [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]
     for options in OPTIONS[name]:
         for cutoff in cutoffs:
             nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}

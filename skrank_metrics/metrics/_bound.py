@@ -61,7 +61,7 @@ class BoundMetric:
                 )
         if "replace_undefined_by" in self.params and self.always_defined:
             raise ValueError(
-                f"replace_undefined_by must be left out of {self._called} if normalize=False: counts are "
+                f"replace_undefined_by must be left out of {self.function.__name__} if normalize=False: counts are "
                 f"always defined; got {self.replace_undefined_by}."
             )
 
@@ -91,11 +91,6 @@ class BoundMetric:
         return None if self.always_defined else self.record.undefined or NO_PAIRS
 
     @property
-    def _called(self) -> str:
-        """What the user called: the name in strings, unless it is the negative of a function that was called."""
-        return self.record.name if self.greater_is_better else self.function.__name__
-
-    @property
     def _pools(self) -> bool:
         pooled = self.record.pooled
         return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
@@ -106,9 +101,10 @@ class BoundMetric:
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
             option = self.record.pooled
-            now, instead = (f" with {option}=False", f"pass {option}=True, or ") if option else ("", "")
+            why = f" with {option}=False" if option else ", which cannot be pooled over documents"
+            instead = f"pass {option}=True, or " if option else ""
             raise ValueError(
-                f"average='micro' is not defined for {self._called}{now}; {instead}use average='macro' or None."
+                f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
             )
         return average
 
@@ -136,6 +132,7 @@ class BoundMetric:
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
+            needs_all_ranks=self.record.needs_all_ranks,
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,7 @@ TRANSFORMS: Mapping[str, str] = {
     "products": "each product of relevance and running sum becomes its expectation within the tie group",
     "misses": "each number of non-relevant documents above within the tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
+    "orders": "the mean over the orders of tied labels",
 }
 
 
@@ -38,7 +39,7 @@ class Reference:
     """The paper that defines a metric."""
 
     text: str  # begins with the authors and the year: "A. Author, B. Author (2000)."
-    doi: str
+    doi: str = ""
 
     @property
     def short(self) -> str:
@@ -49,8 +50,8 @@ class Reference:
 
     @property
     def url(self) -> str:
-        """The address of the paper."""
-        return f"https://doi.org/{self.doi}"
+        """The address of the paper, if it has one."""
+        return f"https://doi.org/{self.doi}" if self.doi else ""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Metric:
     formula: str  # with rank i, relevance rel_i, R relevant and N other documents
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # distinguishes grades, not only relevant from non-relevant
-    reference: Reference
+    reference: Reference | None
     lower: float = 0.0
     upper: float = 1.0
     undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."
@@ -75,13 +76,7 @@ class Metric:
     divides_by_k: bool = False  # by default, and if the list is shorter
     depth_is_relevant: bool = False  # looks at the first R documents
     counts_others: bool = False  # depends on N, ranked or not
-
-    def __post_init__(self) -> None:
-        if self.greater_is_better == self.name.startswith("neg_"):
-            raise ValueError(
-                "name must start with 'neg_' if and only if smaller values are better, since in strings and scorers "
-                f"larger ones are; got {self.name!r} with greater_is_better={self.greater_is_better}."
-            )
+    needs_all_ranks: bool = False  # even if there is a cutoff
 
     @property
     def summary(self) -> str:
@@ -91,7 +86,8 @@ class Metric:
     @property
     def bounds(self) -> str:
         """The range of values, as text."""
-        return f"[{self.lower:g}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
+        low = "(-∞" if self.lower == -np.inf else f"[{self.lower:g}"
+        return f"{low}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -105,6 +101,7 @@ def flat_name(name: str) -> str:
     return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
 
 
+@runtime_checkable
 class MetricFunction(Protocol):
     """A public metric function; ``record`` is what is known about it."""
 

@@ -67,6 +67,7 @@ def test_ignores_the_order_of_rows(name, table, k, ties, seed):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.qid")
 def test_ignores_what_ids_are_called(name, table, k, ties):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
@@ -116,6 +117,7 @@ def test_a_cutoff_behind_the_list_is_none(name, table, ties):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.sample_weight", "metrics.*.average")
 def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
     y_true, y_score, qid = table
     metric = bound(name, k, ties=ties)
@@ -157,6 +159,7 @@ def test_leaves_its_inputs_alone(name, rows):
 
 
 @names
+@pytest.mark.option("metrics.*.replace_undefined_by")
 def test_an_undefined_query_has_the_value_that_replaces_it(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
@@ -290,6 +293,7 @@ def test_its_record_says_where_it_comes_from(name):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies, seed=st.integers(0, 99))
+@pytest.mark.option("metrics.*.retrieved")
 def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, seed):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import inspect
+import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -53,28 +54,50 @@ def _options(function):
     for name, parameter in inspect.signature(function).parameters.items():
         by_name = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
         if by_name or parameter.default is not parameter.empty:
-            yield name
+            yield f"**{name}" if parameter.kind is parameter.VAR_KEYWORD else name
 
 
 def marks():
     """Every ``@pytest.mark.option(...)`` in the folder of tests, read from the source, so that no selection matters."""
     found = []
     for path in sorted(TESTS.rglob("test_*.py")):
-        source = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        words = {name: _words(node) for node in tree.body for name in _names_of(node)}
+        for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                found += _marks_of(node, f"{path.relative_to(TESTS).as_posix()}::{node.name}")
+                test = f"{path.relative_to(TESTS).as_posix()}::{node.name}"
+                found += [Mark(name, test, _mentioned(node.name, name, words)) for name in _options_of(node)]
     return found
 
 
-def _marks_of(node, test):
-    marked = [call for call in node.decorator_list if ast.unparse(call).startswith("pytest.mark.option(")]
-    node.decorator_list = [call for call in node.decorator_list if call not in marked]
-    words = _words(node)
-    for call in marked:
-        for argument in call.args:
-            option = ast.literal_eval(argument)
-            yield Mark(option, test, option.rpartition(".")[2] in words)
+def _options_of(node):
+    marked = [call for call in node.decorator_list if _is_mark(call)]
+    return [ast.literal_eval(argument) for call in marked for argument in call.args]
+
+
+def _is_mark(node):
+    return ast.unparse(node).startswith("pytest.mark.option(")
+
+
+def _names_of(node):
+    """The name of a function or class, or the names that a statement assigns."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+
+
+def _mentioned(test, option, words):
+    """Whether a test, or anything else of its module that it uses, has the name of the option.
+
+    Collected keywords have names of their own.
+    """
+    if ".**" in option:
+        return True
+    seen, new = set(), {test}
+    while new:
+        seen |= new
+        new = set().union(*(words[name] for name in new)) & words.keys() - seen
+    return any(option.rpartition(".")[2] in words[name] for name in seen)
 
 
 def _words(node):
@@ -84,10 +107,7 @@ def _words(node):
         for field in ("id", "arg", "attr", "value"):
             value = getattr(part, field, None)
             if isinstance(value, str):
-                words |= {
-                    value,
-                    *value.replace("(", " ").replace("=", " ").replace(",", " ").replace("__", " ").split(),
-                }
+                words |= {value, *re.split(r"[\s(=,]|__", value)}
     return words
 
 

@@ -93,7 +93,10 @@ class BoundMetric:
         """How the values of queries are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
-            raise ValueError(f"average='micro' is not defined for {self.record.name}; use 'macro' or None.")
+            raise ValueError(
+                f"average='micro' is not defined for {self.function.__name__}, which cannot be pooled over documents; "
+                "use 'macro' or None."
+            )
         return average
 
     @cached_property
@@ -120,6 +123,7 @@ class BoundMetric:
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
+            needs_all_ranks=self.record.needs_all_ranks,
         )
 
     @property

@@ -294,7 +294,7 @@ def test_masked_ids_are_not_ids(call):
         ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
         ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
         ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
-        ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg"),
+        ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg_score"),
     ],
 )
 def test_bad_parameters_of_other_metrics(spec, params, error, message):

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from skrank_metrics import _demo
+from skrank_metrics import _demo, compare, evaluate
 from skrank_metrics.__main__ import main
+from skrank_metrics.datasets import make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
 
 # The last group is the second line of a name.
@@ -56,6 +57,19 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     for left_out in ("LGBMRanker, as lightgbm", "XGBRanker, as xgboost", "CatBoostRanker, as catboost", "matplotlib"):
         assert f"{left_out} is not installed" in done.stdout
     assert not picture.exists()
+
+
+def test_each_mean_of_the_table_is_in_the_column_of_its_metric():
+    X, y, qid = make_ranking(40, random_state=0)
+    reports = {f"model {i}": evaluate(y, X[:, i], qid=qid, metrics=_demo.COMPUTED) for i in range(3)}
+    printed = _demo._format(reports, compare(reports, "ndcg@10", random_state=0))
+    lines = [re.sub(r"\[.*?\]", "", line).split() for line in printed.splitlines()]
+    (heads,) = [line for line in lines if "map" in line]
+    assert heads[:5] == ["out", "of", "fold", "ndcg@10", "95%"]
+    assert heads[6:8] == ["map", "mrr"]
+    for number, (name, report) in enumerate(reports.items(), start=1):
+        shown = [f"{report.mean[metric]:.4f}" for metric in ("ndcg@10", "map", "mrr")]
+        assert [str(number), *name.split(), *shown] in [line[:6] for line in lines]
 
 
 def test_metrics_lists_name_function_and_range(capsys):

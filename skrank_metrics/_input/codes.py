@@ -52,14 +52,11 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     return codes
 
 
-def codes_of_objects(ids: NDArray[Any]) -> Codes | None:
-    """Equal numbers for objects that Python calls equal, None if some cannot be hashed."""
+def codes_of_objects(ids: NDArray[Any]) -> Codes:
+    """Equal numbers for objects or strings that Python calls equal; a TypeError if some cannot be hashed."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
         codes: Codes = pandas.factorize(ids)[0]  # for strings the same, in half the time
         return codes
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
-    try:
-        return np.fromiter(map(numbers.__getitem__, ids.tolist()), dtype=np.intp, count=len(ids))
-    except TypeError:
-        return None
+    return np.fromiter(map(numbers.__getitem__, ids.tolist()), dtype=np.intp, count=len(ids))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
+from skrank_metrics._input.codes import codes_of_objects
 
 T = TypeVar("T", bound=np.generic)
 
@@ -92,8 +93,7 @@ def _codes(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
     # Sorting strings is ten times slower, and ids of mixed types have no order.
-    codes: dict[Any, int] = {}
-    return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))
+    return codes_of_objects(values).astype(np.intp, copy=False)
 
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -139,7 +140,8 @@ def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         ids = _to_id_array(ids, name)
         if ids.ndim == 1 and ids.dtype.kind in "OT":
             ids = ids.astype(object, copy=False)
-            codes = codes_of_objects(ids)
+            with suppress(TypeError):  # if some cannot be hashed, as is told below
+                codes = codes_of_objects(ids)
     if codes is not None and len(codes) == n_rows > 0 and codes.min() >= 0:
         first, grouping = group_codes(codes)
         try:

@@ -86,10 +86,12 @@ def test_report(report):
     for row in means[1:] + slices[1:]:
         assert len(set(row)) == len(row), "no number can be in the place of another"
     title, method = "6 queries, 36 documents", "Intervals: Student's t over queries."
-    assert_shown(report, [means, slices], [title, method, *report.health.findings])
+    weighted = "Weighted by sample_weight, no query with weight 0."
+    assert_shown(report, [means, slices], [title, method, weighted, *report.health.findings])
     assert report.health.findings
     by = ["de", "fr", "fr", "de", "de", "fr"]
-    check_frames(report, {"qid": list("uvwxyz"), "by": by, **{m: v.tolist() for m, v in report.per_query.items()}})
+    values = {name: values.tolist() for name, values in report.per_query.items()}
+    check_frames(report, {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values})
     assert report.to_frame().index.name == "qid"
 
 

@@ -14,6 +14,7 @@ _MODULES = {
     "displays.metric_at_k": "MetricAtKDisplay",
     "displays.query_scores": "QueryScoreDisplay",
     "metrics.conventions": "CONVENTIONS Convention",
+    "metrics.custom": "make_metric",
     "metrics.names": "get_metric get_metric_names",
     "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
     "model_selection.racing_search": "RacingSearchCV",

@@ -16,6 +16,7 @@ def test_about_300_queries_with_lists_of_different_lengths():
     assert str(sizes.sum()) in data.DESCR
 
 
+@pytest.mark.option("datasets.load_digits_retrieval.return_X_y_qid")
 def test_relevance_is_graded_and_some_queries_have_none():
     _, y, qid = load_digits_retrieval(return_X_y_qid=True)
     assert np.bincount(y).tolist() == [7879, 1222, 1419]
@@ -39,8 +40,14 @@ def test_the_same_rows_every_time_and_the_digits_untouched():
     np.testing.assert_array_equal(load_digits().images, before)
 
 
+@pytest.mark.option(
+    "datasets.make_ranking.mean_length",
+    "datasets.make_ranking.n_features",
+    "datasets.make_ranking.n_grades",
+    "datasets.make_ranking.n_queries",
+)
 def test_made_rankings_have_the_sizes_and_grades_asked_for():
-    X, y, qid = make_ranking(500, 6, mean_length=30, n_grades=4, random_state=0)
+    X, y, qid = make_ranking(n_queries=500, n_features=6, mean_length=30, n_grades=4, random_state=0)
     lengths = np.bincount(qid)
     assert X.shape == (len(y), 6)
     assert len(lengths) == 500
@@ -69,6 +76,7 @@ def test_rankings_that_cannot_be_made(params):
         make_ranking(**params)
 
 
+@pytest.mark.option("datasets.make_ranking.random_state")
 def test_made_rankings_take_any_source_of_random_numbers():
     X = make_ranking(20, 2, random_state=5)[0]
     np.testing.assert_array_equal(make_ranking(20, 2, random_state=np.random.RandomState(5))[0], X)

@@ -29,6 +29,7 @@ class Computation:
     k: int | None
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
+    needs_all_ranks: bool = False  # even if there is a cutoff
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
         if not members:
             continue
-        cutoffs = [computation.k for computation, _ in members]
+        cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
         depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
         for queries, ranked in ranked_blocks(lists, depth, ties):
             for computation, result in members:

@@ -147,7 +147,7 @@ def explain_difference(
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
     if first.average is None:
         raise ValueError("metric must have average 'macro' or 'micro', as a mean is explained; got average=None.")
-    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.metric.parameters}
+    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
     # Both may be NaN, which is not equal to itself.
     changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new and (old == old or new == new)}
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]

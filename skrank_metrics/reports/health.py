@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.label_orders import N_ORDERS
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.ranked_lists import sort_each_row
+from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
@@ -101,7 +102,12 @@ def examine(evaluation: Evaluation) -> Health:
         tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
     means = {name: evaluation.mean(name) for name in metrics}
-    return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
+    findings = (
+        *_findings_of_scores(health, means),
+        *_findings_of_orders(evaluation),
+        *_findings_of_labels(health, metrics),
+    )
+    return replace(health, findings=findings)
 
 
 def _count_ties(lists: QueryLists) -> dict[str, Any]:
@@ -165,6 +171,22 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
         )
 
 
+def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
+    names = [
+        name
+        for name, metric in evaluation.metrics.items()
+        if metric.record.transform == "orders" and metric.computation.ties == "average"
+    ]
+    if names:
+        blocks = ranked_blocks(evaluation.lists, None, "average")
+        n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
+        if n_drawn:
+            yield (
+                f"Drawn orders: {counted(n_drawn, 'query')} with more than {N_ORDERS} different orders of tied labels; "
+                f"there {', '.join(names)} is the mean over {N_ORDERS} orders drawn at random."
+            )
+
+
 def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
     if health.n_single_document:
         yield (
@@ -178,7 +200,7 @@ def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> I
         )
     ways: dict[str, list[str]] = {}
     for name, metric in metrics.items():
-        if metric.metric.undefined == NO_RELEVANT and metric.average != "micro":
+        if metric.record.undefined == NO_RELEVANT and metric.average != "micro":
             value = metric.replace_undefined_by
             ways.setdefault("left out of" if np.isnan(value) else f"counted as {value:g} in", []).append(name)
     if health.n_no_relevant and ways:

@@ -230,8 +230,7 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         n_documents=len(lists.labels),
         weights=lists.weights,
         by=by,
-        # Without intermediate results, which would stay in memory as long as the report.
-        _evaluation=replace(evaluation, lists=replace(lists, _counts={}, _ideals={}, _tables={})),
+        _evaluation=replace(evaluation, lists=lists.without_caches()),
     )
 
 

@@ -86,7 +86,7 @@ def mean_interval(
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     """Range of a metric."""
-    record = metric.metric
+    record = metric.record
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
     return (-upper, -record.lower) if metric.negative else (record.lower, upper)

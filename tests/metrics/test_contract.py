@@ -31,8 +31,8 @@ ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
 
 def bound(name, k=None, **params):
     """The metric for grades 0 to 4, as a name gives it: larger is better."""
-    cutoff = {"k": k} if REGISTRY[name].metric.has_cutoff else {}
-    if REGISTRY[name].metric.undefined is None:
+    cutoff = {"k": k} if REGISTRY[name].record.has_cutoff else {}
+    if REGISTRY[name].record.undefined is None:
         params.pop("replace_undefined_by", None)
     return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
 
@@ -50,7 +50,7 @@ def by_id(metric, y_true, y_score, qid):
 @given(table=tables, k=cutoffs, ties=policies)
 def test_lies_within_its_bounds(name, table, k, ties):
     values = per_query(name, k, ties)(*table[:2], qid=table[2])
-    record, sign = REGISTRY[name].metric, 1 if REGISTRY[name].metric.greater_is_better else -1
+    record, sign = REGISTRY[name].record, 1 if REGISTRY[name].record.greater_is_better else -1
     assert ((sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)).all()
 
 
@@ -64,6 +64,7 @@ def test_ignores_the_order_of_rows(name, table, k, ties, seed):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.qid")
 def test_ignores_what_ids_are_called(name, table, k, ties):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
@@ -103,7 +104,7 @@ def test_no_order_is_better_than_that_by_label(name, table, k, ties):
 @names
 @given(table=tables, ties=policies)
 def test_a_cutoff_behind_the_list_is_none(name, table, ties):
-    if name == "f1" or not REGISTRY[name].metric.has_cutoff:
+    if name == "f1" or not REGISTRY[name].record.has_cutoff:
         return
     options = ENDS_WITH_THE_LIST.get(name, {})
     whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
@@ -112,6 +113,7 @@ def test_a_cutoff_behind_the_list_is_none(name, table, ties):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.sample_weight", "metrics.*.average")
 def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
     y_true, y_score, qid = table
     metric = bound(name, k, ties=ties)
@@ -153,12 +155,13 @@ def test_leaves_its_inputs_alone(name, rows):
 
 
 @names
+@pytest.mark.option("metrics.*.replace_undefined_by")
 def test_a_query_without_relevant_documents(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
     empty = list(dict.fromkeys(qid)).index("c")
     assert metric(y_true, y_score, qid=qid)[empty] == 0
-    if REGISTRY[name].metric.undefined is None:
+    if REGISTRY[name].record.undefined is None:
         with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
             metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)
         return
@@ -173,7 +176,7 @@ def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
     first, second = metric(y_true, y_score, qid=qid, average=None)
     assert second == 0
     assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
-    if REGISTRY[name].metric.undefined:
+    if REGISTRY[name].record.undefined:
         assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == first > 0
         assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
 
@@ -182,14 +185,14 @@ def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
 def test_a_single_document_is_a_query(name):
     value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
     if REGISTRY[name].__module__.endswith("pairwise"):
-        assert value == 0 if REGISTRY[name].metric.undefined is None else np.isnan(value)
+        assert value == 0 if REGISTRY[name].record.undefined is None else np.isnan(value)
     else:
         assert 0 < value <= 1
 
 
 @names
 def test_micro_average_only_where_documents_can_be_pooled(name, rows):
-    record = REGISTRY[name].metric
+    record = REGISTRY[name].record
     options = {record.pooled: True} if isinstance(record.pooled, str) else {}
     if not record.pooled or options:
         with pytest.raises(ValueError, match="average='micro' is not defined"):
@@ -270,7 +273,7 @@ def test_is_a_public_function_a_name_and_a_scorer(name):
 
 @names
 def test_its_record_says_where_it_comes_from(name):
-    record = REGISTRY[name].metric
+    record = REGISTRY[name].record
     assert record.reference.doi.startswith("10.")
     assert record.reference.url in REGISTRY[name].__doc__
     assert record.summary.count(": ") == 1
@@ -279,6 +282,7 @@ def test_its_record_says_where_it_comes_from(name):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies, seed=st.integers(0, 99))
+@pytest.mark.option("metrics.*.retrieved")
 def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, seed):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
@@ -302,10 +306,10 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
 @pytest.mark.parametrize("name", [n for n in get_metric_names() if n != "r_precision"])  # which looks deeper then
 def test_relevant_documents_that_were_not_retrieved_never_help(name):
     y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
-    missed = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(
+    missed = bound(name, 3 if REGISTRY[name].record.has_cutoff else None)(
         y_true, y_score, qid=qid, retrieved=[True, True, True, False]
     )
-    without = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
+    without = bound(name, 3 if REGISTRY[name].record.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
     assert missed <= without
 
 

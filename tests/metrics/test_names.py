@@ -36,7 +36,7 @@ from skrank_metrics.metrics import _bound, names
 )
 def test_reads(spec, name, params):
     bound = get_metric(spec)
-    assert bound.metric.name == name
+    assert bound.record.name == name
     assert bound.params == params
 
 
@@ -125,7 +125,7 @@ def test_gives_a_metric_or_a_value_error(spec):
         metric = get_metric(spec)
     except ValueError:
         return
-    assert metric.metric.name in get_metric_names()
+    assert metric.record.name in get_metric_names()
 
 
 def test_fuzzed_names_give_a_metric_or_a_value_error():

@@ -144,7 +144,7 @@ def test_scale_of_linear_gains(name, power, ties, problem, scale):
 @given(problem=problems())
 def test_the_reverse_order_has_the_opposite_correlation(name, ties, opposite, problem):
     labels, scores, qid, _, _ = problem
-    total = 0 if REGISTRY[name].metric.lower < 0 else 1
+    total = 0 if REGISTRY[name].record.lower < 0 else 1
     there, back = (
         get_metric(name, ties=policy, average=None, replace_undefined_by=total / 2)(labels, sign * scores, qid=qid)
         for policy, sign in ((ties, 1), (opposite, -1))
@@ -162,7 +162,7 @@ def test_the_average_is_the_mean_over_all_orders_of_rows(name, problem, n):
     np.testing.assert_allclose(average, [stable.mean()], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in get_metric_names() if not REGISTRY[name].metric.graded])
+@pytest.mark.parametrize("name", [name for name in get_metric_names() if not REGISTRY[name].record.graded])
 @given(ties=policies, problem=problems())
 def test_binary_metrics_see_relevance_only(name, ties, problem):
     labels, scores, qid, k, _ = problem

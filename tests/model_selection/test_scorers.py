@@ -174,6 +174,7 @@ def test_weights_are_decided_on_explicitly(problem):
         assert value == map_score(y[test], X[test, 0], qid=qid[test], sample_weight=weights[test])
 
 
+@pytest.mark.option("make_ranking_scorer.response_method")
 def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
     X, y, qid = problem
     binary = (y > 0).astype(int)

@@ -118,6 +118,7 @@ def test_grids_with_different_parameters():
     assert frame["estimator__alpha"].notna().sum() == 2
 
 
+@pytest.mark.option("search_report.n_candidates")
 def test_only_so_many_are_fitted_again(search):
     found = search_report(search[0], search[1], Y, qid=QID, n_candidates=2)
     assert len(found.evaluation.reports) == 2
@@ -126,6 +127,7 @@ def test_only_so_many_are_fitted_again(search):
     assert np.isnan(found.to_frame()["difference"].iloc[2])
 
 
+@pytest.mark.option("search_report.metric", "search_report.qid")
 def test_other_metrics_and_the_one_of_within_noise():
     search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha")).fit(X, with_qid(Y, QID))
     assert search_report(search, X, Y, qid=QID).metric == "map"
@@ -347,6 +349,7 @@ def fitted_with(name):
 
 @pytest.mark.parametrize("of_fit", [False, True])
 @pytest.mark.parametrize("name", ["sample_weight", "importance"])
+@pytest.mark.option("search_report.params")
 def test_candidates_are_compared_with_the_weights_that_the_scorer_requests(name, of_fit):
     asked = True if name == "sample_weight" else name
     params = {"groups": QID, name: WEIGHTS}

@@ -57,12 +57,14 @@ def test_plain_t_would_reject_more():
     assert by_hand(results(worse, best)) == 0
 
 
+@pytest.mark.option("within_noise.level", "within_noise.test_ratio")
 def test_other_levels_and_ratios():
     found = results(*behind(0.1))
     assert by_hand(found, level=0.2) == 1
     assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
 
+@pytest.mark.option("within_noise.prefer")
 def test_directions_functions_and_ties_of_preference():
     params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]
     found = results([0.8, 0.7, 0.9], [0.81, 0.7, 0.89], [0.8, 0.7, 0.89], params=params)

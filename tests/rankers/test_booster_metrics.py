@@ -172,6 +172,7 @@ def test_no_builtin_name_of_parameters_that_names_cannot_hold():
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
 
+@pytest.mark.option("lightgbm_metric.**params")
 def test_direction_convention_name_and_pickle():
     rows = [1, 0, 2], [1.0, 2.0, 3.0], None, [2, 1]
     assert lightgbm_metric(kendall_tau_distance)(*rows) == ("kendall_tau_distance", 0.5, False)

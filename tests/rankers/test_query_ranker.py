@@ -76,6 +76,7 @@ def pa_table(X):
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.option("QueryRanker.fit.sample_weight")
 def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
@@ -88,6 +89,7 @@ def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.option("QueryRanker.fit.qid", "QueryRanker.fit.groups")
 def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
     X, y, qid = shuffled
     first_appearance = {name: number for number, name in enumerate(dict.fromkeys(qid))}
@@ -135,6 +137,7 @@ def test_rows_in_any_container(container, shuffled):
 
 
 @pytest.mark.parametrize("model", MODELS, **of_name)
+@pytest.mark.option("QueryRanker.score.qid", "QueryRanker.score.groups")
 def test_scores_are_ndcg_at_10(model, shuffled):
     X, y, qid = shuffled
     ranker = QueryRanker(model).fit(X, y, qid=qid)

@@ -216,9 +216,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     inverse_transform = _delegated("inverse_transform")
 
     @property
-    @available_if(_best_has("classes_"))  # type: ignore[untyped-decorator]
     def classes_(self) -> Any:
         """Labels of a classifier."""
+        _best_has("classes_")(self)
         return self.best_estimator_.classes_
 
     @property

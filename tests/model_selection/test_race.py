@@ -52,7 +52,7 @@ def test_p_values_are_those_of_a_paired_t_test_over_queries(rng):
 
 
 def test_indifference_shifts_the_test(rng):
-    values = rng.random((2, 60)) + [[0.0], [0.1]]  # the candidate is ahead of the leader
+    values = rng.random((2, 60)) + np.array([[0.0], [0.1]])  # the candidate is ahead of the leader
     (found,) = standings(queries_of(values), 0, [1], Rules(2, indifference=0.3)).values()
     assert found.p_adjusted == pytest.approx(stats.ttest_rel(values[0] + 0.3, values[1], alternative="greater").pvalue)
     (behind_by,) = standings(queries_of(values), 0, [1], Rules(2, indifference=-0.3)).values()
@@ -117,7 +117,7 @@ def test_the_first_of_equal_candidates_leads():
 def test_a_leader_may_change_and_one_that_fails_leaves(rng):
     noise = rng.normal(0, 0.1, 100)
     first = np.array([0.8 + noise, 0.7 + noise[::-1] * 8, 0.7 + noise * 6])
-    second = first + [[-0.5], [0.0], [-0.1]]
+    second = first + np.array([[-0.5], [0.0], [-0.1]])
     race = Race(3, Rules(n_rounds=4))
     race.finish_round(dict(enumerate(first.mean(axis=1))), fold_of(first), 400)
     assert {standing.leader for standing in race.standings.values()} == {0}

@@ -198,14 +198,14 @@ def test_means_by_parts_of_the_queries():
     assert means["recall(average=micro)@2"] == pytest.approx([3 / 4, (1 + 0 + 1) / 4])
 
 
-def test_slices_in_order_of_first_appearance_have_their_own_numbers():
+def test_slices_in_their_order_have_their_own_numbers():
     labels, scores, qid = rows_of_ranks([1, 2, 4, 3])
     by = np.repeat(["late", "early", "late", "early"], 6)
     report = evaluate(labels, scores, qid=qid, metrics="mrr", by=by)
     means = {name: part.mean["mrr"] for name, part in report.slices.items()}
     assert means == pytest.approx({"late": (1 + 1 / 4) / 2, "early": (1 / 2 + 1 / 3) / 2})
-    assert list(report.slices) == ["late", "early"]
-    assert [part.qid.tolist() for part in report.slices.values()] == [[0, 2], [1, 3]]
+    assert list(report.slices) == ["early", "late"]
+    assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0, 2]]
 
 
 def causes_of(difference):

@@ -49,7 +49,8 @@ def test_whole_queries_do_not_leak(cv, ids):
     report = audit_splits(cv, X, Y if ids else with_qid(Y, QID), **ids)
     assert report.leaks == 0
     assert report.check() is None
-    assert str(report).endswith("No query leaks: all are whole in every fold.")
+    leaks = "No query or group leaks" if "qid" in ids and "groups" in ids else "No query leaks"
+    assert str(report).endswith(f"{leaks}: all are whole in every fold.")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,38 @@ def test_text_and_frames_show_the_table():
     for fold, values in enumerate(zip(*report.table.values(), strict=True)):
         assert [str(fold), *(f"{v:.4f}" if v.dtype.kind == "f" else str(v) for v in values)] in rows
     assert "share without relevant" in report._repr_html_()
+
+
+USER = QID // 2
+
+
+@pytest.mark.parametrize("ids", [{"qid": QID}, {}], ids=["qid", "index of y"])
+def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
+    splits = list(QueryKFold(3).split(X, groups=QID))
+    y = Y if ids else with_qid(Y, QID)
+    assert audit_splits(splits, X, y, **ids).leaks == 0
+    report = audit_splits(splits, X, y, **ids, groups=USER)
+    shared = [sorted(set(USER[train]) & set(USER[test])) for train, test in splits]
+    assert [sorted(found) for found in report.leaking_groups] == shared
+    assert report.leaks == sum(map(len, shared)) > 0
+    assert report.table["leaking_groups"].tolist() == [len(users) for users in shared]
+    assert not report.table["leaking"].any()
+    assert "LEAK: fold 0 has " in str(report)
+    assert "groups with rows both in train and in test" in str(report)
+    with pytest.raises(
+        ValueError, match=r"cv must keep every query and group whole; got an iterable .*fold 0 has .* gr"
+    ):
+        report.check()
+    by_users = list(QueryKFold(3).split(X, groups=USER))
+    assert audit_splits(by_users, X, y, **ids, groups=USER).leaks == 0
+    assert "leaking_groups" not in audit_splits(splits, X, y, qid=QID, groups=QID + 100).table
+
+
+def test_groups_of_which_rows_are_dropped():
+    report = audit_splits([([0, 1], [2, 3])], [[0]] * 6, [1, 0] * 3, qid=list("aabbcc"), groups=list("uuvvvv"))
+    assert (report.leaking_groups[0].tolist(), report.cut_groups[0].tolist(), report.leaks) == ([], ["v"], 1)
+    with pytest.raises(ValueError, match=r"fold 0 has 1 group with only some of the rows used: v\. Use a splitter"):
+        report.check()
 
 
 def test_an_iterable_that_drops_rows():

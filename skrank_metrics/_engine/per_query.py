@@ -29,6 +29,7 @@ class Computation:
     k: int | None
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
+    needs_all_ranks: bool = False  # even if there is a cutoff
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
         if not members:
             continue
-        cutoffs = [computation.k for computation, _ in members]
+        cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
         depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
         for queries, ranked in ranked_blocks(lists, depth, ties):
             for computation, result in members:
@@ -86,6 +87,8 @@ def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Mean over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
+    if average is not None and weights is not None and not weights.any():
+        return float("nan")  # as of no queries at all
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators

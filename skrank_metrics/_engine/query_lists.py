@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,9 +36,13 @@ class QueryLists:
     weights: FloatArray | None  # one per query
     retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
     label_type: type[np.floating[Any]] = np.float64  # what labels were given in
-    _counts: dict[float, IntArray] = field(default_factory=dict)
-    _ideals: dict[Hashable, FloatArray] = field(default_factory=dict)
-    _tables: dict[GainFunction, FloatArray] = field(default_factory=dict)
+    _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
+    _ideals: dict[Hashable, FloatArray] = field(default_factory=dict, init=False)
+    _tables: dict[GainFunction, FloatArray] = field(default_factory=dict, init=False)
+
+    def without_caches(self) -> QueryLists:
+        """The same lists without intermediate results, which would stay in memory as long as they do."""
+        return replace(self)  # fields that are not arguments start anew
 
     @property
     def n_queries(self) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
+from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -38,6 +39,11 @@ class RankedLists:
     def cut(self, k: int | None) -> RankedLists:
         """Cut the same lists at rank k; all cutoffs share what was computed."""
         return replace(self, _k=k)
+
+    @property
+    def k(self) -> int | None:
+        """The cutoff rank, None if there is none."""
+        return self._k
 
     @property
     def depth(self) -> int:
@@ -144,6 +150,27 @@ class RankedLists:
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount of any order of the documents; one value per query."""
         return self._lists.ideal(gain, discount, self._k)[self._queries]
+
+    def each(self) -> Iterator[RankedQuery]:
+        """Yield the queries one by one, for functions of a single list; ranked to the end by ``needs_all_ranks``."""
+        mask = self._lists.retrieved
+        n_ranked, tied = self.n_documents.tolist(), self._tied_labels()
+        for row, query in enumerate(self._queries.tolist()):
+            first, size = self._lists.grouping.starts[query], self._lists.grouping.sizes[query]
+            labels, rows = self._labels[row, : n_ranked[row]], slice(first, first + size)
+            unranked = labels[:0] if mask is None else self._lists.labels[rows][~mask[rows]]
+            yield RankedQuery(self._lists.grouping.ids[query], labels, tied.get(row, []), unranked)
+
+    def _tied_labels(self) -> dict[int, list[slice]]:
+        """Ranges of tied ranks with different labels, by the row that they are in."""
+        found: dict[int, list[slice]] = {}
+        if self._groups is not None:
+            starts, sizes, width = self._groups.starts, self._groups.sizes, self._labels.shape[1]
+            largest, smallest = (u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum))
+            for group in np.flatnonzero(largest > smallest).tolist():
+                row, column = divmod(int(starts[group]), width)
+                found.setdefault(row, []).append(slice(column, column + int(sizes[group])))
+        return found
 
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:

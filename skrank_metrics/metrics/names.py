@@ -7,6 +7,7 @@ from typing import Any
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import convention_defaults
 
@@ -70,13 +71,15 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
         bound = parse(metric)
     elif isinstance(metric, BoundMetric):
         bound = metric
-    elif any(metric is function for function in REGISTRY.values()):
+    elif isinstance(metric, MetricFunction) and isinstance(metric.record, Metric):
         bound = BoundMetric(metric, {})
     else:
+        hint = " Make a metric of your own function with make_metric." if callable(metric) else ""
         raise TypeError(
             f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
+            f"{hint}"
         )
-    defaults = convention_defaults(convention, bound.metric.name)
+    defaults = convention_defaults(convention, bound.record.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
@@ -99,7 +102,7 @@ def parse(spec: str) -> BoundMetric:
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].metric.greater_is_better)
+        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].record.greater_is_better)
     except TypeError as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None

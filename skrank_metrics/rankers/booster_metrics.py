@@ -189,11 +189,11 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     free = _NAMED[check_choice(booster, "booster", _NAMED)]
     names = CONVENTIONS[booster].names
     bound = get_metric(metric, convention=booster, **params)
-    name = bound.metric.name
+    name = bound.record.name
     if name not in names:
         raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
     expected = get_metric(name, convention=booster)
-    for parameter in bound.metric.parameters.keys() - {"k", *free.get(name, ())}:
+    for parameter in bound.record.parameters.keys() - {"k", *free.get(name, ())}:
         value, only = bound.get(parameter), expected.get(parameter)
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))

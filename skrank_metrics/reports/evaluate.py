@@ -96,7 +96,15 @@ def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) ->
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
-    return {str(m if isinstance(m, str) else get_metric(m)): _bind(m, convention, **overrides) for m in given}
+    bound: dict[str, BoundMetric] = {}
+    for metric in given:
+        name, new = (
+            str(metric if isinstance(metric, str) else get_metric(metric)),
+            _bind(metric, convention, **overrides),
+        )
+        if bound.setdefault(name, new).definition != new.definition:
+            raise ValueError(f"metrics must have different names; got two named {name!r}.")
+    return bound
 
 
 def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:

@@ -31,7 +31,7 @@ from skrank_metrics import (
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
 BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
-BOUND += [m.replace(k=3) for m in BOUND if m.metric.has_cutoff]
+BOUND += [m.replace(k=3) for m in BOUND if m.record.has_cutoff]
 
 
 def columns(rows):

@@ -67,9 +67,22 @@ def test_every_metric_is_enumerated():
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
+@pytest.mark.option(
+    "metrics.*.k",
+    "metrics.*.ties",
+    "metrics.*.beta",
+    "metrics.*.discount",
+    "metrics.*.divisor",
+    "metrics.*.gain",
+    "metrics.*.max_grade",
+    "metrics.*.normalize",
+    "metrics.*.normalizer",
+    "metrics.*.p",
+    "metrics.*.relevance_threshold",
+)
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
     function = REGISTRY[name]
-    cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
+    cutoffs = [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]
     for options in OPTIONS[name]:
         for cutoff in cutoffs:
             nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}

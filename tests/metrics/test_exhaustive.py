@@ -61,7 +61,7 @@ def test_equals_exact_arithmetic_on_every_query(name, ties):
     function = REGISTRY[name]
     distinct, each = DISTINCT[ties]
     for options in OPTIONS[name]:
-        for cutoff in [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]:
+        for cutoff in [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]:
             nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
             metric = get_metric(function, ties=ties, **cutoff, average=None, **nan, **options)
             plain = name.removeprefix("neg_")

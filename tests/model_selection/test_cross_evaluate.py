@@ -1,8 +1,12 @@
+import threading
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from catboost import CatBoostRanker
+from joblib import parallel_config
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import clone
@@ -50,6 +54,7 @@ def test_folds_are_those_of_cross_validate(result, name):
         np.testing.assert_allclose(values, found[f"test_{metric}"], atol=1e-12)
 
 
+@pytest.mark.option("cross_evaluate.cv", "cross_evaluate.qid")
 def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
     for number, (train, test) in enumerate(CV.split(X, Y, QID)):
         scores = Ridge().fit(X[train], Y[train]).predict(X[test])
@@ -104,6 +109,27 @@ def test_processes_give_the_same(result):
     np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])
 
 
+class InThread(Ridge):
+    """Notes the thread that it is fitted in."""
+
+    threads: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.threads.append(threading.get_ident())
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.option("cross_evaluate.n_jobs")
+def test_jobs_run_beside_each_other(result):
+    for n_jobs, elsewhere in ((1, False), (None, False), (2, True)):
+        InThread.threads.clear()
+        with parallel_config("threading"):
+            found = cross_evaluate(InThread(), X, Y, qid=QID, cv=CV, n_jobs=n_jobs)
+        assert len(InThread.threads) == 3  # folds
+        assert (threading.get_ident() not in InThread.threads) == elsewhere
+        np.testing.assert_array_equal(found.scores["InThread"], result.scores["ridge"])
+
+
 def test_queries_that_are_never_tested_are_left_out():
     found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map")
     tested = ~np.isnan(found.scores["Ridge"])
@@ -113,6 +139,7 @@ def test_queries_that_are_never_tested_are_left_out():
     assert np.unique(found.fold).tolist() == [0, 1, 2]
 
 
+@pytest.mark.option("cross_evaluate.params")
 def test_params_go_to_those_who_request_them():
     weights = np.where(QID < 30, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -123,6 +150,7 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
+@pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
     binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
     model = LogisticRegression(max_iter=1000)
@@ -207,6 +235,7 @@ def test_a_model_that_fails_ends_it():
         cross_evaluate(Ridge(alpha=-1), X, Y, qid=QID)
 
 
+@pytest.mark.option("cross_evaluate.verbose")
 def test_progress_is_that_of_joblib(capsys):
     cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV)
     assert capsys.readouterr() == ("", "")

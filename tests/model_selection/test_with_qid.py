@@ -7,6 +7,7 @@ from sklearn.linear_model import Ridge
 from skrank_metrics import QueryRanker, qid_from_sizes
 
 
+@pytest.mark.option("qid_from_sizes.first")
 def test_ids_of_sizes_number_on():
     np.testing.assert_array_equal(qid_from_sizes([2, 1, 3]), [0, 0, 1, 2, 2, 2])
     np.testing.assert_array_equal(qid_from_sizes((1, 2), first=3), [3, 4, 4])

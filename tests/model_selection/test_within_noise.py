@@ -57,18 +57,28 @@ def test_plain_t_would_reject_more():
     assert by_hand(results(worse, best)) == 0
 
 
+@pytest.mark.option("within_noise.level", "within_noise.test_ratio")
 def test_other_levels_and_ratios():
     found = results(*behind(0.1))
     assert by_hand(found, level=0.2) == 1
     assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
 
+@pytest.mark.option("within_noise.prefer")
 def test_directions_functions_and_ties_of_preference():
     params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]
     found = results([0.8, 0.7, 0.9], [0.81, 0.7, 0.89], [0.8, 0.7, 0.89], params=params)
     assert by_hand(found, prefer="depth") == 1, "of two, the better"
     assert by_hand(found, prefer="-depth") == 0
     assert by_hand(found, prefer=lambda p: (p["depth"], -p["rate"])) == 2
+
+
+@pytest.mark.option("within_noise.metric")
+def test_the_metric_is_the_one_whose_folds_are_compared():
+    near, far = [0.5, 0.6, 0.7], [0.1, 0.2, 0.1]
+    found = results(far, near, metric="map") | results([0.6, 0.5, 0.7], near, metric="mrr")
+    assert by_hand(found, metric="map") == 1, "the smaller one is worse in every fold"
+    assert by_hand(found, metric="mrr") == 0, "the smaller one is as good on average"
 
 
 def test_failed_candidates_are_not_chosen():

@@ -85,6 +85,24 @@ def test_table_is_what_a_loop_counts():
     assert report.leaks == frame["leaking"].sum()
 
 
+@pytest.mark.option("audit_splits.groups", "audit_splits.qid")
+def test_groups_are_for_the_splitter_and_audited_beside_ids():
+    # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.
+    qid, user = np.array([0, 0, 1, 2, 2, 3]), np.array([7, 7, 7, 8, 8, 8])
+    by_user = audit_splits(GroupKFold(2), [[0]] * 6, [0] * 6, groups=user, qid=qid)
+    assert sorted(by_user.table["queries"].tolist()) == [2, 2]
+    assert by_user.table["documents"].tolist() == [3, 3]
+    assert by_user.leaks == 0
+    by_query = audit_splits(GroupKFold(4), [[0]] * 6, [0] * 6, groups=qid, qid=qid)
+    assert sorted(by_query.table["documents"].tolist()) == [1, 1, 2, 2]
+    # Without other ids, groups are what is audited; rows 3 to 5 share two of the three ids of rows 0 to 2.
+    halves, across = [([0, 1, 2], [3, 4, 5])], [0, 1, 2, 0, 1, 1]
+    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=across).leaks == 2
+    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
+    of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
+    assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == ([0], [2])
+
+
 def test_text_and_frames_show_the_table():
     report = audit_splits(KFold(3), X, Y, qid=QID)
     frame = report.to_frame("polars")

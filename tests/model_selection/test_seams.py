@@ -319,8 +319,8 @@ def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():
 
 
 def test_a_score_groups_its_rows_once(monkeypatch):
-    ranker, calls, original = QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS), [], query_ids.group_rows
-    monkeypatch.setattr(query_ids, "group_rows", lambda ids: calls.append(len(ids)) or original(ids))
+    ranker, calls, original = QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS), [], query_ids.group_ids
+    monkeypatch.setattr(query_ids, "group_ids", lambda *args: calls.append(len(args[0])) or original(*args))
     ranker.score(FRAME, LABELS, qid=IDS)
     assert calls == [len(Y)]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from skrank_metrics import evaluate
+from skrank_metrics import evaluate, pairwise_accuracy_score
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
@@ -66,6 +66,18 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     }
     assert value["told"] > value["untold"] + 0.2
     assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
+
+
+@pytest.mark.option("datasets.make_ranking.noise")
+@pytest.mark.parametrize("noise", [0.0, 1.0, 3.0])
+def test_noise_is_measured_in_standard_deviations_of_the_signal(noise):
+    # The only feature is the signal, shifted by query; grade 1 has the half with the higher sum of signal and noise.
+    X, y, qid = make_ranking(2000, 1, n_grades=2, noise=noise, random_state=0)
+    signal, noises = np.random.default_rng(1).standard_normal((2, 2, 200_000))
+    above = signal + noise * noises > 0
+    right = (signal[0] > signal[1])[above[0] & ~above[1]]  # of pairs of grades 1 and 0
+    value = pairwise_accuracy_score(y, X[:, 0], qid=qid, replace_undefined_by=np.nan)
+    assert value == pytest.approx(right.mean(), abs=0.01 if noise else 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -590,7 +590,7 @@ def fall_out_score(
 ) -> float:
     """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
 
-    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Undefined for a query with only relevant documents.
+    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Undefined for a query with relevant documents only.
 
     Parameters
     ----------

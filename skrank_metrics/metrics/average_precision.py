@@ -66,6 +66,7 @@ def map_score(
     formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
     transform="products",
     graded=True,
+    monotone=False,
     reference=_SAKAI,
 )
 def q_measure_score(
@@ -95,6 +96,7 @@ def q_measure_score(
     formula="sum(rel_i (1 - min(misses above i, R) / min(R, N)), i <= k) / R",
     transform="misses",
     graded=False,
+    counts_others=True,
     reference=_BPREF,
 )
 def bpref_score(

@@ -43,7 +43,15 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
     return ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
 
 
-@metric("precision", formula="hits@k / k", transform="gains", graded=False, pooled=True, reference=_MANNING)
+@metric(
+    "precision",
+    formula="hits@k / k",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_MANNING,
+)
 def precision_at_k_score(
     ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -83,7 +91,15 @@ def recall_at_k_score(
     return ranked.relevance(relevance_threshold).sum(axis=1), most
 
 
-@metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
+@metric(
+    "f1",
+    formula="2 hits@k / (k + R)",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_RIJSBERGEN,
+)
 def f1_at_k_score(
     ranked: RankedLists,
     *,
@@ -114,9 +130,10 @@ def f1_at_k_score(
     formula="(min(k, n) - hits@k) / N",
     transform="gains",
     graded=False,
-    undefined="only relevant documents",
+    undefined="relevant documents only",
     pooled=True,
     greater_is_better=False,
+    counts_others=True,
     reference=_SWETS,
 )
 def fall_out_score(
@@ -139,7 +156,15 @@ def fall_out_score(
     return shown - ranked.relevance(relevance_threshold).sum(axis=1), others
 
 
-@metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
+@metric(
+    "r_precision",
+    formula="hits@R / R",
+    transform="gains",
+    graded=False,
+    has_cutoff=False,
+    depth_is_relevant=True,
+    reference=_MANNING,
+)
 def r_precision_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:

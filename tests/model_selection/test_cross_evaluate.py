@@ -1,7 +1,11 @@
+import threading
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from joblib import parallel_config
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import clone
@@ -102,6 +106,27 @@ def test_containers_and_ways_of_ids(result, container, ids):
 def test_processes_give_the_same(result):
     found = cross_evaluate({"lightgbm": MODELS["lightgbm"]}, X, Y, qid=QID, cv=CV, n_jobs=2)
     np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])
+
+
+class InThread(Ridge):
+    """Notes the thread that it is fitted in."""
+
+    threads: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.threads.append(threading.get_ident())
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.option("cross_evaluate.n_jobs")
+def test_jobs_run_beside_each_other(result):
+    for n_jobs, elsewhere in ((1, False), (None, False), (2, True)):
+        InThread.threads.clear()
+        with parallel_config("threading"):
+            found = cross_evaluate(InThread(), X, Y, qid=QID, cv=CV, n_jobs=n_jobs)
+        assert len(InThread.threads) == 3  # folds
+        assert (threading.get_ident() not in InThread.threads) == elsewhere
+        np.testing.assert_array_equal(found.scores["InThread"], result.scores["ridge"])
 
 
 def test_queries_that_are_never_tested_are_left_out():

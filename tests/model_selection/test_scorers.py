@@ -11,6 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
 
 from skrank_metrics import (
     QueryKFold,
@@ -114,6 +115,14 @@ def test_parameters_of_the_metric():
         make_ranking_scorer("ndcg", gain="exp3")
 
 
+@pytest.mark.option("make_ranking_scorer.**params")
+def test_parameters_of_the_metric_change_its_value(problem):
+    X, y, qid = problem
+    for params in ({"k": 2}, {"gain": "exp2"}, {"k": 3, "ties": "worst", "gain": "exp2"}):
+        value = make_ranking_scorer("ndcg", **params)(Given(), X, with_qid(y, qid))
+        assert value == ndcg_score(y, X[:, 0], qid=qid, **params) != ndcg_score(y, X[:, 0], qid=qid)
+
+
 def test_names():
     assert get_ranking_scorer_names() == get_metric_names()
     scorers = ranking_scorers("ndcg@10", map_score)
@@ -184,6 +193,27 @@ def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
     assert value != map_score(binary, model.predict(X), qid=qid)
     by_label = make_ranking_scorer("map", response_method="predict")(model, X, with_qid(binary, qid))
     assert by_label == map_score(binary, model.predict(X), qid=qid)
+
+
+@pytest.mark.parametrize(
+    ("model", "response"),
+    [
+        (LogisticRegression(), lambda model, X: model.decision_function(X)),
+        (GaussianNB(), lambda model, X: model.predict_proba(X)[:, 1]),
+        (LinearRegression(), lambda model, X: model.predict(X)),
+    ],
+    ids=["decision_function", "predict_proba", "predict"],
+)
+def test_scorers_of_a_dict_take_the_first_response_that_the_model_has(problem, model, response):
+    X, y, qid = problem
+    binary, scorers = (y > 1).astype(int), ranking_scorers(*NAMES)
+    found = cross_validate(model, X, with_qid(binary, qid), scoring=scorers, cv=QueryKFold(2))
+    for fold, (train, test) in enumerate(QueryKFold(2).split(X, groups=qid)):
+        fitted = clone(model).fit(X[train], binary[train])
+        expected = evaluate(binary[test], response(fitted, X[test]), qid=qid[test], metrics=NAMES).mean
+        assert {name: found[f"test_{name}"][fold] for name in NAMES} == expected
+        if not isinstance(model, LinearRegression):
+            assert expected != evaluate(binary[test], fitted.predict(X[test]), qid=qid[test], metrics=NAMES).mean
 
 
 def test_a_score_a_class_is_no_ranking(problem):

@@ -1,8 +1,11 @@
+import threading
 from dataclasses import FrozenInstanceError, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
+from joblib import parallel_config
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
 from sklearn.base import clone
@@ -193,6 +196,42 @@ def test_bad_input_is_noticed_before_anything_is_fitted():
         search_report(search, X, Y, qid=QID, random_state="seed")
     with pytest.raises(AssertionError, match="fitted"):
         search_report(search, X, Y, qid=QID)
+
+
+class InThread(Ridge):
+    """Notes the thread that it is fitted in."""
+
+    threads: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.threads.append(threading.get_ident())
+        return super().fit(X, y)
+
+
+@pytest.mark.option("search_report.n_jobs", "search_report.verbose")
+def test_jobs_and_progress_are_those_of_joblib(capsys):
+    search = GridSearchCV(QueryRanker(InThread()), GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    search.fit(X, with_qid(Y, QID))
+    for n_jobs, verbose in ((None, 0), (1, 0), (2, 10)):
+        InThread.threads.clear()
+        with parallel_config("threading"):
+            found = search_report(search, X, Y, qid=QID, n_jobs=n_jobs, verbose=verbose)
+        assert found.changed == 0
+        assert len(InThread.threads) == 3 * 3  # candidates and folds
+        assert (threading.get_ident() not in InThread.threads) == (n_jobs == 2)
+        assert ("9 out of   9" in capsys.readouterr().err) == (verbose == 10)
+
+
+@pytest.mark.option("search_report.random_state")
+def test_the_random_state_draws_the_signs_of_the_permutation_test():
+    search = ridge_search().set_params(param_grid={"estimator__alpha": [1.0, 300.0]}).fit(X, with_qid(Y, QID))
+
+    def p_value(random_state):
+        return search_report(search, X, Y, qid=QID, random_state=random_state).candidates[1].pair.p_value
+
+    assert 0.001 < p_value(0) < 0.999
+    assert p_value(0) == p_value(0) != p_value(1)
+    assert p_value(np.random.default_rng(5)) == p_value(np.random.default_rng(5)) != p_value(np.random.default_rng(6))
 
 
 def test_folds_that_are_used_up():

@@ -33,6 +33,7 @@ from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
 from skrank_metrics.metrics.custom import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import (
     get_ranking_scorer,
     get_ranking_scorer_names,
@@ -71,6 +72,7 @@ __all__ = [
     "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RacingSearchCV",
     "RankingReport",
     "RepeatedQueryKFold",
     "SearchReport",

@@ -1,10 +1,18 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import joblib
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+from sklearn.utils import Bunch
+from support.ranks import report_of_ranks
 
-from skrank_metrics import _demo, compare, evaluate
+from skrank_metrics import QueryKFold, QueryRanker, _demo, compare, cross_evaluate, evaluate
 from skrank_metrics.__main__ import main
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
@@ -72,6 +80,112 @@ def test_each_mean_of_the_table_is_in_the_column_of_its_metric():
         assert [str(number), *name.split(), *shown] in [line[:6] for line in lines]
 
 
+@pytest.fixture
+def data():
+    """Rows of a small data set instead of the digits, whose first feature is a good distance."""
+    X, y, qid = make_ranking(30, n_features=4, noise=0.5, random_state=0)
+    X = np.column_stack([X[:, 1:], -X[:, 0]])
+    return Bunch(data=X, target=y, qid=qid, feature_names=["b", "c", "d", "pixel_distance"])
+
+
+@pytest.fixture
+def saved(monkeypatch):
+    """Figures and the paths that they are saved to."""
+    figures = {}
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: figures.update({path: figure}))
+    return figures
+
+
+# Two good models and two bad ones.
+RANKS = {"a": [1] * 12, "b": [1, 2] * 6, "c": [3, 3, 2, 4, 3, 3] * 2, "d": [2, 4, 3, 3, 3, 3] * 2}
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return {name: report_of_ranks(ranks, metrics=_demo.COMPUTED) for name, ranks in RANKS.items()}
+
+
+def test_table_of_the_demo(reports):
+    comparison = compare(reports, "ndcg@10", random_state=0)
+    head, *rows, last = (
+        _demo._format(reports, comparison).replace("significantly\nby", "significantly by").split("\n", 5)
+    )
+    assert re.split("  +", head.strip()) == ["out of fold", "ndcg@10", "95% interval", "map", "mrr", "differs from"]
+    differs = {"a": "3, 4", "b": "3, 4", "c": "1, 2", "d": "1, 2"}
+    for number, (name, row) in enumerate(zip(RANKS, rows, strict=True), start=1):
+        report = reports[name]
+        (low, high), mean = report.intervals()["ndcg@10"], report.mean
+        reciprocal = np.mean(1 / np.array(RANKS[name]))
+        assert re.split("  +", row) == [
+            *(str(number), name, f"{mean['ndcg@10']:.4f}", f"[{low:.4f}, {high:.4f}]"),
+            *(f"{reciprocal:.4f}", f"{reciprocal:.4f}", differs[name]),
+        ]
+    how = "Differs: significantly by ndcg@10, per query; permutation test at 0.05 with Holm's correction."
+    assert " ".join(last.split()) == how
+
+
+def test_pictures_of_the_demo(reports, saved, capsys):
+    _demo._draw(reports, compare(reports, random_state=0), Path("here.png"))
+    assert list(saved) == [Path("here.png")]
+    left, right = saved[Path("here.png")].axes
+    assert left.get_ylabel().startswith("ndcg@k")
+    assert [text.get_text() for text in left.get_legend().get_texts()] == list(RANKS)
+    for line, report in zip(left.get_lines(), reports.values(), strict=True):
+        assert line.get_xdata().tolist() == [1, 3, 5, 10, 15, 20]
+        assert line.get_ydata().tolist() == [report.mean[name] for name in _demo.CUTOFFS]
+    assert right.get_ylabel() == "ndcg@10: a minus b", "the best two"
+    assert "the best two models per query: here.png" in capsys.readouterr().out
+
+
+def test_tuning_of_the_demo(data):
+    with joblib.parallel_config("threading"):
+        report, best = _demo._tune(Ridge(), {"positive": [True, False], "fit_intercept": [True]}, data)
+    assert best == "fit_intercept=True, positive=False", "the distance has a negative effect"
+    expected = cross_evaluate(
+        QueryRanker(Ridge()), data.data, data.target, qid=data.qid, cv=QueryKFold(5), metrics=_demo.COMPUTED
+    )
+    assert report.mean == expected.reports["QueryRanker"].mean
+
+
+def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatch, capsys):
+    monkeypatch.setattr(_demo, "load_digits_retrieval", lambda: data)
+    models = {"weak": (DummyRegressor(), {"strategy": ["mean"]}), "strong": (Ridge(), {"alpha": [1.0]})}
+    monkeypatch.setattr(_demo, "_models", lambda: (models, {"LGBMRanker": "lightgbm"}))
+    with joblib.parallel_config("threading"):
+        main(["demo", "--picture", "picture.png"])
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Query-by-image retrieval over digits: {len(data.qid)} documents, 30 queries.\n")
+    assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean after \d+\.\d s$", printed, re.MULTILINE)
+    assert re.search(r"^\[2/2\] strong \.\.\. best alpha=1\.0 after", printed, re.MULTILINE)
+    assert "Left out: LGBMRanker, as lightgbm is not installed." in printed
+    rows = {row[3:].split("  ")[0]: row for row in printed.splitlines() if re.match(r"\d  ", row)}
+    nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
+    assert f"  {nearest['ndcg@10']:.4f}  " in rows[_demo.BASELINE]
+    assert [row[0] for row in rows.values()] == ["1", "2", "3"]
+    values = [re.search(r"0\.\d{4}", row).group() for row in rows.values()]
+    assert values == sorted(values, reverse=True)
+    assert list(saved) == [Path("picture.png")]
+
+
+def test_models_of_the_demo():
+    models, left_out = _demo._models()
+    assert list(models) == ["HistGradientBoostingRegressor", "LGBMRanker", "XGBRanker", "CatBoostRanker"]
+    assert left_out == {}
+    for name, (model, grid) in models.items():
+        assert type(model).__name__ == name
+        ((parameter, values),) = grid.items()
+        assert len(values) == 3
+        QueryRanker(model).set_params(**{f"estimator__{parameter}": values[0]})
+
+
+@pytest.mark.parametrize(("arguments", "path"), [([], "ranking.png"), (["--picture", "other.png"], "other.png")])
+def test_picture_of_the_demo_goes_where_it_is_told(monkeypatch, arguments, path):
+    pictures = []
+    monkeypatch.setattr(_demo, "run", pictures.append)
+    main(["demo", *arguments])
+    assert pictures == [Path(path)]
+
+
 def test_metrics_lists_name_function_and_range(capsys):
     main(["metrics"])
     head, *rows = capsys.readouterr().out.splitlines()
@@ -79,6 +193,8 @@ def test_metrics_lists_name_function_and_range(capsys):
     assert len(rows) == len(REGISTRY)
     assert "ndcg@k ndcg_score [0, 1]" in [" ".join(row.split()) for row in rows]
     assert "kendall_tau kendall_tau_score [-1, 1]" in [" ".join(row.split()) for row in rows]
+    names = [row.split()[0].removesuffix("@k") for row in rows]
+    assert names == sorted(names)
     assert max(map(len, [head, *rows])) <= 80
 
 

@@ -87,6 +87,8 @@ def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Mean over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
+    if average is not None and weights is not None and not weights.any():
+        return float("nan")  # as of no queries at all
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators

@@ -138,7 +138,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":
-        raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
+        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
     missing: Any = ()
     if array.dtype.kind in "OT":
         array, missing = _check_objects(array.astype(object, copy=False), name)
@@ -146,12 +146,14 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         missing = array != array
     if np.any(missing):
         row = int(np.argmax(missing))
-        kind, hint = (
-            ("values", " Fill them, for example strings with by.fillna('unknown').") if name == "by" else ("ids", "")
-        )
-        raise ValueError(f"{name} must not hold missing {kind}; got {array[row]} at row {row}.{hint}")
+        hint = " Fill them, for example strings with by.fillna('unknown')." if name == "by" else ""
+        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.{hint}")
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _kind(name: str) -> str:
+    return "values" if name == "by" else "ids"  # slices are no ids
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
@@ -177,12 +179,24 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:
-        raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
+        kind = _kind(name)
+        raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
     # There are few different values; every row is checked only if one of them requires it.
     if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
     missing = any(map(_is_missing, different))
     return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()
+
+
+def as_python(ids: NDArray[Any]) -> list[Any]:
+    """Ids or slices as Python's own objects, which can be keys and print as they are called."""
+    if ids.dtype.kind in "mM":
+        # tolist makes integers of nanoseconds.
+        in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
+        if np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
+            return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+    # An array of objects may hold np.str_, which prints as np.str_('DE').
+    return [one.item() if isinstance(one, np.character | np.bool_) else one for one in ids.tolist()]
 
 
 def _is_numpy_number(value: Any) -> bool:

@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
+    NO_PAIRS,
     NO_RELEVANT,
     Metric,
     MetricFunction,
@@ -84,6 +85,12 @@ class BoundMetric:
         return self.record.undefined is None and not self._pools
 
     @property
+    def undefined(self) -> str | None:
+        """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
+        # A number of pairs that is normalized becomes a share of them.
+        return None if self.always_defined else self.record.undefined or NO_PAIRS
+
+    @property
     def _pools(self) -> bool:
         pooled = self.record.pooled
         return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
@@ -93,9 +100,11 @@ class BoundMetric:
         """How the values of queries are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
+            option = self.record.pooled
+            why = f" with {option}=False" if option else ", which cannot be pooled over documents"
+            instead = f"pass {option}=True, or " if option else ""
             raise ValueError(
-                f"average='micro' is not defined for {self.function.__name__}, which cannot be pooled over documents; "
-                "use 'macro' or None."
+                f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
             )
         return average
 

@@ -15,7 +15,10 @@ from skrank_metrics.metrics._options import Option
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 
+# What queries have for which a metric is undefined.
 NO_RELEVANT = "no relevant document"
+NO_PAIRS = "no two documents with different labels"
+ONE_CLASS = "documents of only one class"
 
 TRANSFORMS: Mapping[str, str] = {
     "gains": "each gain becomes the mean of its tie group",
@@ -69,6 +72,10 @@ class Metric:
     has_cutoff: bool = True
     pooled: bool | str = False  # whether average="micro" is allowed, or the option that allows it
     greater_is_better: bool = True
+    monotone: bool = True  # no worse if two documents in the wrong order change places
+    divides_by_k: bool = False  # by default, and if the list is shorter
+    depth_is_relevant: bool = False  # looks at the first R documents
+    counts_others: bool = False  # depends on N, ranked or not
     needs_all_ranks: bool = False  # even if there is a cutoff
 
     @property

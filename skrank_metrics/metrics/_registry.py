@@ -66,6 +66,11 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
             p.name: next(extra for extra in hints[p.name].__metadata__ if isinstance(extra, Option)) for p in own
         }
         record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
+        if record.greater_is_better == name.startswith("neg_"):
+            raise ValueError(
+                "name must start with 'neg_' if smaller values are better, and only then, since in strings and scorers "
+                f"larger ones are; got {name!r} with greater_is_better={record.greater_is_better}."
+            )
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]
 

@@ -66,6 +66,7 @@ def map_score(
     formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
     transform="products",
     graded=True,
+    monotone=False,
     reference=_SAKAI,
 )
 def q_measure_score(
@@ -96,6 +97,7 @@ def q_measure_score(
     transform="misses",
     graded=False,
     has_cutoff=False,
+    counts_others=True,
     reference=_BPREF,
 )
 def bpref_score(

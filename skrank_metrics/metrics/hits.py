@@ -27,7 +27,15 @@ _Divisor = Annotated[
 ]
 
 
-@metric("precision", formula="hits@k / k", transform="gains", graded=False, pooled=True, reference=_MANNING)
+@metric(
+    "precision",
+    formula="hits@k / k",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_MANNING,
+)
 def precision_at_k_score(
     ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -66,7 +74,15 @@ def recall_at_k_score(
     return ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
 
 
-@metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
+@metric(
+    "f1",
+    formula="2 hits@k / (k + R)",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_RIJSBERGEN,
+)
 def f1_at_k_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -85,7 +101,15 @@ def f1_at_k_score(
     return 2 * hits, np.where(n_relevant > 0, ranked.cutoff + n_relevant, 0)
 
 
-@metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
+@metric(
+    "r_precision",
+    formula="hits@R / R",
+    transform="gains",
+    graded=False,
+    has_cutoff=False,
+    depth_is_relevant=True,
+    reference=_MANNING,
+)
 def r_precision_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:

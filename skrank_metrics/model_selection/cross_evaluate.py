@@ -22,7 +22,7 @@ from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import METHOD
+from skrank_metrics.reports.statistics import METHOD, NONE, weighting
 from skrank_metrics.splitters.audit import audit_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -56,15 +56,17 @@ class CrossEvaluation(Result):
 
     def _parts(self) -> list[Part]:
         columns = ("model", "metric", "mean over queries", Column("95% interval", names=("low", "high")))
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for model, report in self.reports.items():
             intervals = report.intervals()
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
+        some_lack_one = any(np.isnan(interval[0]) for *_, interval, _, _ in rows)
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table((*columns, "mean over folds", "std over folds"), rows),
-            f"Intervals: {METHOD}; they ignore the variance from retraining.",
+            f"Intervals: {METHOD}; they ignore the variance from retraining{NONE if some_lack_one else ''}.",
+            *weighting(next(iter(self.reports.values())).weights),
         ]
 
 

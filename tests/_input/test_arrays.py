@@ -295,6 +295,12 @@ def test_masked_ids_are_not_ids(call):
         ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
         ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
         ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg_score"),
+        (
+            "neg_kendall_tau_distance",
+            {"average": "micro"},
+            ValueError,
+            "for kendall_tau_distance with normalize=False; pass normalize=True, or use 'macro' or None",
+        ),
     ],
 )
 def test_bad_parameters_of_other_metrics(spec, params, error, message):

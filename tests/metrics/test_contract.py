@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
-from skrank_metrics.metrics._record import TRANSFORMS
+from skrank_metrics.metrics._record import NO_RELEVANT, TRANSFORMS
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -24,17 +24,20 @@ cutoffs = st.sampled_from([None, 1, 2, 5, 10])
 policies = st.sampled_from(TIES)
 
 
-# By default, pFound takes probabilities for labels, and precision and F1 count ranks that no document is at.
-GRADED = {"pfound": {"gain": "exp2"}}
-ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
-
-
 def bound(name, k=None, **params):
     """The metric for grades 0 to 4, as a name gives it: larger is better."""
-    cutoff = {"k": k} if REGISTRY[name].record.has_cutoff else {}
-    if REGISTRY[name].record.undefined is None:
+    record = REGISTRY[name].record
+    cutoff = {"k": k} if record.has_cutoff else {}
+    # Linear gains of a user model are probabilities.
+    grades = {"gain": "exp2"} if "max_grade" in record.options and record.defaults["gain"] == "linear" else {}
+    if record.undefined is None:
         params.pop("replace_undefined_by", None)
-    return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
+    return get_metric(name, **cutoff, **grades, **params)
+
+
+def labels_of_an_undefined_query(name):
+    metric = bound(name, replace_undefined_by=np.nan)
+    return next(labels for labels in ([0, 0], [1, 1]) if np.isnan(metric([labels], [[2, 1]])))
 
 
 def per_query(name, k, ties):
@@ -104,9 +107,10 @@ def test_no_order_is_better_than_that_by_label(name, table, k, ties):
 @names
 @given(table=tables, ties=policies)
 def test_a_cutoff_behind_the_list_is_none(name, table, ties):
-    if name == "f1" or not REGISTRY[name].record.has_cutoff:
+    record = REGISTRY[name].record
+    if not record.has_cutoff or (record.divides_by_k and "divisor" not in record.options):
         return
-    options = ENDS_WITH_THE_LIST.get(name, {})
+    options = {"divisor": "retrieved"} if record.divides_by_k else {}
     whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
     np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
 
@@ -156,38 +160,45 @@ def test_leaves_its_inputs_alone(name, rows):
 
 @names
 @pytest.mark.option("metrics.*.replace_undefined_by")
-def test_a_query_without_relevant_documents(name, rows):
+def test_an_undefined_query_has_the_value_that_replaces_it(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
-    empty = list(dict.fromkeys(qid)).index("c")
-    assert metric(y_true, y_score, qid=qid)[empty] == 0
     if REGISTRY[name].record.undefined is None:
+        assert metric([[0, 0]], [[2, 1]]) == 0
         with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
             metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)
         return
-    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], np.nan)
-    assert metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty] == 0.25
+    more = labels_of_an_undefined_query(name), [2, 1], ["undefined"] * 2
+    y_true, y_score, qid = (np.concatenate(both) for both in zip(rows, more, strict=True))
+    sign = 1 if REGISTRY[name].record.greater_is_better else -1  # it is a value of the function
+    for value in (0, np.nan, 0.25):
+        given = {"replace_undefined_by": value} if value else {}
+        np.testing.assert_equal(metric(y_true, y_score, qid=qid, **given)[-1], sign * value)
 
 
 @names
 def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
-    y_true, y_score, qid, weights = [1, 0, 0], [2, 1, 0], ["a", "a", "b"], [1, 1, 3]
-    metric = bound(name, 1)
-    first, second = metric(y_true, y_score, qid=qid, average=None)
+    if REGISTRY[name].record.undefined is None:
+        return
+    labels, metric = labels_of_an_undefined_query(name), bound(name, 2)
+    rows = {"y_true": [1, 0, 1, 0, *labels], "y_score": [4, 3, 2, 1, 2, 1], "qid": ["a"] * 4 + ["b"] * 2}
+    weights = [1] * 4 + [3] * 2
+    first, second = metric(**rows, average=None)
+    assert first != 0
     assert second == 0
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
-    if REGISTRY[name].record.undefined:
-        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == first > 0
-        assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
+    assert metric(**rows, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
+    assert metric(**rows, sample_weight=weights, replace_undefined_by=np.nan) == first
+    assert np.isnan(metric([labels], [[1, 2]], replace_undefined_by=np.nan))
 
 
 @names
 def test_a_single_document_is_a_query(name):
     value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
-    if REGISTRY[name].__module__.endswith("pairwise"):
-        assert value == 0 if REGISTRY[name].record.undefined is None else np.isnan(value)
-    else:
+    undefined = REGISTRY[name].record.undefined
+    if undefined == NO_RELEVANT:
         assert 0 < value <= 1
+    else:
+        assert value == 0 if undefined is None else np.isnan(value)
 
 
 @names
@@ -290,7 +301,7 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(y_true, y_score, qid=qid, retrieved=everything), expected)
     # More documents that are not relevant and that nobody returned change nothing, whatever their scores.
-    if name == "bpref":  # which divides by their number
+    if REGISTRY[name].record.counts_others:
         return
     more = np.random.default_rng(seed).choice(qid, 3)
     value = metric(
@@ -303,7 +314,7 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     np.testing.assert_allclose(value[[order[query] for query in dict.fromkeys(qid)]], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in get_metric_names() if n != "r_precision"])  # which looks deeper then
+@pytest.mark.parametrize("name", [n for n in get_metric_names() if not REGISTRY[n].record.depth_is_relevant])
 def test_relevant_documents_that_were_not_retrieved_never_help(name):
     y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
     missed = bound(name, 3 if REGISTRY[name].record.has_cutoff else None)(

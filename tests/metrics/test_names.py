@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import fuzz_parser
 
-from skrank_metrics import get_metric, get_metric_names, map_score, ndcg_score
+from skrank_metrics import get_metric, get_metric_names, kendall_tau_distance, map_score, ndcg_score
 from skrank_metrics.metrics import _bound, names
 
 
@@ -258,3 +258,9 @@ def test_options_that_have_an_effect(spec, params):
     without = {name: value for name, value in params.items() if name != last}
     values = [get_metric(spec, average=None, **options)(**rows) for options in (params, without)]
     assert (values[0] != values[1]).any()
+
+
+def test_an_error_names_the_function_that_was_called_and_the_option_that_helps():
+    with pytest.raises(ValueError, match="for kendall_tau_distance with normalize=False; pass normalize=True, or use"):
+        kendall_tau_distance([[1, 0]], [[2, 1]], average="micro")
+    assert kendall_tau_distance([[1, 0]], [[1, 2]], average="micro", normalize=True) == 1

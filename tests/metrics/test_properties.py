@@ -15,15 +15,19 @@ from hypothesis import strategies as st
 from test_contract import bound, policies
 
 from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS
 from skrank_metrics.metrics._registry import REGISTRY
 
 names = pytest.mark.parametrize("name", get_metric_names())
 CUTOFFS = (None, 1, 2, 3, 5, 8)
 # Their sums over ranks have no term below 0 and no divisor that depends on k.
 GROW_WITH_K = ("cg", "dcg", "err", "hit_rate", "mrr", "pfound", "rbp", "recall", "map")
-# Documents below all others change what these divide by.
-SEE_THE_BOTTOM = ("bpref", "kendall_tau", "spearman", "pairwise_accuracy", "auc")
-DIVIDE_BY_LENGTH = ("precision", "f1")
+
+
+def sees_the_bottom(name):
+    """Whether irrelevant documents below all others change what a metric divides by."""
+    record = REGISTRY[name].record
+    return record.counts_others or record.undefined in (NO_PAIRS, ONE_CLASS)
 
 
 @st.composite
@@ -96,7 +100,7 @@ def test_grows_with_k(name, ties, problem):
         assert (less <= more + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", [name for name in get_metric_names() if name != "q_measure"])
+@pytest.mark.parametrize("name", [name for name in get_metric_names() if REGISTRY[name].record.monotone])
 @given(ties=policies, problem=problems())
 def test_an_improving_swap_never_hurts(name, ties, problem):
     labels, scores, qid, k, rng = problem
@@ -119,11 +123,11 @@ def test_an_improving_swap_may_hurt_the_q_measure():
     assert after < before
 
 
-@pytest.mark.parametrize("name", [name for name in get_metric_names() if name not in SEE_THE_BOTTOM])
+@pytest.mark.parametrize("name", [name for name in get_metric_names() if not sees_the_bottom(name)])
 @given(ties=policies, problem=problems())
 def test_irrelevant_documents_at_the_bottom_change_nothing(name, ties, problem):
     labels, scores, qid, k, _ = problem
-    metric = each(name, (k or 4) if name in DIVIDE_BY_LENGTH else k, ties)
+    metric = each(name, (k or 4) if REGISTRY[name].record.divides_by_k else k, ties)
     more = np.repeat(list(dict.fromkeys(qid)), 2)
     longer = np.concatenate([labels, np.zeros(len(more))]), np.concatenate([scores, np.full(len(more), -99.0)])
     expected = metric(labels, scores, qid=qid)

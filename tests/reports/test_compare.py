@@ -132,6 +132,43 @@ def test_weights_weight_the_differences():
     assert p_values[0] == p_values[1]
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e308])
+def test_only_ratios_of_weights_count(size):
+    weights = np.repeat([1.0, 0.5, 0, 0.25, 1, 1, 1, 1], 2)
+    pairs = []
+    for scale in (1, size):
+        options = {"qid": np.repeat(range(8), 2), "metrics": "mrr", "sample_weight": scale * weights}
+        first, second = (evaluate([1, 0] * 8, scores, **options) for scores in ([2, 1] * 8, [1, 2] * 6 + [2, 1] * 2))
+        comparison = compare([first, second], "mrr")
+        assert "Weighted by sample_weight, 1 query with weight 0." in str(comparison).splitlines()
+        pairs += comparison.pairs
+    # Five of seven queries differ, so 2 of 2^5 signs are as extreme.
+    assert [pair.p_value for pair in pairs] == [2 / 2**5] * 2
+    assert pairs[1].difference == pytest.approx((1 + 0.5 + 0.25 + 1 + 1) / 2 / 5.75)
+    assert pairs[1].interval == pytest.approx(pairs[0].interval)
+
+
+def test_a_p_value_at_the_level_is_significant_whatever_1_minus_the_confidence_rounds_to():
+    labels, qid = [1, 0] * 20, np.repeat(range(20), 2)
+    first, second = (evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 20, [1, 2] * 20))
+    comparison = compare([first, second], "mrr", confidence=0.9, n_resamples=9, random_state=0)
+    assert comparison.pairs[0].p_value == 1 / 10 > 1 - 0.9
+    assert len(comparison.significant()) == 1
+
+
+def test_says_if_no_difference_could_be_significant(reports):
+    labels, qid = [1, 0] * 5, np.repeat(range(5), 2)
+    few = [evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 5, [1, 2] * 5)]
+    sentence = "No difference could be significant: p is at least {}. Pass {}."
+    for test in ("permutation", "wilcoxon"):  # 2 of the 2^5 signs
+        text = " ".join(str(compare(few, "mrr", test=test)).split())
+        assert sentence.format("0.0625", "reports of more queries") in text
+    text = " ".join(str(compare(reports, "mrr", n_resamples=49)).split())
+    assert sentence.format("0.0600 for 3 pairs", "a larger n_resamples") in text  # 3 times 1/50
+    for options in ({"n_resamples": 59}, {"n_resamples": 19, "correction": "bh"}, {"test": "t"}):
+        assert "could be" not in str(compare(reports, "mrr", **options))
+
+
 def test_one_query_has_no_interval_and_no_verdict():
     reports = [evaluate([1, 0], scores, qid=[0, 0], metrics="mrr") for scores in ([2, 1], [1, 2])]
     comparison = compare(reports, "mrr")

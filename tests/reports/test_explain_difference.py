@@ -108,3 +108,10 @@ def test_every_parameter_that_conventions_set_is_a_cause(name):
     metrics = [get_metric(name, convention=convention) for convention in CONVENTIONS]
     differing = {p for p in metrics[0].record.parameters if len({str(metric.get(p)) for metric in metrics}) > 1}
     assert differing <= set(CAUSES)
+
+
+def test_a_gain_in_an_array_is_the_same_by_both():
+    metric = get_metric("ndcg", gain=np.array([0.0, 1.0, 3.0]))
+    found = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric=metric)
+    expected = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg(gain=exp2)")
+    assert [(c.cause, c.effect) for c in found.causes] == [(c.cause, c.effect) for c in expected.causes]

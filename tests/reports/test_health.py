@@ -58,6 +58,29 @@ def test_undefined_queries_may_be_left_out():
     )
 
 
+def test_each_reason_for_undefined_values_is_a_sentence():
+    # Two labels, one of them 0; one label, 0; two labels and another, none of them 0.
+    labels, qid = [1, 0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2]
+    names = ["auc", "kendall_tau", "spearman(replace_undefined_by=nan)", "pairwise_accuracy", "map", "ndcg"]
+    names += ["map(relevance_threshold=2)", "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"]
+    report = evaluate(labels, [1, 2, 3, 2, 1, 2, 3], qid=qid, metrics=[*names, "neg_kendall_tau_distance", "cg"])
+    assert [finding for finding in report.health.findings if "counted as" in finding] == [
+        "Documents of only one class: 2 queries, counted as 0 in auc.",
+        "No two documents with different labels: 1 query, counted as 0 in kendall_tau, pairwise_accuracy and left out "
+        "of spearman(replace_undefined_by=nan) and counted as -2 in "
+        "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2).",
+        "No relevant document: 1 query, counted as 0 in map, ndcg, cg; 2 queries, counted as 0 in "
+        "map(relevance_threshold=2).",
+    ]
+    assert [report.n_undefined[name] for name in ("auc", "kendall_tau", "map", names[-2], names[-1])] == [2, 1, 1, 2, 1]
+
+
+def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
+    report = evaluate([[1, 0]], [[2, 1]], metrics=[get_metric("ndcg", gain=[0, 0, 1])])
+    assert report.health.n_no_relevant == 0
+    assert report.health.findings == ("No document with a gain: 1 query, counted as 0 in ndcg(gain=[0, 0, 1]).",)
+
+
 def test_collapse_in_float32():
     scores = 1e6 + np.array([0.0, 0.001, 0.002, 5.0])
     health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health

@@ -12,6 +12,7 @@ from skrank_metrics.metrics import (
     dcg_score,
     err_score,
     f1_at_k_score,
+    fall_out_score,
     hit_rate_score,
     kendall_tau_distance,
     kendall_tau_score,
@@ -32,6 +33,7 @@ from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
 from skrank_metrics.metrics.custom import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import (
     get_ranking_scorer,
     get_ranking_scorer_names,
@@ -70,6 +72,7 @@ __all__ = [
     "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RacingSearchCV",
     "RankingReport",
     "RepeatedQueryKFold",
     "SearchReport",
@@ -86,6 +89,7 @@ __all__ = [
     "evaluate",
     "explain_difference",
     "f1_at_k_score",
+    "fall_out_score",
     "get_metric",
     "get_metric_names",
     "get_ranking_scorer",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
+from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
 from skrank_metrics._input.query_ids import ids_in_index
 from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -20,6 +23,14 @@ from skrank_metrics.metrics.names import get_metric, get_metric_names
 
 # Rankers have only predict. The labels that a classifier predicts would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
+
+
+class Scored(NamedTuple):
+    """What a scorer computes before it takes the mean."""
+
+    result: PerQuery
+    weights: FloatArray | None  # one per query
+    ids: NDArray[Any]  # one per query
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,8 @@ class RankingScore:
     ) -> float:
         """Compute the metric on predictions."""
         try:
-            result, weights = self._result(y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
-            value = float(self.metric.aggregate(result, weights))
+            scored = self._result(y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
+            value = float(self.metric.aggregate(scored.result, scored.weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
                     f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
@@ -54,10 +65,14 @@ class RankingScore:
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
+            if _kept.recording:
+                _kept.recording.error = error
             return cast(float, fail_in_search(error))
+        if _kept.recording and _kept.recording.score is self:
+            _kept.recording.keep(scored)
         return value
 
-    def _result(self, y_true: Any, y_score: Any, **columns: Any) -> tuple[PerQuery, FloatArray | None]:
+    def _result(self, y_true: Any, y_score: Any, **columns: Any) -> Scored:
         """Values and weights of the queries, computed once for all metrics that were made together."""
         check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
         contents: list[Any] = []
@@ -73,12 +88,12 @@ class RankingScore:
         _last.contents = _last.contents if _last.results else []
         return result
 
-    def _ranked(self, lists: QueryLists) -> dict[int, tuple[PerQuery, FloatArray | None]]:
+    def _ranked(self, lists: QueryLists) -> dict[int, Scored]:
         try:
             results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
         except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
             results = {self.number: per_query(lists, [self.metric.computation])[0]}
-        return {number: (result, lists.weights) for number, result in results.items()}
+        return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
 
 
 class _Last(threading.local):
@@ -87,7 +102,7 @@ class _Last(threading.local):
     def __init__(self) -> None:
         self.together: tuple[BoundMetric, ...] = ()
         self.contents: list[Any] = []
-        self.results: dict[int, tuple[PerQuery, FloatArray | None]] = {}
+        self.results: dict[int, Scored] = {}
 
     def holds(self, contents: list[Any]) -> bool:
         """Whether these are the contents."""
@@ -95,6 +110,49 @@ class _Last(threading.local):
 
 
 _last = _Last()
+
+
+class QueryScores(NamedTuple):
+    """Values per query behind a score: larger ones are better, those of undefined queries are what replaces them."""
+
+    ids: NDArray[Any]
+    values: FloatArray
+    defined: Mask
+    weights: FloatArray | None
+
+
+@dataclass
+class Recording:
+    """What a score function computes while it is recorded."""
+
+    score: RankingScore
+    found: QueryScores | None = None
+    error: Exception | None = None  # of the input, which is wrong for all models
+
+    def keep(self, scored: Scored) -> None:
+        """Keep the values of a call."""
+        metric = self.score.metric
+        values = np.asarray(metric.aggregate(scored.result, None, average=None))
+        values = values if metric.greater_is_better else 0.0 - values
+        self.found = QueryScores(scored.ids, values, ~np.isnan(scored.result.values), scored.weights)
+
+
+class _Kept(threading.local):
+    recording: Recording | None = None
+
+
+_kept = _Kept()
+
+
+@contextmanager
+def recorded(score: RankingScore) -> Iterator[Recording]:
+    """Record the values per query that a score function computes inside the block."""
+    recording = Recording(score)
+    before, _kept.recording = _kept.recording, recording
+    try:
+        yield recording
+    finally:
+        _kept.recording = before
 
 
 def make_ranking_scorer(
@@ -234,7 +292,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
 def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     for metric in metrics:
         if metric.average is None:
-            raise ValueError("average must be 'macro' or 'micro' in a scorer, which returns one number; got None.")
+            raise ValueError("average must not be None in a scorer, which returns one number; leave it out.")
     together = tuple(metrics)
     scorers = []
     # A scorer keeps its requests outside the context, where they do no harm. Weights are left undecided: if they are

@@ -16,7 +16,7 @@ from support import reference
 
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("quick", derandomize=True, deadline=None, max_examples=5)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 

@@ -117,6 +117,18 @@ def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
         frame = frame.f_back
 
 
+def ways_out(direct: str = "") -> str:
+    """How to pass ids to what model selection calls, given metadata routing as set, and ``direct`` to a user's call."""
+    if sys.modules["sklearn"].get_config()["enable_metadata_routing"]:
+        direct = direct or "qid"
+        others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
+    else:
+        others = "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid"
+    if not direct:
+        return f"Pass {others}."
+    return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."
+
+
 def score_function(scorer: Any) -> Any:
     """Function that was passed to make_scorer, None for other scorers."""
     return getattr(scorer, "_score_func", None)

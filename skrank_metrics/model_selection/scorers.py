@@ -20,7 +20,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_arr
 from skrank_metrics._input.query_ids import ids_in_index
 from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import get_metric, get_metric_names
+from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
 
 # Rankers have only predict. The labels that a classifier predicts would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
@@ -289,7 +289,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        What to compute, as in get_metric.
+        What to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
 
     Returns
     -------
@@ -311,6 +311,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
         raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
     if any(isinstance(name, list | tuple | set) for name in names):
         raise TypeError("names must be separate arguments; got several in one. Write ranking_scorers(*names).")
+    names = tuple(expand(names))
     bound = [get_metric(name) for name in names]
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
     if len(set(keys)) < len(keys):

@@ -180,6 +180,7 @@ def test_audit():
         "LEAK: fold 1 has 1 query with only some of the rows used: w",
     ]
     way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
+    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
     assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, way_out])
     columns = {
         head.replace(" ", "_"): [float(row[i]) for row in rows] for i, head in enumerate([*heads, "leaking", "cut"])

@@ -93,7 +93,8 @@ class RankingScore:
             contents = [part if part is None else to_array(part, name).copy() for name, part in given.items()]
         results = _last.take(self.together, contents)
         if self.number not in results:
-            columns = check_rows(scored_rows() if X is None else X, y_true=y_true, **columns)
+            X = scored_rows() if X is None else X
+            columns = check_rows(X, y_true=y_true, **columns)
             who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
             lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)

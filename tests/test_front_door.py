@@ -76,17 +76,20 @@ def test_metrics_need_numpy_and_scipy_alone():
     assert loaded_by(code).isdisjoint(HEAVY)
 
 
+@pytest.mark.slow
 def test_evaluate_needs_no_scikit_learn():
     code = "import skrank_metrics; skrank_metrics.evaluate([2, 0, 1], [1, 1, 2], qid=['a', 'a', 'a'])"
     assert loaded_by(code).isdisjoint(HEAVY - {"scipy.stats"})
 
 
+@pytest.mark.slow
 def test_eager_import_loads_all_modules_of_public_names():
     loaded = loaded_by("import skrank_metrics", EAGER_IMPORT="1")
     assert {f"skrank_metrics.{module}" for module in [*skrank_metrics._MODULES, "metrics"]} <= loaded
     assert loaded.isdisjoint({"matplotlib", "lightgbm", "xgboost", "catboost"})
 
 
+@pytest.mark.slow
 def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
     scorer = skrank_metrics.get_ranking_scorer("ndcg(gain=exp2)@10")
     things = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
@@ -208,6 +211,7 @@ def test_version_is_that_of_the_project_and_the_changelog():
     assert f"## [{skrank_metrics.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_importing_needs_nothing_but_the_dependencies():
     code = (
         "import sys\n"

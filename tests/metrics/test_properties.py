@@ -1,6 +1,6 @@
 """Relations between rankings that hold for every metric and tie policy; test_contract.py has the first dozen.
 
-HYPOTHESIS_PROFILE=nightly takes a thousand examples of each, drawn anew, in place of fifty fixed ones.
+HYPOTHESIS_PROFILE=nightly takes a thousand examples of each, drawn anew, in place of twenty fixed ones.
 """
 
 import itertools

@@ -225,6 +225,7 @@ def test_weights_and_groups_out_of_step_are_errors():
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)])
 @pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):

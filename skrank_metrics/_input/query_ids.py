@@ -157,7 +157,7 @@ def _of_queries(queries: Grouping) -> int:
 
 
 def _of_labels(y: Any, before: int) -> int:
-    labels = np.asarray(y)
+    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
     return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 

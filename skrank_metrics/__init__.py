@@ -13,6 +13,7 @@ _MODULES = {
     "displays.cv_results": "CVResultsDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",
     "displays.query_scores": "QueryScoreDisplay",
+    "displays.race": "RaceDisplay",
     "metrics.conventions": "CONVENTIONS Convention",
     "metrics.custom": "make_metric",
     "metrics.names": "get_metric get_metric_names",

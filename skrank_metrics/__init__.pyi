@@ -5,6 +5,7 @@ from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
+from skrank_metrics.displays.race import RaceDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -71,6 +72,7 @@ __all__ = [
     "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RaceDisplay",
     "RacingSearchCV",
     "RankingReport",
     "RepeatedQueryKFold",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import refuse_masked
-from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
+from skrank_metrics._input.codes import codes_of_library, codes_of_objects
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
 
 
 def query_ids(
@@ -45,16 +48,16 @@ def query_ids(
             "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
             "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
         )
-    units = check_ids(groups, n_rows, "groups", rows_of)
+    units = group_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
-        one_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
-    return group_rows(units)
+        id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
+    return units
 
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
     (first, queries), *others = (
-        (name, group_rows(check_ids(ids, n_rows, "qid", rows_of))) for name, ids in sources.items() if ids is not None
+        (name, group_ids(ids, n_rows, "qid", rows_of)) for name, ids in sources.items() if ids is not None
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
@@ -129,6 +132,33 @@ def _same_labels(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and set(one) == set(other)
 
 
+def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> Grouping:
+    """Group rows by ids of any type, after checking the ids."""
+    refuse_masked(ids, name)
+    codes = codes_of_library(ids)
+    if codes is None:
+        ids = _to_id_array(ids, name)
+        if ids.ndim == 1 and ids.dtype.kind in "OT":
+            ids = ids.astype(object, copy=False)
+            with suppress(TypeError):  # if some cannot be hashed, as is told below
+                codes = codes_of_objects(ids)
+    if codes is not None and len(codes) == n_rows > 0 and codes.min() >= 0:
+        first, grouping = group_codes(codes)
+        try:
+            values = check_ids(ids.take(first) if hasattr(ids, "take") else ids.gather(first), len(first), name)
+        except ValueError:  # a missing id, whose row is told below
+            pass
+        else:
+            if len(set(values.tolist())) == len(values):  # else the library tells apart what Python calls equal
+                return replace(grouping, ids=values)
+    return group_rows(check_ids(ids, n_rows, name, rows_of))
+
+
+def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One id per query, such as its slice, from rows grouped by these ids, constant within each query."""
+    return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
+
+
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids of any type as a 1-D array with one id per row and none missing."""
     refuse_masked(ids, name)
@@ -159,6 +189,8 @@ def _kind(name: str) -> str:
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
     lossy = False
+    if hasattr(ids, "combine_chunks"):  # pyarrow's array of chunks of categories has "" in place of missing ones
+        ids = ids.combine_chunks()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
         lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)

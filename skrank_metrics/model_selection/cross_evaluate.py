@@ -61,12 +61,18 @@ class CrossEvaluation(Result):
             intervals = report.intervals()
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
+        some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in rows)
         some_lack_one = any(np.isnan(interval[0]) for *_, interval, _, _ in rows)
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table((*columns, "mean over folds", "std over folds"), rows),
             f"Intervals: {METHOD}; they ignore the variance from retraining{NONE if some_lack_one else ''}.",
             *weighting(next(iter(self.reports.values())).weights),
+            *(
+                ["Means over folds are nan if a fold has no value with a weight above 0."]
+                if some_folds_lack_one
+                else []
+            ),
         ]
 
 

@@ -292,7 +292,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
 def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     for metric in metrics:
         if metric.average is None:
-            raise ValueError("average must be 'macro' or 'micro' in a scorer, which returns one number; got None.")
+            raise ValueError("average must not be None in a scorer, which returns one number; leave it out.")
     together = tuple(metrics)
     scorers = []
     # A scorer keeps its requests outside the context, where they do no harm. Weights are left undecided: if they are

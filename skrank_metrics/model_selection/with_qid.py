@@ -22,7 +22,8 @@ def with_qid(y: Any, qid: Any) -> Any:
     y : array-like of shape (n_documents,)
         Relevance labels.
     qid : array-like of shape (n_documents,)
-        Query id of each document, in the row order of ``y``.
+        Query id of each document, in the row order of ``y``. Categories of pandas stay categories, which makes every
+        fold quicker than strings do.
 
     Returns
     -------
@@ -56,7 +57,9 @@ def with_qid(y: Any, qid: Any) -> Any:
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     query_ids(len(labels), "with_qid", y=y, qid=qid)
-    index, kept = pd.Index(check_ids(qid, len(labels), "qid", "y"), name="qid"), row_labels(y)
+    categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their numbers serve in each fold
+    index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
+    kept = row_labels(y)
     if kept is not None and not counts_rows(kept):
         index = pd.MultiIndex.from_arrays([index, *(kept.get_level_values(level) for level in range(kept.nlevels))])
     return pd.Series(labels, index=index, name=getattr(y, "name", None))

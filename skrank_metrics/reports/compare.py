@@ -121,7 +121,7 @@ class Comparison(Result):
             Column(None, names=("second",)),
             Column("first - second", names=()),
             Column("difference", signed),
-            Column(f"{self.confidence:.0%} interval", signed, ("low", "high")),
+            Column(f"{100 * self.confidence:g}% interval", signed, ("low", "high")),
             *("wins", "ties", "losses"),
             Column("effect size", _effect_text, ("effect_size",)),
             Column("p", p_text, ("p_value",)),

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.grouping import Grouping, one_per_query
-from skrank_metrics._input.query_ids import check_aligned, check_ids
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
@@ -125,7 +125,7 @@ def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> ND
     if np.shape(by) != (n_expected,):
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
-    values = check_ids(by, n_expected, "by")
     if two_dimensional:
-        return values
-    return one_per_query(values, grouping, "by", "Give all documents of a query the same value.")
+        return check_ids(by, n_expected, "by")
+    slices = group_ids(by, n_expected, "by")
+    return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")

@@ -6,8 +6,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import ndcg_score, with_qid
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics import evaluate, ndcg_score, with_qid
+from skrank_metrics._input.query_ids import group_ids, query_ids
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
@@ -183,3 +183,72 @@ def test_with_qid_without_pandas_names_the_other_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="metadata routing"):
         with_qid([1, 0], [1, 1])
+
+
+NAMES = ["b", "b", "a", "b\0", "a", "", "b\0"]
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda names: np.array(names, dtype=object),
+    "NumPy's StringDType": lambda names: np.array(names, dtype=np.dtypes.StringDType(na_object=None)),
+    "pandas objects": lambda names: pd.Series(names, dtype=object),
+    "pandas str": lambda names: pd.Series(names, dtype="str"),
+    "pandas string": lambda names: pd.Series(names, dtype="string", index=range(len(names))[::-1]),
+    "pandas string, Index": lambda names: pd.Index(names, dtype="string[pyarrow]"),
+    "pandas string, array": lambda names: pd.array(names, dtype="string[python]"),
+    "pandas categories": lambda names: pd.Series(pd.Categorical(names, categories=["c", "", "a", "b\0", "b"])),
+    "pandas CategoricalIndex": pd.CategoricalIndex,
+    "pandas Categorical": pd.Categorical,
+    "polars String": pl.Series,
+    "polars Categorical": lambda names: pl.Series(names, dtype=pl.Categorical),
+    "polars Enum": lambda names: pl.Series(names, dtype=pl.Enum(["c", "", "a", "b\0", "b"])),
+    "pyarrow strings": pa.array,
+    "pyarrow large strings": lambda names: pa.array(names, type=pa.large_string()),
+    "pyarrow dictionary": lambda names: pa.array(names).dictionary_encode(),
+    "pyarrow chunks": lambda names: pa.chunked_array([names[:3], [], names[3:]]),
+    "pyarrow chunks of dictionaries": lambda names: pa.chunked_array(
+        [pa.array(names[:3]).dictionary_encode(), pa.array(names[3:]).dictionary_encode()]
+    ),
+}
+
+
+if not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"):  # NumPy before 2.0
+    del CONTAINERS["NumPy's StringDType"]
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("with_pandas", [True, False])
+def test_strings_of_every_library_are_the_same_ids(container, with_pandas, monkeypatch):
+    ids = container(NAMES)
+    if not with_pandas and not isinstance(ids, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+    grouping = group_ids(ids, len(NAMES))
+    assert grouping.ids.tolist() == ["b", "a", "b\0", ""]
+    assert grouping.codes.tolist() == [0, 0, 1, 2, 1, 3, 2]
+    assert grouping.sizes.tolist() == [2, 2, 2, 1]
+    contiguous = group_ids(container(sorted(NAMES)), len(NAMES))
+    assert contiguous.shuffled is None
+    assert contiguous.ids.tolist() == ["", "a", "b", "b\0"]
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_missing_string_is_named_by_its_row(container):
+    names = ["b", "a", "a", None, "", "b", "b"]
+    ids = container(names)
+    with pytest.raises(ValueError, match=r"^qid must not hold missing ids; got (None|nan|<NA>) at row 3\."):
+        group_ids(ids, len(names))
+    with pytest.raises(ValueError, match=r"^qid must have the same length as y_true; got 7 and 6"):
+        group_ids(ids, 6)
+
+
+def test_categories_that_python_calls_equal_are_one_query():
+    equal = pa.DictionaryArray.from_arrays([0, 1, 2, 0], pa.array(["a", "a", "b"]))
+    assert group_ids(equal, 4).codes.tolist() == [0, 0, 1, 0]
+
+
+def test_only_ids_that_occur_matter():
+    slices = pd.Series(pd.Categorical([1, 1, 2], categories=[3, 2, 1, 0]))
+    report = evaluate([1, 0, 1], [1, 2, 3], qid=["a", "a", "b"], by=slices)
+    assert list(report.slices) == [1, 2]
+    with pytest.raises(ValueError, match="by must be constant within a query; got 1 and 2 in query 'a'"):
+        evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "a"], by=slices)

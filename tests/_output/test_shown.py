@@ -11,6 +11,7 @@ from support.shown import alignments_of, assert_shown
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
+    audit_splits,
     compare,
     cross_evaluate,
     evaluate,
@@ -20,6 +21,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.splitters.audit import WAY_OUT
 
 X, Y, QID = make_ranking(40, random_state=0)
 
@@ -164,6 +166,28 @@ def test_difference():
     check_frames(difference, {name: [getattr(cause, name) for cause in difference.causes] for name in names})
 
 
+@pytest.mark.option("SplitReport.to_frame.library")
+def test_audit():
+    # Of four queries, "x" has rows on both sides of the first fold, and the second fold has only one row of "w".
+    ids, labels = list("uuvvwwxx"), [1, 0, 0, 0, 1, 1, 0, 2]
+    cv = [(np.array([0, 1, 6]), np.array([2, 3, 4, 5, 7])), (np.array([0, 1, 2, 3, 5]), np.array([6, 7]))]
+    audit = audit_splits(cv, np.zeros((8, 1)), labels, qid=ids)
+    heads = ["fold", "queries", "documents", "share relevant", "share without relevant", "single document"]
+    rows = [["0", "3", "5", "0.6000", "0.3333", "1", "1", "0"], ["1", "1", "2", "0.5000", "0.0000", "0", "0", "1"]]
+    leaks = [
+        "LEAK: fold 0 has 1 query with rows both in train and in test: x",
+        "LEAK: fold 1 has 1 query with only some of the rows used: w",
+    ]
+    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, WAY_OUT])
+    columns = {
+        head.replace(" ", "_"): [float(row[i]) for row in rows] for i, head in enumerate([*heads, "leaking", "cut"])
+    }
+    columns["share_without_relevant"][0] = 1 / 3
+    check_frames(audit, columns)
+    assert audit.to_frame().index.name == "fold"
+
+
+@pytest.mark.option("CrossEvaluation.to_frame.library")
 def test_cross_evaluation():
     models = {"weak": Ridge(1e9), "strong": Ridge()}
     found = cross_evaluate(models, X, Y, qid=QID, cv=QueryKFold(4), metrics=["ndcg@5", "mrr"])

@@ -16,9 +16,16 @@ from skrank_metrics.metrics._registry import REGISTRY
 TIES = ("average", "best", "worst", "stable")
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 OPTIONS = {
-    "f1": [{}, {"relevance_threshold": 2}],
+    "f1": [{}, {"relevance_threshold": 2}, {"beta": 0.5, "divisor": "retrieved"}, {"beta": 0}, {"beta": 3}],
+    "neg_fall_out": [{}, {"relevance_threshold": 2}],
     "r_precision": [{}, {"relevance_threshold": 2}],
-    "rbp": [{}, {"p": 0.5, "gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
+    "rbp": [
+        {},
+        {"p": 0.5, "gain": "exp2", "max_grade": 3},
+        {"relevance_threshold": 2},
+        {"normalize": True, "p": 0.9},
+        {"normalize": True, "gain": "exp2"},
+    ],
     "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9}],
     "nerr": [{}, {"p": 0.7, "max_grade": 3}],
     "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, {"gain": "binary"}],
@@ -33,7 +40,7 @@ OPTIONS = {
     "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
     "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
-    "recall": [{}, {"relevance_threshold": 2}],
+    "recall": [{}, {"relevance_threshold": 2}, {"normalizer": "min"}],
     "hit_rate": [{}, {"relevance_threshold": 2}],
     "mrr": [{}, {"relevance_threshold": 3}],
     "map": [

@@ -109,7 +109,7 @@ def test_copies_and_pickles_with_its_requests(duplicate, problem):
 def test_parameters_of_the_metric():
     assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith("make_scorer(ndcg(gain=exp2)@5,")
     assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
-    with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a scorer"):
+    with pytest.raises(ValueError, match="average must not be None in a scorer"):
         make_ranking_scorer("ndcg", average=None)
     with pytest.raises(ValueError, match="Did you mean 'exp2'"):
         make_ranking_scorer("ndcg", gain="exp3")

@@ -33,6 +33,7 @@ from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     audit_splits,
+    compare,
     cross_evaluate,
     evaluate,
     make_ranking_scorer,
@@ -268,7 +269,16 @@ class Seam:
         return {**CLEAN, **self.make()}
 
 
-CLEAN = {"X": X, "y": Y, "scores": np.array(SCORES), "qid": np.array(IDS), "groups": None, "sample_weight": None}
+CLEAN = {
+    "X": X,
+    "y": Y,
+    "scores": np.array(SCORES),
+    "qid": np.array(IDS),
+    "groups": None,
+    "sample_weight": None,
+    "by": np.array(IDS),
+    "other": {},  # what differs in the second of two reports
+}
 
 
 def column(values: Any, index: Any = ROWS) -> Any:
@@ -279,12 +289,16 @@ def with_ids(values: Any, ids: Any = IDS) -> Any:
     return with_qid(values, ids)
 
 
+def reordered() -> dict[str, Any]:
+    return {name: np.array(CLEAN[name])[::-1] for name in ("y", "scores", "qid", "by")}
+
+
 def frame(index: Any) -> Any:
     return pd.DataFrame(X, index=index)
 
 
 SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
-DISAGREE, OUT_OF_STEP = "Ids that disagree", "Rows out of step"
+DISAGREE, OUT_OF_STEP, SLICES, COMPARED = "Ids that disagree", "Rows out of step", "Slices", "Reports compared"
 AGREE = "must agree with the index level 'qid' of"
 INDEX = "must have the same index as .*; got {}, while rows are taken by position"
 REORDERED, OTHERS = INDEX.format("the same labels in different orders"), INDEX.format("different labels")
@@ -318,6 +332,31 @@ SEAMS = [
          lambda: {"y": column(Y), "scores": column(SCORES, ROWS + 1)}, OTHERS),
     Seam(OUT_OF_STEP, "other rows of `qid` than of `y`",
          lambda: {"y": column(Y), "qid": column(IDS, ROWS + 1)}, OTHERS),
+    Seam(SLICES, "numbers, out of order", lambda: {"by": [10 if i == "a" else 9 for i in IDS]}),
+    Seam(SLICES, "numbers and strings", lambda: {"by": [1 if i == "a" else "b" for i in IDS]}),
+    Seam(SLICES, "dates in nanoseconds",
+         lambda: {"by": np.array([f"2001-01-0{1 + (i == 'a')}" for i in IDS], dtype="M8[ns]")}),
+    Seam(SLICES, "a value that varies within a query", lambda: {"by": OTHER_IDS},
+         "by must be constant within a query; got b and a in query 'b'"),
+    Seam(SLICES, "None", lambda: {"by": changed(IDS, 3, None)}, "by must not hold missing values; got None at row 3"),
+    Seam(SLICES, "NaN", lambda: {"by": [1.0, 2, 1, np.nan, 2, 1, 2]},
+         "by must not hold missing values; got nan at row 3"),
+    Seam(SLICES, "unhashable", lambda: {"by": changed(IDS, 3, {})}, "by must hold hashable values"),
+    Seam(SLICES, "a slice of weight 0", lambda: {"sample_weight": [float(i == "a") for i in IDS]}, "",
+         ("`evaluate(by=)`",)),
+    Seam(COMPARED, "in another order", lambda: {"other": reordered()}),
+    Seam(COMPARED, "names of the queries of another type", lambda: {"other": {"qid": [ord(i) for i in IDS]}},
+         "reports must be over the same queries; got 2 in '0' and 2 in '1', 0 of them in both"),
+    Seam(COMPARED, "other labels", lambda: {"other": {"y": changed(LABELS, 3, 1)}},
+         "reports must have the same documents with the same labels; got 4 documents with labels 3, 1, 0, 0 in '0'"),
+    Seam(COMPARED, "other labels with the same sum", lambda: {"other": {"y": [2, 1, 1, 1, 1, 0, 1]}},
+         "reports must have the same documents with the same labels"),
+    Seam(COMPARED, "weights in one of them", lambda: {"other": {"sample_weight": np.ones(7)}},
+         "reports must have the same weights; '0' and '1' differ"),
+    Seam(COMPARED, "other weights", lambda: {"sample_weight": np.ones(7), "other": {"sample_weight": np.full(7, 2.0)}},
+         "reports must have the same weights; '0' and '1' differ"),
+    Seam(COMPARED, "weights of 1e308", lambda: {"sample_weight": np.full(7, 1e308)}, "",
+         ("`compare`", "`evaluate(by=)`")),
     Seam(OUT_OF_STEP, "`X` with labels, `y` and `qid` that count from 0",
          lambda: {"X": frame(ROWS), "y": pd.Series(LABELS), "qid": pd.Series(IDS)}),
     Seam(OUT_OF_STEP, "`y` with labels, scores and `qid` that count from 0",
@@ -374,6 +413,27 @@ def evaluated(rows: dict[str, Any]) -> Any:
     return evaluate(rows["y"], rows["scores"], **ids, metrics="ndcg").mean["ndcg"]
 
 
+def sliced(rows: dict[str, Any]) -> Any:
+    """The mean of the slice of query "a", the only one whose weight is never 0; slices of numbers are in order."""
+    given = {name: rows[name] for name in ("qid", "sample_weight", "by")}
+    slices = evaluate(rows["y"], rows["scores"], **given, metrics="ndcg").slices
+    if all(isinstance(name, int) for name in slices):
+        assert list(slices) == sorted(slices)
+    return [round(part.mean["ndcg"], 12) for part in slices.values() if "a" in part.qid]
+
+
+def compared(rows: dict[str, Any]) -> Any:
+    """Difference and p-value of the given scores and their negatives."""
+    names = ("y", "scores", "qid", "sample_weight")
+    one, other = ({name: of[name] for name in names} for of in (rows, {**rows, **rows["other"]}))
+    reports = [
+        evaluate(of["y"], sign * of["scores"], qid=of["qid"], sample_weight=of["sample_weight"], metrics="ndcg")
+        for of, sign in ((one, 1), (other, -1))
+    ]
+    (pair,) = compare(reports, "ndcg").pairs
+    return [round(pair.difference, 12), pair.p_value]
+
+
 def audit(rows: dict[str, Any]) -> Any:
     return audit_splits(KFold(2), rows["X"], rows["y"], qid=rows["qid"]).to_frame().to_numpy().tolist()
 
@@ -395,6 +455,8 @@ WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
         {"X", "y", "qid", "groups"},
         lambda rows: split(rows, qid=rows["qid"], groups=rows["groups"]),
     ),
+    "`evaluate(by=)`": ({"by", "sample_weight"}, sliced),
+    "`compare`": ({"other", "sample_weight"}, compared),
     "`audit_splits`": ({"X", "y", "qid"}, audit),
     "`query_train_test_split`": ({"X", "y", "qid"}, train_test_split),
     "`cross_evaluate`": ({"X", "y", "qid"}, crossed),

@@ -28,6 +28,7 @@ _MODULES = {
     "reports.compare": "Comparison compare",
     "reports.evaluate": "evaluate",
     "reports.explain_difference": "Difference explain_difference",
+    "reports.queries_needed": "queries_needed",
     "reports.ranking_report": "RankingReport",
     "splitters.audit": "SplitReport audit_splits",
     "splitters.predefined_split": "PredefinedQuerySplit",

@@ -49,6 +49,7 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import Comparison, compare
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
@@ -111,6 +112,7 @@ __all__ = [
     "precision_at_k_score",
     "q_measure_score",
     "qid_from_sizes",
+    "queries_needed",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",

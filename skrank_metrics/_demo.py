@@ -54,7 +54,7 @@ def run(picture: Path) -> None:
         started = time.perf_counter()
         reports[name], best, fits = _tune(model, grid, data)
         n_fits, n_saved = n_fits + fits[0], n_saved + fits[1]
-        print(f"best {best} after {time.perf_counter() - started:.1f} s and {fits[0]} fits", flush=True)
+        print(f"best {best}, {fits[0]} fits, {time.perf_counter() - started:.1f} s", flush=True)
     print(f"\nThe races took {n_fits} fits; grid searches take {n_fits + n_saved}.")
     reports = dict(sorted(reports.items(), key=lambda item: -item[1].mean[METRICS[0]]))
     comparison = compare(reports, METRICS[0], random_state=0)
@@ -80,8 +80,8 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str, tuple[int, int]]:
     """Out-of-fold report of the best candidate, its parameters, and the number of fits that ran and were saved."""
     grid = {f"estimator__{name}": values for name, values in grid.items()}
-    options = {"scoring": ranking_scorers(*METRICS), "refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2}
-    search = RacingSearchCV(QueryRanker(model), grid, error_score="raise", **options)
+    options: dict[str, Any] = {"refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2, "error_score": "raise"}
+    search = RacingSearchCV(QueryRanker(model), grid, scoring=ranking_scorers(*METRICS), **options)
     with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}

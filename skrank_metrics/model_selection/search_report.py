@@ -77,7 +77,7 @@ class SearchReport(Result):
 
     Prints as a table, in notebooks too. ``to_frame()`` gives one row per candidate, with its parameters, means and
     standard deviations over folds, and the lead of the best: "difference", "low", "high", "p_adjusted", NaN if not
-    tested.
+    tested. A parameter of the name of such a column goes by "param rank", for example.
 
     Attributes
     ----------
@@ -131,14 +131,15 @@ class SearchReport(Result):
         ]
 
     def _columns(self) -> dict[str, Any]:
-        found = self.candidates
+        found, leads = self.candidates, ("difference", "low", "high", "p_adjusted")
         columns: dict[str, Any] = {"rank": [c.rank for c in found], "index": [c.index for c in found]}
-        params = dict.fromkeys(name for c in found for name in c.params)
-        columns |= {name: [c.params.get(name) for c in found] for name in params}
+        taken = {*columns, *leads}
+        for name in dict.fromkeys(name for c in found for name in c.params):
+            columns[f"param {name}" if name in taken else name] = [c.params.get(name) for c in found]
         for name in found[0].mean:
             columns |= {f"mean {name}": [c.mean[name] for c in found], f"std {name}": [c.std[name] for c in found]}
-        leads = [(c.pair.difference, *c.pair.interval, c.pair.p_adjusted) if c.pair else (np.nan,) * 4 for c in found]
-        return columns | dict(zip(("difference", "low", "high", "p_adjusted"), zip(*leads, strict=True), strict=True))
+        ahead = [(c.pair.difference, *c.pair.interval, c.pair.p_adjusted) if c.pair else (np.nan,) * 4 for c in found]
+        return columns | dict(zip(leads, zip(*ahead, strict=True), strict=True))
 
 
 def search_report(

@@ -151,7 +151,16 @@ class RankingReport(Result):
         -------
         means : dict of str to ndarray of shape (n_parts,)
             Mean of each part by name of the metric.
+
+        Raises
+        ------
+        ValueError
+            If there is not one part per query.
         """
+        if np.shape(codes) != self.qid.shape:
+            raise ValueError(
+                f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
+            )
         parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 

@@ -88,10 +88,12 @@ def mean_interval(
     # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
     low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
     if n > 1 and np.isfinite([low, high]).all():
-        mean = (n * found.mean + (low + high) / 2) / (n + 1)
-        squares = (n - 1) * n * found.error**2 + n * (found.mean - mean) ** 2
-        squares += ((low - mean) ** 2 + (high - mean) ** 2) / 2
-        n, error = n + 1, (squares / (n * (n + 1))) ** 0.5
+        unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
+        centre, smallest, largest = mean / unit, low / unit, high / unit
+        middle = (n * centre + (smallest + largest) / 2) / (n + 1)
+        squares = (n - 1) * n * (error / unit) ** 2 + n * (centre - middle) ** 2
+        squares += ((smallest - middle) ** 2 + (largest - middle) ** 2) / 2
+        n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
     ends = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)

@@ -1,5 +1,7 @@
 """Text, HTML and frames of every result show its attributes, number by number."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +23,6 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.splitters.audit import WAY_OUT
 
 X, Y, QID = make_ranking(40, random_state=0)
 
@@ -178,7 +179,9 @@ def test_audit():
         "LEAK: fold 0 has 1 query with rows both in train and in test: x",
         "LEAK: fold 1 has 1 query with only some of the rows used: w",
     ]
-    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, WAY_OUT])
+    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
+    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
+    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, way_out])
     columns = {
         head.replace(" ", "_"): [float(row[i]) for row in rows] for i, head in enumerate([*heads, "leaking", "cut"])
     }
@@ -260,6 +263,16 @@ def test_search_report(searched):
         columns |= {f"mean {name}": [c.mean[name] for c in found], f"std {name}": [c.std[name] for c in found]}
     columns |= {"difference": of_pair("difference"), "low": [low for low, _ in intervals]}
     check_frames(searched, columns | {"high": [high for _, high in intervals], "p_adjusted": of_pair("p_adjusted")})
+
+
+def test_parameters_of_the_names_of_columns(searched):
+    params = [{"rank": 8, "high": "no"}, {"rank": 16, "high": "yes"}]
+    found = [replace(c, params=own) for c, own in zip(searched.candidates, params, strict=False)]
+    frame = replace(searched, candidates=found).to_frame()
+    assert frame["rank"].tolist() == [1, 2]
+    assert frame["param rank"].tolist() == [8, 16]
+    assert frame["param high"].tolist() == ["no", "yes"]
+    assert frame["high"].tolist()[1] == found[1].pair.interval[1]
 
 
 def test_names_are_left_and_numbers_right_in_html(report):

@@ -99,6 +99,7 @@ def run(*arguments, path):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
     run("-c", CHECK, path=toy)
 

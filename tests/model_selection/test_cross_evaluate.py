@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from catboost import CatBoostRanker
 from joblib import parallel_config
 from lightgbm import LGBMRanker
 from scipy import sparse
@@ -198,6 +199,29 @@ def test_a_bare_ranker_takes_its_ids():
     bare = cross_evaluate(model, X, Y, qid=QID, cv=CV)
     wrapped = cross_evaluate(QueryRanker(XGBRanker(n_estimators=5, n_jobs=1)), X, Y, qid=QID, cv=CV)
     np.testing.assert_array_equal(bare.scores["XGBRanker"], wrapped.scores["QueryRanker"])
+
+
+def test_ids_can_be_groups_alone(result):
+    alone = cross_evaluate(Ridge(), X, Y, cv=CV, params={"groups": QID})
+    routed = cross_evaluate(Ridge(), X, Y, cv=CV, params={"qid": QID})
+    for found in (alone, routed):
+        np.testing.assert_array_equal(found.scores["Ridge"], result.scores["ridge"])
+        assert found.reports["Ridge"].mean == result.reports["ridge"].mean
+    users = cross_evaluate(Ridge(), X, with_qid(Y, QID), cv=CV, params={"groups": QID // 4})
+    assert users.reports["Ridge"].qid.tolist() == result.reports["ridge"].qid.tolist()
+    with pytest.raises(ValueError, match="qid must be passed once"):
+        cross_evaluate(Ridge(), X, Y, qid=QID, params={"qid": QID})
+    with pytest.raises(ValueError, match="every query and group whole; got an iterable of"):
+        cross_evaluate(Ridge(), X, Y, qid=QID, cv=list(CV.split(X, groups=QID)), params={"groups": QID // 4})
+
+
+@pytest.mark.parametrize("ranker", [LGBMRanker(), XGBRanker(), CatBoostRanker(), make_pipeline(LGBMRanker())], ids=type)
+def test_a_bare_ranker_that_gets_no_ids_is_refused_before_anything_is_fitted(ranker):
+    kind = "LGBMRanker" if hasattr(ranker, "steps") else type(ranker).__name__
+    with pytest.raises(
+        TypeError, match=rf"got {kind} as 'bare', which does not\. Pass QueryRanker\({kind}\(\.\.\.\)\)"
+    ):
+        cross_evaluate({"first": NeverFitted(), "bare": ranker}, X, Y, qid=QID)
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"align": "union"}, ValueError, "align must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1; got 0"),
-        ({"random_state": "seed"}, TypeError, "random_state must be an int >= 0"),
+        ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
     ],
 )
 def test_bad_input(change, error, message):

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown
+from support.shown import alignments_of, assert_shown, check_frames
 
 from skrank_metrics import (
     QueryKFold,
@@ -39,22 +38,6 @@ def ends(interval, sign=""):
 
 def p_value(p):
     return "<0.0001" if p < 5e-5 else f"{p:.4f}"
-
-
-def check_frames(result, expected):
-    """Check the frames of both libraries: columns in this order, with these values; None in polars is NaN in pandas."""
-    pandas, polars = result.to_frame(library="pandas"), result.to_frame(library="polars")
-    pd.testing.assert_frame_equal(result.to_frame(), pandas)
-    pandas = pandas if pandas.index.name is None else pandas.reset_index()
-    assert list(pandas) == polars.columns == list(expected)
-    for name, values in expected.items():
-        for frame in (pandas[name].tolist(), polars[name].to_list()):
-            assert len(frame) == len(values)
-            for found, value in zip(frame, values, strict=True):
-                if value is None or value != value:
-                    assert found is None or found != found, name
-                else:
-                    assert found == value, name
 
 
 @pytest.fixture(scope="module")
@@ -97,26 +80,6 @@ def test_report(report):
     values = {name: values.tolist() for name, values in report.per_query.items()}
     check_frames(report, {"qid": list("uvwxyz"), "by": by, "weight": report.weights.tolist(), **values})
     assert report.to_frame().index.name == "qid"
-
-
-def test_health(report):
-    health = report.health
-    counts = [
-        ("tied documents", health.n_tied, 36),
-        ("tied in float32 only", health.n_tied_in_float32, 36),
-        ("repeated rows", health.n_repeated, 36),
-        ("constant queries", health.n_constant, 6),
-        ("single-document queries", health.n_single_document, 6),
-        ("all-relevant queries", health.n_all_relevant, 6),
-        ("no-relevant queries", health.n_no_relevant, 6),
-    ]
-    assert [n for _, n, _ in counts] == [4, 0, 2, 0, 0, 0, 1]
-    first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
-    second = [["tied labels", "ascending", "descending"]]
-    second += [[name, number(low), number(high)] for name, (low, high) in health.tie_means.items()]
-    assert_shown(health, [first, second], ["6 queries, 36 documents", *health.findings])
-    frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
-    check_frames(health, {**frame, "share": [n / of for _, n, of in counts]})
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh", None])

@@ -133,7 +133,13 @@ def metrics_stub() -> str:
 
 
 def _overloads(function: MetricFunction) -> str:
-    average = 'Literal["macro", "micro"]' if function.record.pooled else 'Literal["macro"]'
+    words = [
+        "macro",
+        *["micro"] * bool(function.record.pooled),
+        "median",
+        *["geometric"] * (function.record.lower >= 0),
+    ]
+    average = "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
     # Editors show the docstring of a stub: that of the run time is beyond them, as a decorator makes it.
     text = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
     one = _signature(function, f'average: {average} = "macro"', "float")

@@ -229,7 +229,9 @@ def query_lists(
     groups: Any = None,
     sample_weight: Any = None,
     retrieved: Any = None,
+    X: Any = None,
     who: str = "A 1-D y_true",
+    ways_out: str = "",
 ) -> QueryLists:
     """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
     given = to_array(y_true, "y_true")
@@ -246,8 +248,9 @@ def query_lists(
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_queries, "query")
     else:
-        columns = {"y_score": y_score, "sample_weight": sample_weight, "retrieved": retrieved}
-        grouping = query_ids(len(labels), who, y=y_true, qid=qid, groups=groups, rows_of="y_true", **columns)
+        columns = {"X": X, "y_score": y_score, "sample_weight": sample_weight, "retrieved": retrieved}
+        ids = {"qid": qid, "groups": groups, "ways_out": ways_out}
+        grouping = query_ids(len(labels), who, y=y_true, rows_of="y_true", **ids, **columns)
         if sample_weight is not None:
             weights = query_weights(sample_weight, grouping)
     labels, scores = grouping.sort(labels.ravel()), grouping.sort(scores.ravel())

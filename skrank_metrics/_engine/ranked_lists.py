@@ -118,7 +118,7 @@ class RankedLists:
     def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
         """Sum over hits of the number of non-relevant documents above, at most ``cap`` each; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
-        return _ties.capped_misses(relevant, self._groups, cap)
+        return _ties.capped_misses(relevant, self._groups, cap, self.depth)
 
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""

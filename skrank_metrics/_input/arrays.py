@@ -115,7 +115,9 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
         )
     typed = isinstance(getattr(values, "dtype", None), np.dtype)
     if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
-        # NumPy makes floats of [2**53 + 1, 0.5], and so does pandas of a DataFrame of integers and floats.
+        # NumPy makes floats of [2**53 + 1, 0.5], and so do pandas and polars of a frame of integers and floats.
+        if hasattr(values, "rows"):  # of polars
+            values = values.rows()
         return np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
     return array
 
@@ -219,9 +221,21 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
 
 def check_random_state(value: Any) -> Any:
     """A generator of random numbers: a new one from a seed, or the one given."""
-    if isinstance(value, np.random.RandomState | np.random.Generator):
+    seed = check_seed(value)
+    return seed if isinstance(seed, np.random.RandomState) else np.random.default_rng(seed)
+
+
+def check_seed(value: Any) -> Any:
+    """A seed that RandomState takes, or a generator of random numbers, or None."""
+    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
         return value
-    return np.random.default_rng(check_int(value, "random_state", 0, or_none=True))
+    expected = "random_state must be an int from 0 to 2**32 - 1, a RandomState or Generator instance, or None"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{expected}; got {value!r} ({type(value).__name__}).")
+    seed = int(value)
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"{expected}; got {seed}.")
+    return seed
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:

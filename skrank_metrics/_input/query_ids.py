@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,9 @@ from skrank_metrics._input.arrays import refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
 
+# In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
+_COUNTED = "skrank_metrics.with_qid"
+
 
 def query_ids(
     n_rows: int,
@@ -24,13 +28,15 @@ def query_ids(
     groups: Any = None,
     unit: bool = False,
     rows_of: str = "y",
+    ways_out: str = "",
     **columns: Any,
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
     The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
     the unit that a split must keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
-    ``rows_of`` names the argument with ``n_rows`` rows, and ``columns`` are all others with the same rows.
+    ``rows_of`` names the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids other than to a function, and
+    ``columns`` are all others with the same rows.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -43,10 +49,8 @@ def query_ids(
         return queries
     if groups is None:
         raise TypeError(
-            f"{who} needs the query id of each document (qid), and got none. Pass {'groups' if unit else 'qid'}=<one "
-            "query id per document>, or let y carry the ids in its index: with_qid(y, qid). Without "
-            "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
-            "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
+            f"{who} needs the query id of each document (qid), and got none. "
+            + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
         )
     units = group_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
@@ -87,7 +91,7 @@ def check_aligned(**columns: Any) -> None:
     index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for predictions that were put
     into a new Series.
     """
-    labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
+    labelled = {name: labels for name, column in columns.items() if (labels := _labels_to_check(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
@@ -96,11 +100,65 @@ def check_aligned(**columns: Any) -> None:
         # Predictions put into a new Series have no name, unlike a column of a frame.
         if new and (not reordered or ("y_score" in new and getattr(columns["y_score"], "name", None) is None)):
             continue
+        if reordered and not (_would_reorder(other, columns[first]) and _would_reorder(one, columns[second])):
+            continue
         got = "the same labels in different orders" if reordered else "different labels"
+        counted = [f" Before with_qid, {x} counted its rows from 0." for x in (first, second) if _dropped(columns[x])]
+        carries = ids_in_index(columns[second]) is not None
         raise ValueError(
-            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the "
-            f"two, or pass {second}.to_numpy() if the positions do match."
+            f"{second} must have the same index as {first}; got {got}, while rows are taken by position."
+            f"{''.join(counted)} Align the two, or pass "
+            f"{f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the positions do match."
         )
+
+
+def _labels_to_check(column: Any) -> Any:
+    """Labels of rows; for labels of with_qid that counted rows, those that they had."""
+    if not _dropped(column):
+        return row_labels(column)
+    import pandas as pd
+
+    return pd.RangeIndex(len(column))
+
+
+def _dropped(column: Any) -> bool:
+    """Whether with_qid dropped labels that counted rows; the rows may have changed since."""
+    return row_labels(column) is None and ids_in_index(column) is not None and _COUNTED in column.attrs
+
+
+def _would_reorder(labels: Any, column: Any) -> bool:
+    """Whether a column would be another one in the order of these labels.
+
+    Its own labels say so. If with_qid dropped them, its contents do: operations on rows keep ``attrs``, but a column
+    that they have changed is no longer the one that with_qid made, and says nothing.
+    """
+    if not _dropped(column):
+        return True
+    return counted_rows(column) and not _holds(column.iloc[labels], column.attrs[_COUNTED])
+
+
+def counted_rows(y: Any) -> bool:
+    """Whether with_qid made these very rows from a Series that counted them 0 to n - 1."""
+    return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
+
+
+def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
+    """Note that a Series of with_qid counted its rows 0 to n - 1."""
+    y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
+
+
+def _holds(y: Any, checksum: int) -> bool:
+    ids = ids_in_index(y)
+    return ids is not None and _of_labels(y, _of_queries(group_ids(ids, len(y), rows_of="y"))) == checksum
+
+
+def _of_queries(queries: Grouping) -> int:
+    return zlib.crc32(queries.codes.astype(np.int64, copy=False).tobytes())
+
+
+def _of_labels(y: Any, before: int) -> int:
+    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
+    return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 
 def row_labels(column: Any) -> Any:
@@ -128,6 +186,12 @@ def counts_rows(index: Any) -> bool:
 
 def _same_labels(one: Any, other: Any) -> bool:
     if one.dtype.kind in "iu" and other.dtype.kind in "iu":
+        if counts_rows(other):
+            one, other = other, one
+        if counts_rows(one):  # sorting would take twenty times as long
+            seen = np.zeros(len(one), dtype=bool)
+            seen[other[(other >= 0) & (other < len(one))]] = True
+            return bool(seen.all())
         return np.array_equal(np.sort(one), np.sort(other))
     return one.dtype == other.dtype and set(one) == set(other)
 

@@ -106,6 +106,10 @@ class BoundMetric:
             raise ValueError(
                 f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
             )
+        if average == "geometric" and self.record.lower < 0:
+            raise ValueError(
+                f"average='geometric' is not defined for {self.function.__name__}, which can be negative; use 'macro'."
+            )
         return average
 
     @cached_property

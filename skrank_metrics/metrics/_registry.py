@@ -32,8 +32,9 @@ _TEXTS = docstrings.SHARED | {
         "Weights of queries, finite and >= 0. Must not vary within a query.",
     ),
     "average": (
-        '{"macro", "micro", None}',
-        "Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.",
+        '{"macro", "micro", "median", "geometric", None}',
+        "Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of "
+        "trec_eval), or one value per query in order of first appearance.",
     ),
     "retrieved": (
         "array-like of bool, of the shape of y_true",

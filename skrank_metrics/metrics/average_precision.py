@@ -93,10 +93,9 @@ def q_measure_score(
 
 @metric(
     "bpref",
-    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N))) / R",
+    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N)), i <= k) / R",
     transform="misses",
     graded=False,
-    has_cutoff=False,
     counts_others=True,
     reference=_BPREF,
 )
@@ -106,7 +105,7 @@ def bpref_score(
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
-    leave out the others rather than label them 0.
+    leave out the others rather than label them 0. With a cutoff, relevant documents behind it count 0.
 
     Examples
     --------

@@ -229,6 +229,11 @@ def _check_name(name: Any) -> str:
             "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
             f"{name!r}. Pass name=..."
         )
+    if name.startswith("neg_"):
+        raise ValueError(
+            f"name must not start with 'neg_'; got {name!r}. If smaller values are better, pass "
+            "greater_is_better=False."
+        )
     taken = next((taken for taken in (name, f"neg_{name}") if taken in REGISTRY), None)
     if taken:
         raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")

@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import IntArray, check_choice, check_int, check_number, count_rows
+from skrank_metrics._input.arrays import IntArray, check_choice, check_int, check_number, check_seed, count_rows
 from skrank_metrics._input.query_ids import query_ids, without_labels
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import check_rows
@@ -35,7 +35,7 @@ from skrank_metrics.model_selection.search_report import metric_of_scorer
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
-from skrank_metrics.splitters.audit import audit_splits
+from skrank_metrics.splitters.audit import audit_splits, spelled
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 try:
@@ -388,6 +388,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
                 "random_state must be None without n_iter, as all candidates of the grid run; got "
                 f"{self.random_state!r}. It does not seed cv or the estimator."
             )
+        check_seed(self.random_state)
         check_int(self.n_iter, "n_iter", 1, or_none=True)
         if self.n_iter is None:
             candidates = list(ParameterGrid(self.param_grid))
@@ -414,8 +415,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups)
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
-        audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes])
-        replace(audit, splitter=str(splitter)).check()
+        audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
+        replace(audit, splitter=spelled(splitter)).check()
         return splits
 
     def _run(

@@ -216,5 +216,5 @@ def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
     if bound.average is None:
-        raise ValueError("average must be 'macro' or 'micro' in a booster, which needs one number; got None.")
+        raise ValueError("average must not be None in a booster, which needs one number; leave it out.")
     return bound

@@ -78,10 +78,10 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
 
 def check_by_query(name: str, metric: BoundMetric) -> None:
     """Refuse metrics that are not means over queries."""
-    if metric.average == "micro":
+    if metric.average not in ("macro", None):
         raise ValueError(
-            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
-            "per query. Evaluate without average=micro."
+            f"metric must be a mean over queries; got {name!r}, which is another average and cannot be compared per "
+            f"query. Evaluate without average={metric.average}."
         )
 
 

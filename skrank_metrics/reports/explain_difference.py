@@ -146,7 +146,7 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("metric must have average 'macro' or 'micro', as a mean is explained; got average=None.")
+        raise ValueError("metric must have another average than None, as one number is explained; leave it out.")
     pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
     # Both may be NaN, which is not equal to itself, or the same array, which has no truth value.
     differing = {name: (old, new) for name, (old, new) in pairs.items() if old is not new}

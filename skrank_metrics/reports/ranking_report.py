@@ -29,6 +29,9 @@ from skrank_metrics.reports.statistics import (
     weighting,
 )
 
+# Averages to which Student's t does not apply.
+NO_INTERVAL = ("median", "geometric")
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RankingReport(Result):
@@ -43,7 +46,7 @@ class RankingReport(Result):
     Attributes
     ----------
     mean : dict of str to float
-        Mean over queries (or the pooled value of a metric with ``average=micro``) by name of the metric.
+        Mean over queries by name of the metric; what the metric has as ``average``, if it is another one.
     per_query : dict of str to ndarray of shape (n_queries,)
         One value per query by name of the metric; undefined ones are replaced by ``replace_undefined_by``.
     qid : ndarray of shape (n_queries,)
@@ -102,12 +105,14 @@ class RankingReport(Result):
         Returns
         -------
         intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, or the values of an
-            unbounded metric are all equal.
+            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, the values of an
+            unbounded metric are all equal, or the average is a median or a geometric mean.
         """
         check_confidence(confidence)
         return {
-            name: mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
+            name: (np.nan, np.nan)
+            if self.metrics[name].average in NO_INTERVAL
+            else mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
             for name, values in self.per_query.items()
         }
 
@@ -146,7 +151,16 @@ class RankingReport(Result):
         -------
         means : dict of str to ndarray of shape (n_parts,)
             Mean of each part by name of the metric.
+
+        Raises
+        ------
+        ValueError
+            If there is not one part per query.
         """
+        if np.shape(codes) != self.qid.shape:
+            raise ValueError(
+                f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
+            )
         parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
@@ -223,8 +237,10 @@ class RankingReport(Result):
                 for metric, mean in report.mean.items()
             ]
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        intervals_are = f"Intervals: {METHOD}{NONE if some_lack_one else ''}."
-        return [*parts, intervals_are, *weighting(self.weights), *self.health.findings]
+        none = NONE if some_lack_one else ""
+        if any(metric.average in NO_INTERVAL for metric in self.metrics.values()):
+            none += "; none for medians and geometric means"
+        return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
 
 def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> RankingReport:

@@ -262,7 +262,14 @@ def test_integers_that_float64_would_merge_are_refused(values):
 
 def test_integers_that_float64_would_merge_are_refused_in_two_dimensions():
     table = [[LARGE + 1, LARGE], [0.5, 1]]
-    for values in (table, np.array(table, dtype=object), pd.DataFrame({"a": [LARGE + 1, LARGE], "b": [0.5, 1]})):
+    columns = {"a": [LARGE + 1, LARGE], "b": [0.5, 1]}
+    for values in (
+        table,
+        np.array(table, dtype=object),
+        pd.DataFrame(columns),
+        pl.DataFrame(columns),
+        pa.table(columns),
+    ):
         with pytest.raises(ValueError, match="y_score must hold integers within"):
             ndcg_score([[1, 0], [1, 0]], values)
 

@@ -1,3 +1,6 @@
+import itertools
+import json
+import pickle
 import sys
 
 import numpy as np
@@ -7,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from skrank_metrics import evaluate, ndcg_score, with_qid
-from skrank_metrics._input.query_ids import group_ids, query_ids
+from skrank_metrics._input.query_ids import check_aligned, group_ids, query_ids
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
@@ -49,8 +52,8 @@ def test_qid_and_the_index_of_y_must_agree():
 def test_no_ids_are_an_error_that_names_the_ways_out(y):
     with pytest.raises(TypeError, match=r"A test needs the query id .* Pass qid=.* with_qid\(y, qid\)"):
         found(y)
-    with pytest.raises(TypeError, match="Pass groups="):
-        found(y, unit=True)
+    with pytest.raises(TypeError, match=r"and got none\. Somewhere else\.$"):
+        found(y, unit=True, ways_out="Somewhere else.")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +165,61 @@ def test_with_qid_carries_ids_and_name():
     assert y.index.name == "qid"
     assert y.tolist() == [2, 0, 1]
     assert y.index.tolist() == ["b", "a", "b"]
+
+
+def refused(**columns):
+    try:
+        check_aligned(**columns)
+    except ValueError as error:
+        return "in different orders" in str(error)
+    return False
+
+
+SMALL = {
+    "all rows differ": ([0, 1, 2, 3], "aabb"),
+    "equal labels": ([1, 1, 1, 1], "aabb"),
+    "equal labels, interleaved": ([1, 1, 0, 0], "abab"),
+    "queries of one document": ([1, 1, 0, 0], "abcd"),
+    "one query": ([1, 1, 0, 0], "aaaa"),
+}
+
+
+@pytest.mark.parametrize(("labels", "ids"), SMALL.values(), ids=SMALL)
+def test_with_qid_remembers_an_order_that_counted_and_never_raises_a_false_alarm(labels, ids):
+    X, y = pd.DataFrame({"x": range(4)}), with_qid(pd.Series(labels), list(ids))
+    assert y.index.names == ["qid"]
+
+    def problem(order):  # which the names of the queries do not change
+        named = [ids[row] for row in order]
+        return [(labels[row], named.index(ids[row])) for row in order]
+
+    for order in map(list, itertools.permutations(range(4))):
+        out_of_step = problem(order) != problem(range(4))
+        assert refused(X=X.iloc[order], y=y) is out_of_step
+        assert refused(y_true=y, y_score=pd.Series(range(4), name="score").iloc[order]) is out_of_step
+        assert refused(y_true=y, y_score=pd.Series(X.x.iloc[order].to_numpy())) is False  # fresh
+        assert refused(X=X.iloc[order], y=with_qid(y, y.index)) is out_of_step
+        alike = y.iloc[order]
+        assert refused(X=X.iloc[order], y=alike) is False
+        assert refused(X=X.iloc[order], y=with_qid(alike, alike.index)) is False
+        for unlabelled in (labels, np.array(labels), pl.Series(labels)):
+            assert refused(X=X.iloc[order], y=with_qid(unlabelled, list(ids))) is False
+
+
+def test_what_with_qid_remembers_is_of_these_rows_and_ids_only():
+    y = with_qid(pd.Series([0, 1, 2, 3]), list("aabb"))
+    X = pd.DataFrame({"x": range(4)})[::-1]
+    assert refused(X=X, y=y.copy())
+    assert refused(X=X, y=pickle.loads(pickle.dumps(y)))
+    assert refused(X=X, y=with_qid(pd.Series([0, 1, 2, 3], dtype=object), pd.Series([("a", 1), ("b", 0)] * 2)))
+    assert not refused(X=X, y=(y > 0).astype(int))
+    assert not refused(X=X[:2], y=y[:2])
+    assert not refused(X=X, y=pd.concat([y[:2], y[2:]])[::-1])
+    assert not refused(X=X[["x"]].set_axis(list("abcd")), y=y)
+    assert json.loads(json.dumps(y.attrs)) == y.attrs  # to_parquet writes them as JSON
+    way_out = r"Align the two, or pass with_qid\(y\.to_numpy\(\), qid\) if the positions do match\."
+    with pytest.raises(ValueError, match=rf"position\. Before with_qid, y counted its rows from 0\. {way_out}"):
+        check_aligned(X=X, y=y)
 
 
 @pytest.mark.parametrize("n", [3, 300])

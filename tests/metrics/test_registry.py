@@ -99,6 +99,7 @@ def run(*arguments, path):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
     run("-c", CHECK, path=toy)
 
@@ -118,7 +119,7 @@ def test_a_name_is_taken_once():
     assert REGISTRY["ndcg"].__name__ == "ndcg_score"
 
 
-@pytest.mark.parametrize(("name", "greater_is_better"), [("fall_out", False), ("neg_fall_out", True)])
+@pytest.mark.parametrize(("name", "greater_is_better"), [("toy_miss", False), ("neg_toy_miss", True)])
 def test_a_name_says_whether_smaller_is_better(name, greater_is_better):
     traits = {"formula": "", "transform": "gains", "graded": False, "reference": _JARVELIN}
     with pytest.raises(

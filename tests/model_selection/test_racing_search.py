@@ -411,6 +411,7 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
         (ValueError, "random_state must be None without n_iter", {"random_state": 0}),
+        (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
         (ValueError, "error_score must be 'raise' or a number; got 'ignore'", {"error_score": "ignore"}),
         (ValueError, r"param_grid must hold at least one candidate; got \[\]", {"grid": []}),
         (ValueError, "non-empty", {"grid": {"column": []}}),

@@ -1,6 +1,7 @@
 import copy
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics._engine import per_query as _engine
+from skrank_metrics.model_selection import scorers as _scorers
 
 NAMES = ("ndcg@10", "map", "mrr", "precision@3")
 
@@ -109,7 +111,7 @@ def test_copies_and_pickles_with_its_requests(duplicate, problem):
 def test_parameters_of_the_metric():
     assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith("make_scorer(ndcg(gain=exp2)@5,")
     assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
-    with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a scorer"):
+    with pytest.raises(ValueError, match="average must not be None in a scorer"):
         make_ranking_scorer("ndcg", average=None)
     with pytest.raises(ValueError, match="Did you mean 'exp2'"):
         make_ranking_scorer("ndcg", gain="exp3")
@@ -145,6 +147,23 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     assert Given.calls == 1
     assert count_rankings == [(None, "average")]
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
+
+
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_scorer_of_a_dict_keeps_nothing_longer_than_the_predictions(problem, thread):
+    X, y, qid = problem
+    scorers, predicted = ranking_scorers("ndcg@10", "map"), [np.array(X[:, 0])]
+    score = scorers["map"]._score_func
+    assert score(y, predicted[0], qid=qid) == map_score(y, X[:, 0], qid=qid)
+    kept = _scorers._last.kept
+    assert len(kept) == 4
+    if thread:  # in which the predictions die
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(predicted.clear).result()
+    predicted.clear()
+    assert kept == []
+    assert score(list(y), list(X[:, 0]), qid=list(qid)) == map_score(y, X[:, 0], qid=qid)
+    assert kept == []
 
 
 def test_scorers_of_a_dict_notice_other_data(problem):
@@ -224,7 +243,7 @@ def test_a_score_a_class_is_no_ranking(problem):
         get_ranking_scorer("map")(LogisticRegression(max_iter=1000).fit(X, y), X, with_qid(y, qid))
 
 
-TWO_WAYS = r"qid.*Pass qid=.*with_qid\(y, qid\)"
+TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
 
 
 def test_missing_ids_are_an_error(problem):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import sklearn
 from catboost import CatBoostError
-from lightgbm import LGBMClassifier, LGBMRegressor
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -221,10 +221,54 @@ def test_missing_ids(problem):
     X, y, qid = problem
     with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
         QueryRanker(Ridge()).fit(X, y)
-    with pytest.raises(TypeError, match=r"Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(TypeError, match=r"QueryRanker.score needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
         QueryRanker(Ridge()).fit(X, y, qid=qid).score(X, y)
     with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass qid=.*with_qid\(y, qid\)"):
         cross_val_score(QueryRanker(Ridge()), X, y)
+
+
+CLASS = r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)\."
+
+
+def test_a_class_is_no_estimator(problem):
+    X, y, qid = problem
+    ranker = QueryRanker(LGBMRanker)
+    assert "LGBMRanker" in repr(ranker)
+    with pytest.raises(TypeError, match=CLASS):
+        ranker.fit(X, y, qid=qid)
+    with pytest.raises(TypeError, match=CLASS):
+        GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
+    for other in ("LGBMRanker", None, 7):
+        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params; got"):
+            QueryRanker(other).fit(X, y, qid=qid)
+
+
+@pytest.mark.option("QueryRanker.fit.**refused")
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        ("eval_set", "got eval_set. To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("eval_group", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("early_stopping_rounds", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("group", r"got group. Pass query ids; qid_from_sizes\(group\) makes them from group sizes"),
+        ("quid", "got quid. Did you mean 'qid'"),
+        ("callbacks", "must get nothing but X, y, qid, groups and sample_weight; got callbacks."),
+    ],
+)
+def test_further_parameters_of_fit_name_the_way_out(further, message, problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(RANKERS[0]).fit(X, y, qid=qid, **{further: [1]})
+    with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
+        cross_val_score(QueryRanker(RANKERS[0]), X, with_qid(y, qid), params={further: 1})
+
+
+@pytest.mark.parametrize(("seed", "error"), [("a", TypeError), (1.5, TypeError), (True, TypeError), (-1, ValueError)])
+def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem):
+    X, y, qid = problem
+    for options in ({}, {"validation_fraction": 0.2, "early_stopping_rounds": 2}):
+        with pytest.raises(error, match=r"random_state must be an int from 0 to 2\*\*32 - 1, .*; got"):
+            QueryRanker(RANKERS[0], random_state=seed, **options).fit(X, y, qid=qid)
 
 
 @pytest.mark.parametrize(

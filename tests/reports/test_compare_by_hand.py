@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
+from support.shown import html_of
 
 from skrank_metrics import compare
 
@@ -102,6 +103,15 @@ def test_confidence_of_intervals(confidence, weighted):
     unbounded = pair_of(weighted, np.nan, reordered=True, metric="dcg", confidence=confidence).interval
     gains = [1 / np.log2(1 + FIRST[i]) - 1 / np.log2(1 + SECOND[i]) for i in DEFINED]
     assert unbounded == pytest.approx(tuple(interval_of(gains, weights, None, confidence)))
+
+
+@pytest.mark.parametrize(("confidence", "spelled"), [(0.95, "95%"), (0.999, "99.9%"), (0.975, "97.5%"), (0.57, "57%")])
+def test_confidence_is_spelled_in_full(confidence, spelled):
+    comparison = compare([report_of_ranks(FIRST), report_of_ranks(SECOND)], "mrr", confidence=confidence)
+    ((heads, _row),) = html_of(comparison)[0]
+    assert heads[2] == f"{spelled} interval"
+    assert f"{spelled} interval" in " ".join(str(comparison).split())
+    assert "Adjusted: Holm, 1 pair. " in str(comparison)
 
 
 def test_weighted_interval_of_two_queries():

@@ -100,6 +100,7 @@ BOUNDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [10, 30, 100])
 @pytest.mark.parametrize("name", BOUNDED)
 def test_covers_the_mean_of_bounded_values(name, n_queries):

@@ -22,6 +22,7 @@ from skrank_metrics import (
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics.datasets import make_ranking
 from skrank_metrics.splitters.query_kfold import deal
 
 # The rows of the contract: 24 queries of 1 to 24 documents, interleaved, and a part for each query.
@@ -690,6 +691,19 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
         (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
         (lambda: RepeatedQueryKFold(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (
+            lambda: QueryKFold(shuffle=True, random_state="a"),
+            TypeError,
+            r"random_state must be an int .*; got 'a' \(str",
+        ),
+        (
+            lambda: RepeatedQueryKFold(random_state=1.5),
+            TypeError,
+            r"random_state must be an int .*; got 1\.5 \(float\)",
+        ),
+        (lambda: QueryShuffleSplit(random_state=-1), ValueError, "random_state must be an int from 0 .*; got -1"),
+        (lambda: query_train_test_split([1], qid=[1], random_state=2**32), ValueError, "from 0 .*; got 4294967296"),
+        (lambda: make_ranking(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
         (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, r"test_size must be an int >= 1 .*; got 0\."),
         (lambda: QueryShuffleSplit(train_size=1.0), ValueError, r"a float in \(0, 1\) .*; got 1.0"),

@@ -17,6 +17,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     explain_difference,
+    queries_needed,
     ranking_scorers,
     search_report,
     with_qid,
@@ -115,10 +116,14 @@ def test_comparison(correction):
         assert len(set(raw)) == 3
     spelled = {"holm": "Adjusted: Holm, 3 pairs. ", "bh": "Adjusted: Benjamini-Hochberg, 3 pairs. ", None: ""}
     different = ", ".join(f"{pair.first} and {pair.second}" for pair in comparison.pairs if pair.p_adjusted <= 0.1)
+    # Each of three pairs is to be significant even if the correction multiplies its p-value by three.
+    level = {"confidence": 1 - 0.1 / (3 if correction else 1)}
+    needed = queries_needed(reports["b"], reports["c"], metric="mrr", **level)
     lines = [
         "mrr, 14 queries, paired sign-flip permutation test",
         f"{spelled[correction]}Intervals: Student's t over queries, not adjusted.",
         f"Significantly different at 0.1: {different}.",
+        f"Queries needed to detect the difference seen, with a power of 0.8: {needed} for b and c.",
     ]
     assert different
     assert_shown(comparison, [[heads + ["adjusted p"] * bool(correction), *rows]], lines)

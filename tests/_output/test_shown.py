@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown
+from support.shown import alignments_of, assert_shown, check_frame
 
 from skrank_metrics import (
     QueryKFold,
@@ -18,6 +17,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     explain_difference,
+    queries_needed,
     ranking_scorers,
     search_report,
     with_qid,
@@ -41,19 +41,11 @@ def p_value(p):
 
 
 def check_frames(result, expected):
-    """Check the frames of both libraries: columns in this order, with these values; None in polars is NaN in pandas."""
-    pandas, polars = result.to_frame(library="pandas"), result.to_frame(library="polars")
-    pd.testing.assert_frame_equal(result.to_frame(), pandas)
-    pandas = pandas if pandas.index.name is None else pandas.reset_index()
-    assert list(pandas) == polars.columns == list(expected)
-    for name, values in expected.items():
-        for frame in (pandas[name].tolist(), polars[name].to_list()):
-            assert len(frame) == len(values)
-            for found, value in zip(frame, values, strict=True):
-                if value is None or value != value:
-                    assert found is None or found != found, name
-                else:
-                    assert found == value, name
+    for library in ("pandas", "polars"):
+        frame = result.to_frame(library=library)
+        assert type(frame).__module__.startswith(library)
+        check_frame(frame, expected)
+    assert result.to_frame().equals(result.to_frame(library="pandas"))
 
 
 @pytest.fixture(scope="module")
@@ -98,26 +90,6 @@ def test_report(report):
     assert report.to_frame().index.name == "qid"
 
 
-def test_health(report):
-    health = report.health
-    counts = [
-        ("tied documents", health.n_tied, 36),
-        ("tied in float32 only", health.n_tied_in_float32, 36),
-        ("repeated rows", health.n_repeated, 36),
-        ("constant queries", health.n_constant, 6),
-        ("single-document queries", health.n_single_document, 6),
-        ("all-relevant queries", health.n_all_relevant, 6),
-        ("no-relevant queries", health.n_no_relevant, 6),
-    ]
-    assert [n for _, n, _ in counts] == [4, 0, 2, 0, 0, 0, 1]
-    first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
-    second = [["tied labels", "ascending", "descending"]]
-    second += [[name, number(low), number(high)] for name, (low, high) in health.tie_means.items()]
-    assert_shown(health, [first, second], ["6 queries, 36 documents", *health.findings])
-    frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
-    check_frames(health, {**frame, "share": [n / of for _, n, of in counts]})
-
-
 @pytest.mark.parametrize("correction", ["holm", "bh", None])
 @pytest.mark.option("Comparison.to_frame.library")
 def test_comparison(correction):
@@ -144,10 +116,14 @@ def test_comparison(correction):
         assert len(set(raw)) == 3
     spelled = {"holm": "Adjusted: Holm, 3 pairs. ", "bh": "Adjusted: Benjamini-Hochberg, 3 pairs. ", None: ""}
     different = ", ".join(f"{pair.first} and {pair.second}" for pair in comparison.pairs if pair.p_adjusted <= 0.1)
+    # Each of three pairs is to be significant even if the correction multiplies its p-value by three.
+    level = {"confidence": 1 - 0.1 / (3 if correction else 1)}
+    needed = queries_needed(reports["b"], reports["c"], metric="mrr", **level)
     lines = [
         "mrr, 14 queries, paired sign-flip permutation test",
         f"{spelled[correction]}Intervals: Student's t over queries, not adjusted.",
         f"Significantly different at 0.1: {different}.",
+        f"Queries needed to detect the difference seen, with a power of 0.8: {needed} for b and c.",
     ]
     assert different
     assert_shown(comparison, [[heads + ["adjusted p"] * bool(correction), *rows]], lines)

@@ -4,21 +4,15 @@ A test holds an option with ``@pytest.mark.option("QueryKFold.shuffle")``, and a
 ``@pytest.mark.option("metrics.*.k")``, if it runs over all that match.
 """
 
-from support.options import TESTS, holds, marks, public_options
+from support.options import holds, marks, public_options
 
 MARKS = marks()
 OPTIONS = public_options()
-NOT_HELD_YET = set((TESTS / "options_not_held_yet.txt").read_text(encoding="utf-8").split())
 
 
 def test_every_option_has_a_test_that_holds_it():
     missing = [option for option in OPTIONS if not any(holds(mark, option) for mark in MARKS)]
-    assert set(missing) - NOT_HELD_YET == set(), "mark the tests of these with pytest.mark.option, or write them"
-
-
-def test_what_is_not_held_yet_is_an_option_without_a_test():
-    assert {option for option in NOT_HELD_YET if any(holds(mark, option) for mark in MARKS)} == set()
-    assert set(OPTIONS) >= NOT_HELD_YET
+    assert missing == [], "mark the tests of these with pytest.mark.option, or write them"
 
 
 def test_marks_name_options_that_exist():

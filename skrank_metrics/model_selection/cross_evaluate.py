@@ -24,7 +24,7 @@ from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_sco
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import METHOD, NONE, weighting
-from skrank_metrics.splitters.audit import audit_splits, split_rows
+from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 Splits = list[tuple[IntArray, IntArray]]
@@ -188,7 +188,7 @@ def cross_evaluate(
 
 def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
     splits = list(split_rows(cv, X, y, units, ids))
-    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(cv)).check()
+    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=spelled(cv)).check()
     return splits
 
 

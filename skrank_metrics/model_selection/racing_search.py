@@ -35,7 +35,7 @@ from skrank_metrics.model_selection.search_report import metric_of_scorer
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
-from skrank_metrics.splitters.audit import audit_splits
+from skrank_metrics.splitters.audit import audit_splits, spelled
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 try:
@@ -416,7 +416,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
         audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-        replace(audit, splitter=str(splitter)).check()
+        replace(audit, splitter=spelled(splitter)).check()
         return splits
 
     def _run(

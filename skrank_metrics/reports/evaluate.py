@@ -59,7 +59,8 @@ def evaluate(
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices of the report, such as the type or the length of a query. Must not vary within a query.
+        Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
+        within a query.
 
     Returns
     -------

@@ -151,7 +151,16 @@ class RankingReport(Result):
         -------
         means : dict of str to ndarray of shape (n_parts,)
             Mean of each part by name of the metric.
+
+        Raises
+        ------
+        ValueError
+            If there is not one part per query.
         """
+        if np.shape(codes) != self.qid.shape:
+            raise ValueError(
+                f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
+            )
         parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
@@ -242,7 +251,7 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         per_query={name: evaluation.per_query(name) for name in evaluation.metrics},
         qid=lists.grouping.ids,
         n_undefined={name: int(np.isnan(result.values).sum()) for name, result in evaluation.results.items()},
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         weights=lists.weights,
         by=by,
         _evaluation=replace(evaluation, lists=lists.without_caches()),

@@ -88,10 +88,12 @@ def mean_interval(
     # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
     low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
     if n > 1 and np.isfinite([low, high]).all():
-        mean = (n * found.mean + (low + high) / 2) / (n + 1)
-        squares = (n - 1) * n * found.error**2 + n * (found.mean - mean) ** 2
-        squares += ((low - mean) ** 2 + (high - mean) ** 2) / 2
-        n, error = n + 1, (squares / (n * (n + 1))) ** 0.5
+        unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
+        centre, smallest, largest = mean / unit, low / unit, high / unit
+        middle = (n * centre + (smallest + largest) / 2) / (n + 1)
+        squares = (n - 1) * n * (error / unit) ** 2 + n * (centre - middle) ** 2
+        squares += ((smallest - middle) ** 2 + (largest - middle) ** 2) / 2
+        n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
     ends = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
@@ -222,3 +224,24 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     elif correction == "bh":
         adjusted[tested] = stats.false_discovery_control(p_values[tested], method="bh")
     return adjusted
+
+
+# The t distribution is normal here, and the noncentral one is slow and inexact.
+MANY_QUERIES = 100_000
+
+
+def n_for_power(effect_size: float, power: float, confidence: float) -> int:
+    """Smallest number of queries for which a two-sided paired t-test finds a mean of this many standard deviations."""
+    if np.isinf(effect_size):
+        return 2
+    level = 1 - confidence
+    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
+    while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
+        n += 1
+    return n
+
+
+def _power_of_t(n: int, effect_size: float, level: float) -> float:
+    limit, shift = stats.t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
+    return float(stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift))

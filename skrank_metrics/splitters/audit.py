@@ -171,11 +171,15 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
             found["cut" + of].append(cut)
     if not folds:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
-    # check_cv wraps an iterable in a splitter whose repr is not informative.
-    spelled = str(splitter) if hasattr(cv, "split") or not np.iterable(cv) else "an iterable of (train, test)"
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     table |= {name: np.array([len(ids) for ids in folds]) for name, folds in found.items() if folds}
-    return SplitReport(spelled, table, **found)
+    return SplitReport(spelled(splitter), table, **found)
+
+
+def spelled(cv: Any) -> str:
+    """A splitter as text."""
+    # check_cv wraps an iterable in a splitter whose repr is not informative.
+    return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:

@@ -1,12 +1,13 @@
 """Text, HTML and frames of every result show its attributes, number by number."""
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown
+from support.shown import alignments_of, assert_shown, check_frame
 
 from skrank_metrics import (
     QueryKFold,
@@ -16,12 +17,12 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     explain_difference,
+    queries_needed,
     ranking_scorers,
     search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.splitters.audit import WAY_OUT
 
 X, Y, QID = make_ranking(40, random_state=0)
 
@@ -40,19 +41,11 @@ def p_value(p):
 
 
 def check_frames(result, expected):
-    """Check the frames of both libraries: columns in this order, with these values; None in polars is NaN in pandas."""
-    pandas, polars = result.to_frame(library="pandas"), result.to_frame(library="polars")
-    pd.testing.assert_frame_equal(result.to_frame(), pandas)
-    pandas = pandas if pandas.index.name is None else pandas.reset_index()
-    assert list(pandas) == polars.columns == list(expected)
-    for name, values in expected.items():
-        for frame in (pandas[name].tolist(), polars[name].to_list()):
-            assert len(frame) == len(values)
-            for found, value in zip(frame, values, strict=True):
-                if value is None or value != value:
-                    assert found is None or found != found, name
-                else:
-                    assert found == value, name
+    for library in ("pandas", "polars"):
+        frame = result.to_frame(library=library)
+        assert type(frame).__module__.startswith(library)
+        check_frame(frame, expected)
+    assert result.to_frame().equals(result.to_frame(library="pandas"))
 
 
 @pytest.fixture(scope="module")
@@ -97,26 +90,6 @@ def test_report(report):
     assert report.to_frame().index.name == "qid"
 
 
-def test_health(report):
-    health = report.health
-    counts = [
-        ("tied documents", health.n_tied, 36),
-        ("tied in float32 only", health.n_tied_in_float32, 36),
-        ("repeated rows", health.n_repeated, 36),
-        ("constant queries", health.n_constant, 6),
-        ("single-document queries", health.n_single_document, 6),
-        ("all-relevant queries", health.n_all_relevant, 6),
-        ("no-relevant queries", health.n_no_relevant, 6),
-    ]
-    assert [n for _, n, _ in counts] == [4, 0, 2, 0, 0, 0, 1]
-    first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
-    second = [["tied labels", "ascending", "descending"]]
-    second += [[name, number(low), number(high)] for name, (low, high) in health.tie_means.items()]
-    assert_shown(health, [first, second], ["6 queries, 36 documents", *health.findings])
-    frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
-    check_frames(health, {**frame, "share": [n / of for _, n, of in counts]})
-
-
 @pytest.mark.parametrize("correction", ["holm", "bh", None])
 @pytest.mark.option("Comparison.to_frame.library")
 def test_comparison(correction):
@@ -143,10 +116,14 @@ def test_comparison(correction):
         assert len(set(raw)) == 3
     spelled = {"holm": "Adjusted: Holm, 3 pairs. ", "bh": "Adjusted: Benjamini-Hochberg, 3 pairs. ", None: ""}
     different = ", ".join(f"{pair.first} and {pair.second}" for pair in comparison.pairs if pair.p_adjusted <= 0.1)
+    # Each of three pairs is to be significant even if the correction multiplies its p-value by three.
+    level = {"confidence": 1 - 0.1 / (3 if correction else 1)}
+    needed = queries_needed(reports["b"], reports["c"], metric="mrr", **level)
     lines = [
         "mrr, 14 queries, paired sign-flip permutation test",
         f"{spelled[correction]}Intervals: Student's t over queries, not adjusted.",
         f"Significantly different at 0.1: {different}.",
+        f"Queries needed to detect the difference seen, with a power of 0.8: {needed} for b and c.",
     ]
     assert different
     assert_shown(comparison, [[heads + ["adjusted p"] * bool(correction), *rows]], lines)
@@ -178,7 +155,9 @@ def test_audit():
         "LEAK: fold 0 has 1 query with rows both in train and in test: x",
         "LEAK: fold 1 has 1 query with only some of the rows used: w",
     ]
-    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, WAY_OUT])
+    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
+    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
+    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, way_out])
     columns = {
         head.replace(" ", "_"): [float(row[i]) for row in rows] for i, head in enumerate([*heads, "leaking", "cut"])
     }
@@ -260,6 +239,16 @@ def test_search_report(searched):
         columns |= {f"mean {name}": [c.mean[name] for c in found], f"std {name}": [c.std[name] for c in found]}
     columns |= {"difference": of_pair("difference"), "low": [low for low, _ in intervals]}
     check_frames(searched, columns | {"high": [high for _, high in intervals], "p_adjusted": of_pair("p_adjusted")})
+
+
+def test_parameters_of_the_names_of_columns(searched):
+    params = [{"rank": 8, "high": "no"}, {"rank": 16, "high": "yes"}]
+    found = [replace(c, params=own) for c, own in zip(searched.candidates, params, strict=False)]
+    frame = replace(searched, candidates=found).to_frame()
+    assert frame["rank"].tolist() == [1, 2]
+    assert frame["param rank"].tolist() == [8, 16]
+    assert frame["param high"].tolist() == ["no", "yes"]
+    assert frame["high"].tolist()[1] == found[1].pair.interval[1]
 
 
 def test_names_are_left_and_numbers_right_in_html(report):

@@ -164,6 +164,7 @@ def computed_of(seed):
     return scores, values, list(report.mean.values()), folds
 
 
+@pytest.mark.slow
 def test_eight_threads_give_what_one_gives():
     expected = [computed_of(seed) for seed in range(8)]
     assert len({str(numbers) for numbers in expected}) == 8

@@ -1,7 +1,7 @@
 """Every metric against the enumeration of all orders of tied documents.
 
 Queries of up to six documents and four grades, drawn at random; test_exhaustive.py has all smaller ones.
-SKRANK_ENUMERATED_QUERIES=20000 takes forty times as many queries, and a few minutes.
+SKRANK_ENUMERATED_QUERIES=20000 takes a hundred times as many queries, and a few minutes.
 """
 
 import os
@@ -26,9 +26,13 @@ OPTIONS = {
         {"normalize": True, "p": 0.9},
         {"normalize": True, "gain": "exp2"},
     ],
-    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9}],
-    "nerr": [{}, {"p": 0.7, "max_grade": 3}],
-    "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, {"gain": "binary"}],
+    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9, "relevance_threshold": 2}],
+    "nerr": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "pfound": [
+        {"gain": "exp2"},
+        {"gain": "exp2", "p": 0.5, "max_grade": 3},
+        {"gain": "binary", "relevance_threshold": 2},
+    ],
     "neg_kendall_tau_distance": [{}, {"normalize": True}],
     "kendall_tau": [{}],
     "pairwise_accuracy": [{}],
@@ -62,13 +66,18 @@ def random_queries(n_queries, seed):
         yield labels.tolist(), scores.tolist()
 
 
-QUERIES = list(random_queries(int(os.environ.get("SKRANK_ENUMERATED_QUERIES", "500")), seed=0))
+QUERIES = list(random_queries(int(os.environ.get("SKRANK_ENUMERATED_QUERIES", "200")), seed=0))
 ROWS = [np.concatenate(column) for column in zip(*QUERIES, strict=True)]
 QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
 
 
 def test_every_metric_is_enumerated():
     assert set(OPTIONS) == set(get_metric_names())
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_every_option_of_a_metric_is_enumerated(name):
+    assert set(REGISTRY[name].record.options) <= {option for options in OPTIONS[name] for option in options}
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from lightgbm import LGBMRanker
 from sklearn.ensemble import BaggingRegressor
-from sklearn.feature_selection import RFECV
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -168,6 +168,9 @@ def test_rows_out_of_step_are_an_error(call):
 _DICT = ranking_scorers("ndcg@10", "map")
 
 
+CARRIED = with_qid(LABELS, IDS)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -183,10 +186,19 @@ _DICT = ranking_scorers("ndcg@10", "map")
         lambda X, y: query_train_test_split(X, y),
         lambda X, y: evaluate(y, X[0]),
         lambda X, y: search_report(fitted_search(), X, y),
+        lambda X, y: make_pipeline(StandardScaler(), QueryRanker(Ridge())).fit(X, y),
+        lambda X, y: make_pipeline(StandardScaler(), QueryRanker(Ridge())).fit(FRAME, CARRIED).score(X, y),
+        lambda X, y: SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=SCORER, cv=QueryKFold(3)).fit(
+            X, y
+        ),
+        lambda X, y: routed(lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(X, y, groups=y.index)),
+        lambda X, y: routed(lambda: BaggingRegressor(QueryRanker(Ridge()), 2, bootstrap=False).fit(X, y, qid=y.index)),
     ],
     ids=[
         "search", "search, QueryRanker", "search, Pipeline", "cross_val_score", "scorer", "fit", "score",
-        "cross_evaluate", "audit_splits", "query_train_test_split", "evaluate", "search_report",
+        "cross_evaluate", "audit_splits", "query_train_test_split", "evaluate", "search_report", "Pipeline.fit",
+        "Pipeline.score",
+        "SequentialFeatureSelector", "RFECV", "Bagging",
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
@@ -213,6 +225,7 @@ def test_weights_and_groups_out_of_step_are_errors():
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)])
 @pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
@@ -304,6 +317,19 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
         "or labels that carry the ids: with_qid(y, qid)."
     )
     cross_val_score(Ridge(), X, y, scoring=lambda model, X, y: ndcg_score(y, model.predict(X)), cv=QueryKFold(4))
+
+
+@pytest.mark.parametrize(
+    "model", [Ridge(), make_pipeline(StandardScaler(), QueryRanker(Ridge()))], ids=["Ridge", "pipe"]
+)
+def test_an_index_of_x_that_contradicts_that_of_y_is_an_error_in_a_scorer(model):
+    frame, y = pd.DataFrame(X, index=pd.Index(QID, name="qid")), with_qid(Y, QID)
+    other = frame.set_axis(pd.Index(OTHER, name="qid"))
+    assert SCORER(model.fit(frame, y), frame, y) > 0
+    with pytest.raises(ValueError, match="the index level 'qid' of y_true must agree with the index level 'qid' of X"):
+        SCORER(model, other, y)
+    with pytest.raises(ValueError, match="the index level 'qid' of y_true must agree with the index level 'qid' of X"):
+        cross_val_score(model, other, y, cv=GroupKFold(4), groups=QID, scoring=SCORER)
 
 
 def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():

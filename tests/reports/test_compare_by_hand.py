@@ -111,6 +111,7 @@ def test_confidence_is_spelled_in_full(confidence, spelled):
     ((heads, _row),) = html_of(comparison)[0]
     assert heads[2] == f"{spelled} interval"
     assert f"{spelled} interval" in " ".join(str(comparison).split())
+    assert "Adjusted: Holm, 1 pair. " in str(comparison)
 
 
 def test_weighted_interval_of_two_queries():

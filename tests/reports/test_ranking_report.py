@@ -152,6 +152,23 @@ def test_worst_refuses(data, arguments, message):
         evaluate(*data[:2], qid=data[2]).worst(*arguments)
 
 
+def test_interval_of_a_huge_value_of_undefined_queries():
+    labels, scores = [[0, 0], [1, 0], [0, 1], [1, 0]], [[2, 1]] * 4
+    intervals = []
+    for value in (2.0**20, 2.0**1000):
+        report = evaluate(labels, scores, metrics="mrr", replace_undefined_by=value)
+        low, high = report.intervals()["mrr"]
+        assert low < report.mean["mrr"] < high
+        intervals.append((low / value, high / value))
+    assert intervals[0] == pytest.approx(intervals[1], abs=1e-5)
+
+
+def test_parts_of_other_queries_are_refused(data):
+    report = evaluate(*data[:2], qid=data[2])
+    with pytest.raises(ValueError, match=r"codes must hold one part per query, 80 in all; got shape \(2,\)"):
+        report.means_by(np.array([0, 1]))
+
+
 def test_keys_of_dates_are_dates():
     qid = np.array(["2001-01-02", "2001-01-02", "2001-01-01", "2001-01-01"], dtype="M8[ns]")
     assert evaluate([1, 0, 0, 1], [2, 1] * 2, qid=qid, metrics="mrr").worst() == {

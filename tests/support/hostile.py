@@ -29,6 +29,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics import (
     QueryKFold,
@@ -339,6 +341,8 @@ SEAMS = [
     Seam(OUT_OF_STEP, "scores sorted, `y` of `with_qid` counted from 0 before",
          lambda: {"scores": pd.Series(SCORES, name="score")[::-1], "y": with_ids(pd.Series(LABELS)), "qid": None},
          REORDERED),
+    Seam(OUT_OF_STEP, "`X` sorted, `y` not, before a Pipeline makes arrays of them",
+         lambda: {"X": frame(ROWS), "y": column(Y)[::-1]}, REORDERED, ("`Pipeline.fit`",)),
     Seam(OUT_OF_STEP, "`qid` sorted, `y` not", lambda: {"y": column(Y), "qid": column(IDS)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "scores sorted, `y` not", lambda: {"y": column(Y), "scores": column(SCORES)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "weights sorted, `y` not",
@@ -476,6 +480,11 @@ def crossed(rows: dict[str, Any]) -> Any:
     return report.mean["ndcg"]
 
 
+def piped(rows: dict[str, Any]) -> Any:
+    pipeline = make_pipeline(StandardScaler(), QueryRanker(rows["estimator"]))
+    return pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"]).predict(X).round(12).tolist()
+
+
 def audit_groups(rows: dict[str, Any]) -> Any:
     splits = list(QueryKFold(2).split(X, qid=IDS))
     return audit_splits(splits, rows["X"], rows["y"], qid=rows["qid"], groups=rows["groups"]).check()
@@ -503,6 +512,7 @@ WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
     "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
     "`cross_evaluate`": ({"X", "y", "qid", "estimator"}, crossed),
     "`cross_evaluate` (`params`)": ({"groups"}, crossed),
+    "`Pipeline.fit`": (set(), piped),
 }
 
 

@@ -3,6 +3,8 @@
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
+
 
 class _Parser(HTMLParser):
     def __init__(self, html):
@@ -63,3 +65,15 @@ def assert_shown(result, tables, lines):
             # Cells stand side by side, or below the name of their row.
             cells = words(" ".join(row))
             place = text.index(cells, place) + len(cells)
+
+
+def check_frame(frame, expected):
+    """Check a frame of either library: columns in this order, with these values; None is NaN or null."""
+    frame = frame.reset_index() if isinstance(frame, pd.DataFrame) and frame.index.name else frame
+    assert list(frame.columns) == list(expected)
+    for name, values in expected.items():
+        for found, value in zip(frame[name].to_list(), values, strict=True):
+            if value is None or value != value:
+                assert found is None or found != found, name
+            else:
+                assert found == value, name

@@ -30,7 +30,7 @@ def metrics_table() -> str:
 
 
 def _row(function: MetricFunction) -> str:
-    record = function.metric
+    record = function.record
     name = record.name + ("@k" if record.has_cutoff else "")
     value = record.summary.partition(": ")[2].rstrip(".")
     labels = "graded" if record.graded else "relevant or not"
@@ -55,7 +55,7 @@ def metrics_page() -> str:
 
 
 def _section(function: MetricFunction) -> str:
-    record = function.metric
+    record = function.record
     kernel_doc = inspect.cleandoc(record.kernel.__doc__ or "")
     front, _, example = kernel_doc.partition("Examples\n--------\n")
     text, _, code = example.partition(">>> ")
@@ -133,7 +133,13 @@ def metrics_stub() -> str:
 
 
 def _overloads(function: MetricFunction) -> str:
-    average = 'Literal["macro", "micro"]' if function.metric.pooled else 'Literal["macro"]'
+    words = [
+        "macro",
+        *["micro"] * bool(function.record.pooled),
+        "median",
+        *["geometric"] * (function.record.lower >= 0),
+    ]
+    average = "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
     # Editors show the docstring of a stub: that of the run time is beyond them, as a decorator makes it.
     text = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
     one = _signature(function, f'average: {average} = "macro"', "float")
@@ -142,7 +148,7 @@ def _overloads(function: MetricFunction) -> str:
 
 
 def _signature(function: MetricFunction, average: str, returned: str) -> str:
-    record, lines = function.metric, []
+    record, lines = function.record, []
     for name, parameter in inspect.signature(function).parameters.items():
         kind = record.options[name].annotation if name in record.options else SHARED_TYPES.get(name)
         if name == "average":

@@ -5,6 +5,7 @@ from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
+from skrank_metrics.displays.race import RaceDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -12,6 +13,7 @@ from skrank_metrics.metrics import (
     dcg_score,
     err_score,
     f1_at_k_score,
+    fall_out_score,
     hit_rate_score,
     kendall_tau_distance,
     kendall_tau_score,
@@ -28,9 +30,12 @@ from skrank_metrics.metrics import (
     recall_at_k_score,
     spearman_score,
 )
+from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
+from skrank_metrics.metrics.custom import make_metric, register_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import (
     get_ranking_scorer,
     get_ranking_scorer_names,
@@ -45,6 +50,7 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import Comparison, compare
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
@@ -69,6 +75,8 @@ __all__ = [
     "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RaceDisplay",
+    "RacingSearchCV",
     "RankingReport",
     "RepeatedQueryKFold",
     "SearchReport",
@@ -78,6 +86,7 @@ __all__ = [
     "bpref_score",
     "builtin_metric",
     "cg_score",
+    "check_metric",
     "compare",
     "cross_evaluate",
     "dcg_score",
@@ -85,6 +94,7 @@ __all__ = [
     "evaluate",
     "explain_difference",
     "f1_at_k_score",
+    "fall_out_score",
     "get_metric",
     "get_metric_names",
     "get_ranking_scorer",
@@ -93,6 +103,7 @@ __all__ = [
     "kendall_tau_distance",
     "kendall_tau_score",
     "lightgbm_metric",
+    "make_metric",
     "make_ranking_scorer",
     "map_score",
     "mrr_score",
@@ -103,11 +114,13 @@ __all__ = [
     "precision_at_k_score",
     "q_measure_score",
     "qid_from_sizes",
+    "queries_needed",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",
     "rbp_score",
     "recall_at_k_score",
+    "register_metric",
     "search_report",
     "spearman_score",
     "with_qid",

@@ -31,7 +31,7 @@ def _metrics() -> Table:
     from skrank_metrics.metrics._registry import REGISTRY
 
     rows = [
-        (function.metric.name + "@k" * function.metric.has_cutoff, function.__name__, function.metric.bounds)
+        (function.record.name + "@k" * function.record.has_cutoff, function.__name__, function.record.bounds)
         for _, function in sorted(REGISTRY.items())
     ]
     return Table(("name", "function", "range"), rows)

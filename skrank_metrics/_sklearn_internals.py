@@ -30,8 +30,8 @@ Queries = dict[Any, int]
 
 _VALIDATION = "sklearn.model_selection._validation"
 _SEARCH = "sklearn.model_selection._search.fit"
-# Functions that take folds of their local variables X, y, groups and params. Worker processes only run the last two,
-# which have no whole groups and params.
+# Functions that take folds of their local variables X, y, groups and params, or transform X. Worker processes only run
+# _fit_and_score and _fit_and_predict, which have no whole groups and params.
 _FOLDING = (
     _SEARCH,
     f"{_VALIDATION}.cross_validate",
@@ -40,7 +40,10 @@ _FOLDING = (
     f"{_VALIDATION}.validation_curve",
     f"{_VALIDATION}._fit_and_score",
     f"{_VALIDATION}._fit_and_predict",
+    "sklearn.pipeline.score",
 )
+# Around fit of every estimator of scikit-learn, many of which turn X and y into arrays.
+_FIT = "sklearn.base.wrapper"
 
 
 class _NotANumber:
@@ -89,18 +92,24 @@ def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     """Check by their labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0. So there, check all rows that the fold is taken from, and return
-    the columns without labels.
+    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn rows may have no index. So
+    there, check all rows that were passed to scikit-learn, and return the columns without labels.
     """
-    folding = list(_callers(*_FOLDING))
+    folding = list(_callers(_FIT, *_FOLDING))
     permuting = any(_callers(f"{_VALIDATION}._permutation_test_score"))  # y with its labels
     if not folding and not permuting:
         check_aligned(X=X, **columns)
         return columns
     if not permuting:
-        rows = {name: folding[-1].get(name) for name in ("X", "y", "groups")}
-        check_aligned(**rows | dict(folding[-1].get("params") or {}))
+        check_aligned(**_passed(folding[-1]))
     return {name: without_labels(column) for name, column in columns.items()}
+
+
+def _passed(call: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call got that has rows."""
+    if "args" in call:  # of fit
+        return dict(zip(("X", "y"), call["args"], strict=False)) | dict(call["kwargs"])
+    return {name: call.get(name) for name in ("X", "y", "groups")} | dict(call.get("params") or {})
 
 
 def scored_rows() -> Any:
@@ -115,6 +124,18 @@ def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
         if f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}" in functions:
             yield frame.f_locals
         frame = frame.f_back
+
+
+def ways_out(direct: str = "") -> str:
+    """How to pass ids to what model selection calls, given metadata routing as set, and ``direct`` to a user's call."""
+    if sys.modules["sklearn"].get_config()["enable_metadata_routing"]:
+        direct = direct or "qid"
+        others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
+    else:
+        others = "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid"
+    if not direct:
+        return f"Pass {others}."
+    return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."
 
 
 def score_function(scorer: Any) -> Any:

@@ -1,8 +1,12 @@
 import os
 from pathlib import Path
 
-# Before libraries read them: on small data, OpenMP runtimes in one process mostly wait for each other.
+# Before libraries read them: on small data, OpenMP runtimes in one process mostly wait for each other, and pytest-xdist
+# has a process for each core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
@@ -12,7 +16,7 @@ from support import reference
 
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("quick", derandomize=True, deadline=None, max_examples=5)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 

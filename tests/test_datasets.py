@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from skrank_metrics import evaluate
+from skrank_metrics import evaluate, pairwise_accuracy_score
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
@@ -16,6 +16,7 @@ def test_about_300_queries_with_lists_of_different_lengths():
     assert str(sizes.sum()) in data.DESCR
 
 
+@pytest.mark.option("datasets.load_digits_retrieval.return_X_y_qid")
 def test_relevance_is_graded_and_some_queries_have_none():
     _, y, qid = load_digits_retrieval(return_X_y_qid=True)
     assert np.bincount(y).tolist() == [7879, 1222, 1419]
@@ -39,8 +40,14 @@ def test_the_same_rows_every_time_and_the_digits_untouched():
     np.testing.assert_array_equal(load_digits().images, before)
 
 
+@pytest.mark.option(
+    "datasets.make_ranking.mean_length",
+    "datasets.make_ranking.n_features",
+    "datasets.make_ranking.n_grades",
+    "datasets.make_ranking.n_queries",
+)
 def test_made_rankings_have_the_sizes_and_grades_asked_for():
-    X, y, qid = make_ranking(500, 6, mean_length=30, n_grades=4, random_state=0)
+    X, y, qid = make_ranking(n_queries=500, n_features=6, mean_length=30, n_grades=4, random_state=0)
     lengths = np.bincount(qid)
     assert X.shape == (len(y), 6)
     assert len(lengths) == 500
@@ -61,6 +68,18 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
 
 
+@pytest.mark.option("datasets.make_ranking.noise")
+@pytest.mark.parametrize("noise", [0.0, 1.0, 3.0])
+def test_noise_is_measured_in_standard_deviations_of_the_signal(noise):
+    # The only feature is the signal, shifted by query; grade 1 has the half with the higher sum of signal and noise.
+    X, y, qid = make_ranking(2000, 1, n_grades=2, noise=noise, random_state=0)
+    signal, noises = np.random.default_rng(1).standard_normal((2, 2, 200_000))
+    above = signal + noise * noises > 0
+    right = (signal[0] > signal[1])[above[0] & ~above[1]]  # of pairs of grades 1 and 0
+    value = pairwise_accuracy_score(y, X[:, 0], qid=qid, replace_undefined_by=np.nan)
+    assert value == pytest.approx(right.mean(), abs=0.01 if noise else 1e-12)
+
+
 @pytest.mark.parametrize(
     "params", [{"n_queries": 0}, {"n_features": 0}, {"n_grades": 0}, {"mean_length": 0.5}, {"noise": -1}]
 )
@@ -69,6 +88,7 @@ def test_rankings_that_cannot_be_made(params):
         make_ranking(**params)
 
 
+@pytest.mark.option("datasets.make_ranking.random_state")
 def test_made_rankings_take_any_source_of_random_numbers():
     X = make_ranking(20, 2, random_state=5)[0]
     np.testing.assert_array_equal(make_ranking(20, 2, random_state=np.random.RandomState(5))[0], X)

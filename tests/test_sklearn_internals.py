@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics._sklearn_internals import (
     check_rows,
@@ -81,6 +84,23 @@ def test_parts_are_checked_as_a_whole(run):
     assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
     with pytest.raises(ValueError, match="y must have the same index as X"):
         run(Model(), frame, y.set_axis(frame.index[::-1]))
+
+
+def test_rows_are_checked_before_an_estimator_turns_them_into_arrays():
+    class Model(Ridge):
+        def fit(self, X, y):
+            check_rows(X, y=y)
+            return super().fit(X, y)
+
+    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
+    for run in (make_pipeline(StandardScaler(), Model()).fit, BaggingRegressor(Model(), n_estimators=1).fit):
+        run(frame, y)
+        for misplaced in ({"y": y.set_axis(frame.index[::-1])}, {"y": y.set_axis(frame.index)[::-1]}):
+            with pytest.raises(ValueError, match="y must have the same index as X"):
+                (
+                    run(frame, **misplaced),
+                    pytest.fail("fit of scikit-learn is no longer called by wrapper in sklearn.base"),
+                )
 
 
 def test_a_rule_to_refit_by_finds_the_splits():

@@ -13,7 +13,9 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
-AVERAGES = ("macro", "micro", None)
+AVERAGES = ("macro", "micro", "median", "geometric", None)
+# As in trec_eval: a query of value 0 would make a geometric mean 0.
+GEOMETRIC_FLOOR = 1e-5
 
 # What a kernel returns for a block: one value per query, or its numerator and denominator.
 KernelResult: TypeAlias = FloatArray | tuple[FloatArray, FloatArray | IntArray]
@@ -29,6 +31,7 @@ class Computation:
     k: int | None
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
+    needs_all_ranks: bool = False  # even if there is a cutoff
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
         members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
         if not members:
             continue
-        cutoffs = [computation.k for computation, _ in members]
+        cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
         depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
         for queries, ranked in ranked_blocks(lists, depth, ties):
             for computation, result in members:
@@ -85,7 +88,9 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
-    """Mean over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
+    """Average over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
+    if average is not None and weights is not None and not weights.any():
+        return float("nan")  # as of no queries at all
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators
@@ -99,10 +104,25 @@ def aggregate(
     if average is None:
         return values
     defined = ~np.isnan(values)
-    if weights is None:
-        return float(values[defined].mean()) if defined.any() else float("nan")
-    kept = weights[defined]
-    return float(np.average(values[defined], weights=_at_most_one(kept))) if kept.any() else float("nan")
+    values, weights = values[defined], None if weights is None else weights[defined]
+    if not len(values) if weights is None else not weights.any():
+        return float("nan")
+    weights = None if weights is None else _at_most_one(weights)
+    if average == "median":
+        return _median(values, np.ones_like(values) if weights is None else weights)
+    if average == "geometric":
+        return float(np.exp(np.average(np.log(np.maximum(values, GEOMETRIC_FLOOR)), weights=weights)))
+    return float(np.average(values, weights=weights))
+
+
+def _median(values: FloatArray, weights: FloatArray) -> float:
+    """Halve the weight; if a value ends at exactly half of it, take the mean of this value and the next one."""
+    order = np.argsort(values, kind="stable")
+    order = order[weights[order] > 0]
+    up_to = np.cumsum(weights[order])
+    # Sums that are half of the weight but for rounding are half of it.
+    low, high = np.searchsorted(up_to, up_to[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12]))
+    return float((values[order[low]] + values[order[high]]) / 2)
 
 
 def _at_most_one(weights: FloatArray) -> FloatArray:

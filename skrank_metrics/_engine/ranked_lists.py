@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
+from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -38,6 +39,11 @@ class RankedLists:
     def cut(self, k: int | None) -> RankedLists:
         """Cut the same lists at rank k; all cutoffs share what was computed."""
         return replace(self, _k=k)
+
+    @property
+    def k(self) -> int | None:
+        """The cutoff rank, None if there is none."""
+        return self._k
 
     @property
     def depth(self) -> int:
@@ -112,7 +118,7 @@ class RankedLists:
     def capped_misses(self, relevance_threshold: float | None, cap: FloatArray | IntArray) -> FloatArray:
         """Sum over hits of the number of non-relevant documents above, at most ``cap`` each; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
-        return _ties.capped_misses(relevant, self._groups, cap)
+        return _ties.capped_misses(relevant, self._groups, cap, self.depth)
 
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
@@ -145,6 +151,27 @@ class RankedLists:
         """Largest sum of gain / discount of any order of the documents; one value per query."""
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
+    def each(self) -> Iterator[RankedQuery]:
+        """Yield the queries one by one, for functions of a single list; ranked to the end by ``needs_all_ranks``."""
+        mask = self._lists.retrieved
+        n_ranked, tied = self.n_documents.tolist(), self._tied_labels()
+        for row, query in enumerate(self._queries.tolist()):
+            first, size = self._lists.grouping.starts[query], self._lists.grouping.sizes[query]
+            labels, rows = self._labels[row, : n_ranked[row]], slice(first, first + size)
+            unranked = labels[:0] if mask is None else self._lists.labels[rows][~mask[rows]]
+            yield RankedQuery(self._lists.grouping.ids[query], labels, tied.get(row, []), unranked)
+
+    def _tied_labels(self) -> dict[int, list[slice]]:
+        """Ranges of tied ranks with different labels, by the row that they are in."""
+        found: dict[int, list[slice]] = {}
+        if self._groups is not None:
+            starts, sizes, width = self._groups.starts, self._groups.sizes, self._labels.shape[1]
+            largest, smallest = (u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum))
+            for group in np.flatnonzero(largest > smallest).tolist():
+                row, column = divmod(int(starts[group]), width)
+                found.setdefault(row, []).append(slice(column, column + int(sizes[group])))
+        return found
+
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
@@ -157,13 +184,13 @@ class RankedLists:
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and their lists ranked down to ``depth`` and the tie group there."""
     for part in top_documents(lists, depth):
-        yield part.queries, _rank(lists, part, ties)
+        yield part.queries, _rank(lists, part, depth, ties)
 
 
-def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
+def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
     """Put the labels of each query in ranked order."""
-    order, keys = sort_each_row(-part.keys)
-    columns = order if part.columns is None else part.columns.take(_cells(order))
+    order, keys = sort_each_row(0.0 - part.keys, depth)  # which makes no -0.0, that sorts before 0.0
+    columns = order if part.columns is None else part.columns.take(_cells(order, part.columns.shape[1]))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
     labels = lists.labels_at(rows)
@@ -177,11 +204,12 @@ def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups)
 
 
-def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal keys in any order, and the keys in that order.
 
-    Sorting takes a third of the time of argsort. So the columns are packed into the last bits of the keys, and rows in
-    which these bits mattered are sorted again.
+    Rows are cut at ``depth`` unless keys are equal there; then there must be no -0.0. Sorting takes a third of the
+    time of argsort. So the columns are packed into the last bits of the keys, and rows in which these bits mattered are
+    sorted again.
     """
     width = keys.shape[1]
     bits = keys.view(np.int64)
@@ -192,19 +220,23 @@ def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
     packed &= ~in_column
     packed |= np.arange(width)
     packed.sort(axis=1)
-    packed &= in_column
+    if depth is not None and depth < width:
+        last, padding = packed[:, depth - 1] | in_column, np.array(np.inf).view(np.int64) | in_column
+        if not (((packed[:, depth] | in_column) == last) & (last != padding)).any():
+            packed = packed[:, :depth]
+    packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
-    ranked = keys.take(_cells(order))
+    ranked = keys.take(_cells(order, width))
     wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
     if len(wrong):
-        order[wrong] = np.argsort(keys[wrong], axis=1)
+        order[wrong] = np.argsort(keys[wrong], axis=1)[:, : order.shape[1]]
         ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
     return order, ranked
 
 
-def _cells(columns: IntArray) -> IntArray:
+def _cells(columns: IntArray, width: int) -> IntArray:
     """Places in a flattened block; indexing by them takes half the time of take_along_axis."""
-    return columns + np.arange(len(columns))[:, None] * columns.shape[1]
+    return columns + np.arange(len(columns))[:, None] * width
 
 
 def _settle(labels: FloatArray, second_keys: NDArray[Any], groups: _ties.TieGroups) -> FloatArray:

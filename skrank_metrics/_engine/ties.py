@@ -243,10 +243,11 @@ def running_products(a: FloatArray, b: FloatArray | IntArray, groups: TieGroups 
     return groups.spread(first) + groups.place * groups.spread(step)
 
 
-def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray) -> FloatArray:
-    """E[sum over relevant documents of min(non-relevant documents ranked above, cap)], one value per query.
+def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArray | IntArray, depth: int) -> FloatArray:
+    """E[sum over the hits of the first ``depth`` ranks of min(non-relevant documents ranked above, cap)] by query.
 
-    Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability.
+    Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability,
+    unless the group ends behind the cutoff.
     """
     groups = groups or TieGroups.from_tied(np.zeros(relevant.shape, dtype=bool))
     missed = 1 - relevant  # counts padding too, which is above nothing
@@ -254,7 +255,33 @@ def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArra
     limit = cap[groups.starts // groups.shape[1]]
     below_cap = np.clip(limit - above, 0, q + 1)  # of the q + 1 cases
     total = below_cap * above + below_cap * (below_cap - 1) / 2 + (q + 1 - below_cap) * limit
-    return groups.spread(groups.total(relevant) / groups.sizes * total / (q + 1)).sum(axis=1)
+    shares = groups.total(relevant) / groups.sizes
+    means = groups.spread(shares * total / (q + 1))[:, :depth]
+    if depth < groups.shape[1]:
+        last = groups.at_column(depth - 1)
+        places = depth - groups.starts[last] % groups.shape[1]
+        cut = np.flatnonzero((places < groups.sizes[last]) & (shares[last] > 0))
+        for row, chosen, n in zip(cut.tolist(), last[cut].tolist(), places[cut].tolist(), strict=True):
+            expected = _misses_by_place(n, groups.sizes[chosen] - 1, q[chosen], above[chosen], limit[chosen])
+            means[row, depth - n :] = shares[chosen] * expected
+    return means.sum(axis=1)
+
+
+def _misses_by_place(n_places: int, n_others: int, q: float, above: float, limit: float) -> FloatArray:
+    """E[min(above + x, limit)] for a document at the first places of its group, with x of q misses before it.
+
+    Each of the ``n_others`` other documents of the group is equally likely to be the next.
+    """
+    room = max(limit - above, 0.0)  # so many misses more count
+    x = np.arange(min(room, q) + 1)
+    chance, lost = (x == 0).astype(np.float64), np.maximum(room - x, 0)
+    expected = np.empty(n_places)
+    for place in range(n_places):
+        expected[place] = min(above, limit) + room - chance @ lost
+        miss = chance * np.maximum(q - x, 0) / max(n_others - place, 1)
+        chance -= miss
+        chance[1:] += miss[:-1]
+    return expected
 
 
 def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:

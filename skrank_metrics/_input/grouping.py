@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
+from skrank_metrics._input.codes import codes_of_objects
 
 T = TypeVar("T", bound=np.generic)
 
@@ -45,14 +46,20 @@ class Grouping:
 
 def group_rows(ids: NDArray[Any]) -> Grouping:
     """Group rows by id. Contiguous ids cost one comparison per row."""
+    first, grouping = group_codes(ids)
+    return replace(grouping, ids=ids[first])
+
+
+def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
+    """The first row of each query, and the rows grouped by numbers that stand for the ids."""
     # There are far fewer runs than rows to number, unless the rows are shuffled.
-    run_starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
-    codes, first_runs = _number_by_first_appearance(ids[run_starts])
-    different, run_sizes = ids[run_starts[first_runs]], np.diff(run_starts, append=len(ids))
-    if len(different) == len(codes):
-        return Grouping(different, run_sizes, None)
-    codes = np.repeat(codes, run_sizes)
-    return Grouping(different, np.bincount(codes), codes)
+    run_starts = np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+    numbers, first_runs = _number_by_first_appearance(codes[run_starts])
+    first, run_sizes = run_starts[first_runs], np.diff(run_starts, append=len(codes))
+    if len(first) == len(numbers):
+        return first, Grouping(first, run_sizes, None)
+    numbers = np.repeat(numbers, run_sizes)
+    return first, Grouping(first, np.bincount(numbers), numbers)
 
 
 def _stable_order(codes: IntArray) -> IntArray:
@@ -86,8 +93,7 @@ def _codes(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
     # Sorting strings is ten times slower, and ids of mixed types have no order.
-    codes: dict[Any, int] = {}
-    return np.fromiter((codes.setdefault(v, len(codes)) for v in values.tolist()), dtype=np.intp, count=len(values))
+    return codes_of_objects(values).astype(np.intp, copy=False)
 
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
@@ -106,16 +112,22 @@ def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
     return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
 
 
-def one_per_query(rows: NDArray[Any], grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
-    """One value per query from one value per document, constant within each query."""
+def one_per_query(
+    rows: NDArray[Any], grouping: Grouping, name: str, hint: str, meanings: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """One value per query from one value per document, constant within each query.
+
+    If the values are numbers of something else, such as ids, an error shows their ``meanings``.
+    """
     rows = grouping.sort(rows)
     values = rows[grouping.starts]
     differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
+        one, other = (value if meanings is None else meanings[value] for value in (values[query], rows[row]))
         raise ValueError(
-            f"{name} must be constant within a query; got {values[query]} and {rows[row]} in query "
+            f"{name} must be constant within a query; got {one} and {other} in query "
             f"{grouping.ids.tolist()[query]!r}. {hint}"
         )
     return values

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import zlib
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import refuse_masked
-from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
+from skrank_metrics._input.codes import codes_of_library, codes_of_objects
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
+
+# In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
+_COUNTED = "skrank_metrics.with_qid"
 
 
 def query_ids(
@@ -21,13 +28,15 @@ def query_ids(
     groups: Any = None,
     unit: bool = False,
     rows_of: str = "y",
+    ways_out: str = "",
     **columns: Any,
 ) -> Grouping:
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
     The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
     the unit that a split must keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
-    ``rows_of`` names the argument with ``n_rows`` rows, and ``columns`` are all others with the same rows.
+    ``rows_of`` names the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids other than to a function, and
+    ``columns`` are all others with the same rows.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -40,21 +49,19 @@ def query_ids(
         return queries
     if groups is None:
         raise TypeError(
-            f"{who} needs the query id of each document (qid), and got none. Pass {'groups' if unit else 'qid'}=<one "
-            "query id per document>, or let y carry the ids in its index: with_qid(y, qid). Without "
-            "sklearn.set_config(enable_metadata_routing=True), scikit-learn's model selection passes groups= to "
-            "splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the index of y."
+            f"{who} needs the query id of each document (qid), and got none. "
+            + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
         )
-    units = check_ids(groups, n_rows, "groups", rows_of)
+    units = group_ids(groups, n_rows, "groups", rows_of)
     if queries is not None and qid is not groups:
-        one_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
-    return group_rows(units)
+        id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
+    return units
 
 
 def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     """Group rows by the first source of ids, with which all others must agree."""
     (first, queries), *others = (
-        (name, group_rows(check_ids(ids, n_rows, "qid", rows_of))) for name, ids in sources.items() if ids is not None
+        (name, group_ids(ids, n_rows, "qid", rows_of)) for name, ids in sources.items() if ids is not None
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
@@ -84,7 +91,7 @@ def check_aligned(**columns: Any) -> None:
     index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for predictions that were put
     into a new Series.
     """
-    labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
+    labelled = {name: labels for name, column in columns.items() if (labels := _labels_to_check(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
@@ -93,11 +100,65 @@ def check_aligned(**columns: Any) -> None:
         # Predictions put into a new Series have no name, unlike a column of a frame.
         if new and (not reordered or ("y_score" in new and getattr(columns["y_score"], "name", None) is None)):
             continue
+        if reordered and not (_would_reorder(other, columns[first]) and _would_reorder(one, columns[second])):
+            continue
         got = "the same labels in different orders" if reordered else "different labels"
+        counted = [f" Before with_qid, {x} counted its rows from 0." for x in (first, second) if _dropped(columns[x])]
+        carries = ids_in_index(columns[second]) is not None
         raise ValueError(
-            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the "
-            f"two, or pass {second}.to_numpy() if the positions do match."
+            f"{second} must have the same index as {first}; got {got}, while rows are taken by position."
+            f"{''.join(counted)} Align the two, or pass "
+            f"{f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the positions do match."
         )
+
+
+def _labels_to_check(column: Any) -> Any:
+    """Labels of rows; for labels of with_qid that counted rows, those that they had."""
+    if not _dropped(column):
+        return row_labels(column)
+    import pandas as pd
+
+    return pd.RangeIndex(len(column))
+
+
+def _dropped(column: Any) -> bool:
+    """Whether with_qid dropped labels that counted rows; the rows may have changed since."""
+    return row_labels(column) is None and ids_in_index(column) is not None and _COUNTED in column.attrs
+
+
+def _would_reorder(labels: Any, column: Any) -> bool:
+    """Whether a column would be another one in the order of these labels.
+
+    Its own labels say so. If with_qid dropped them, its contents do: operations on rows keep ``attrs``, but a column
+    that they have changed is no longer the one that with_qid made, and says nothing.
+    """
+    if not _dropped(column):
+        return True
+    return counted_rows(column) and not _holds(column.iloc[labels], column.attrs[_COUNTED])
+
+
+def counted_rows(y: Any) -> bool:
+    """Whether with_qid made these very rows from a Series that counted them 0 to n - 1."""
+    return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
+
+
+def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
+    """Note that a Series of with_qid counted its rows 0 to n - 1."""
+    y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
+
+
+def _holds(y: Any, checksum: int) -> bool:
+    ids = ids_in_index(y)
+    return ids is not None and _of_labels(y, _of_queries(group_ids(ids, len(y), rows_of="y"))) == checksum
+
+
+def _of_queries(queries: Grouping) -> int:
+    return zlib.crc32(queries.codes.astype(np.int64, copy=False).tobytes())
+
+
+def _of_labels(y: Any, before: int) -> int:
+    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
+    return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 
 def row_labels(column: Any) -> Any:
@@ -125,8 +186,41 @@ def counts_rows(index: Any) -> bool:
 
 def _same_labels(one: Any, other: Any) -> bool:
     if one.dtype.kind in "iu" and other.dtype.kind in "iu":
+        if counts_rows(other):
+            one, other = other, one
+        if counts_rows(one):  # sorting would take twenty times as long
+            seen = np.zeros(len(one), dtype=bool)
+            seen[other[(other >= 0) & (other < len(one))]] = True
+            return bool(seen.all())
         return np.array_equal(np.sort(one), np.sort(other))
     return one.dtype == other.dtype and set(one) == set(other)
+
+
+def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> Grouping:
+    """Group rows by ids of any type, after checking the ids."""
+    refuse_masked(ids, name)
+    codes = codes_of_library(ids)
+    if codes is None:
+        ids = _to_id_array(ids, name)
+        if ids.ndim == 1 and ids.dtype.kind in "OT":
+            ids = ids.astype(object, copy=False)
+            with suppress(TypeError):  # if some cannot be hashed, as is told below
+                codes = codes_of_objects(ids)
+    if codes is not None and len(codes) == n_rows > 0 and codes.min() >= 0:
+        first, grouping = group_codes(codes)
+        try:
+            values = check_ids(ids.take(first) if hasattr(ids, "take") else ids.gather(first), len(first), name)
+        except ValueError:  # a missing id, whose row is told below
+            pass
+        else:
+            if len(set(values.tolist())) == len(values):  # else the library tells apart what Python calls equal
+                return replace(grouping, ids=values)
+    return group_rows(check_ids(ids, n_rows, name, rows_of))
+
+
+def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
+    """One id per query, such as its slice, from rows grouped by these ids, constant within each query."""
+    return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
@@ -138,7 +232,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":
-        raise TypeError(f"{name} must hold integers, strings or other ids; got dtype {array.dtype}.")
+        raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
     missing: Any = ()
     if array.dtype.kind in "OT":
         array, missing = _check_objects(array.astype(object, copy=False), name)
@@ -146,17 +240,21 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         missing = array != array
     if np.any(missing):
         row = int(np.argmax(missing))
-        kind, hint = (
-            ("values", " Fill them, for example strings with by.fillna('unknown').") if name == "by" else ("ids", "")
-        )
-        raise ValueError(f"{name} must not hold missing {kind}; got {array[row]} at row {row}.{hint}")
+        hint = " Fill them, for example strings with by.fillna('unknown')." if name == "by" else ""
+        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.{hint}")
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _kind(name: str) -> str:
+    return "values" if name == "by" else "ids"  # slices are no ids
 
 
 def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
     # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
     lossy = False
+    if hasattr(ids, "combine_chunks"):  # pyarrow's array of chunks of categories has "" in place of missing ones
+        ids = ids.combine_chunks()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
         lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
@@ -177,12 +275,24 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     try:
         different = dict.fromkeys(array.tolist())
     except TypeError:
-        raise TypeError(f"{name} must hold hashable ids such as integers or strings; got unhashable ones.") from None
+        kind = _kind(name)
+        raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
     # There are few different values; every row is checked only if one of them requires it.
     if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])
     missing = any(map(_is_missing, different))
     return array, np.fromiter(map(_is_missing, array), dtype=bool, count=len(array)) if missing else ()
+
+
+def as_python(ids: NDArray[Any]) -> list[Any]:
+    """Ids or slices as Python's own objects, which can be keys and print as they are called."""
+    if ids.dtype.kind in "mM":
+        # tolist makes integers of nanoseconds.
+        in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
+        if np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
+            return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
+    # An array of objects may hold np.str_, which prints as np.str_('DE').
+    return [one.item() if isinstance(one, np.character | np.bool_) else one for one in ids.tolist()]
 
 
 def _is_numpy_number(value: Any) -> bool:

@@ -158,7 +158,7 @@ class MetricAtKDisplay:
 
 def _without_cutoff(metric: Any) -> BoundMetric:
     bound = get_metric(metric)
-    if not bound.metric.has_cutoff:
+    if not bound.record.has_cutoff:
         raise ValueError(f"metric must be one that takes a cutoff, such as ndcg; got {bound}.")
     if bound.k is not None:
         raise ValueError(f"metric must be given without its cutoff, as {bound.replace(k=None)}; got {bound}.")

@@ -19,6 +19,7 @@ __all__ = [
     "dcg_score",
     "err_score",
     "f1_at_k_score",
+    "fall_out_score",
     "hit_rate_score",
     "kendall_tau_distance",
     "kendall_tau_score",
@@ -45,7 +46,7 @@ def auc_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
@@ -70,8 +71,9 @@ def auc_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -123,17 +125,18 @@ def bpref_score(
     y_score: ArrayLike,
     *,
     qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
-    leave out the others rather than label them 0. Undefined for a query with no relevant document.
+    leave out the others rather than label them 0. With a cutoff, relevant documents behind it count 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -144,6 +147,8 @@ def bpref_score(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
+    k : int or None, default=None
+        Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
         Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
         first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
@@ -152,8 +157,9 @@ def bpref_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -192,6 +198,7 @@ def bpref_score(
     y_score: ArrayLike,
     *,
     qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
@@ -209,7 +216,7 @@ def cg_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
     """Cumulative gain: the sum of the labels of the first k documents.
@@ -235,8 +242,9 @@ def cg_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -290,7 +298,7 @@ def dcg_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
@@ -319,8 +327,9 @@ def dcg_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -381,7 +390,7 @@ def err_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
@@ -412,8 +421,9 @@ def err_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -480,11 +490,15 @@ def f1_at_k_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    beta: float = 1.0,
+    divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
 ) -> float:
-    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R). Undefined for a query with no relevant document.
+    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+
+    With ``beta`` it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, near recall if it is large. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -505,11 +519,16 @@ def f1_at_k_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    beta : float in [0, 1000], default=1.0
+        Weight of recall relative to precision.
+    divisor : {"k", "retrieved"}, default="k"
+        Divide by k even if fewer documents were ranked, or by min(k, n).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -551,6 +570,94 @@ def f1_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    beta: float = 1.0,
+    divisor: Literal["k", "retrieved"] = "k",
+    relevance_threshold: float | None = None,
+) -> _FloatArray: ...
+@overload
+def fall_out_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
+    ties: _Ties = "average",
+    replace_undefined_by: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
+    retrieved: ArrayLike | None = None,
+    relevance_threshold: float | None = None,
+) -> float:
+    """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
+
+    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Undefined for a query with relevant documents only.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
+    y_score : array-like of the shape of y_true
+        Scores to rank by, largest first. May be infinite, but not NaN.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
+    k : int or None, default=None
+        Cutoff rank: only the first k documents of each query count. If None, all count.
+    ties : {"average", "best", "worst", "stable"}, default="average"
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
+    replace_undefined_by : float, default=0.0
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
+    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+        Weights of queries, finite and >= 0. Must not vary within a query.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
+    relevance_threshold : float or None, default=None
+        Smallest label of a relevant document. If None, labels above 0 are relevant.
+
+    Returns
+    -------
+    score : float or ndarray of shape (n_queries,)
+        In [0, 1]. An array if average=None.
+
+    Raises
+    ------
+    TypeError
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
+    ValueError
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+
+    References
+    ----------
+    J. A. Swets (1963). Information retrieval systems. Science 141(3577).
+    https://doi.org/10.1126/science.141.3577.245
+
+    Examples
+    --------
+    One of the first three documents and three overall are not relevant:
+
+    >>> from skrank_metrics import fall_out_score
+    >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
+    0.3333
+    """
+
+@overload
+def fall_out_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
+    ties: _Ties = "average",
+    replace_undefined_by: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    average: None,
+    retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -563,7 +670,7 @@ def hit_rate_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
@@ -591,8 +698,9 @@ def hit_rate_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -648,7 +756,7 @@ def kendall_tau_distance(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     normalize: bool = False,
 ) -> float:
@@ -674,8 +782,9 @@ def kendall_tau_distance(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -730,7 +839,7 @@ def kendall_tau_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
     """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
@@ -755,8 +864,9 @@ def kendall_tau_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -809,7 +919,7 @@ def map_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
@@ -835,8 +945,9 @@ def map_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -897,7 +1008,7 @@ def mrr_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
@@ -922,8 +1033,9 @@ def mrr_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -980,7 +1092,7 @@ def ndcg_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
@@ -1008,8 +1120,9 @@ def ndcg_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1071,7 +1184,7 @@ def nerr_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
@@ -1099,8 +1212,9 @@ def nerr_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1166,7 +1280,7 @@ def pairwise_accuracy_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
     """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
@@ -1190,8 +1304,9 @@ def pairwise_accuracy_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1244,7 +1359,7 @@ def pfound_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     p: float = 0.85,
     gain: Literal["binary", "linear", "exp2"] = "linear",
@@ -1274,8 +1389,9 @@ def pfound_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1342,7 +1458,7 @@ def precision_at_k_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
@@ -1370,8 +1486,9 @@ def precision_at_k_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1431,7 +1548,7 @@ def q_measure_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     gain: _Gain = "linear",
     beta: float = 1.0,
@@ -1460,8 +1577,9 @@ def q_measure_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1521,7 +1639,7 @@ def r_precision_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
@@ -1544,8 +1662,9 @@ def r_precision_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1601,17 +1720,20 @@ def rbp_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
     p: float = 0.8,
     gain: Literal["binary", "linear", "exp2"] = "binary",
     max_grade: float = 4,
+    normalize: bool = False,
     relevance_threshold: float | None = None,
 ) -> float:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
     The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
-    below 1 even if all documents are relevant, since lists end. Undefined for a query with no relevant document.
+    below 1 even if all documents are relevant, since lists end. ``normalize=True`` gives such a list 1. Then it is the
+    mean gain weighted by p^(rank - 1), with which lists of different lengths compare. It is not the value relative to
+    the ideal order, which LensKit calls normalized. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1632,8 +1754,9 @@ def rbp_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
@@ -1644,6 +1767,8 @@ def rbp_score(
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
+    normalize : bool, default=False
+        Whether to divide by the largest value that a list of this length, cut at k, can have: 1 - p^min(k, n).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1688,6 +1813,7 @@ def rbp_score(
     p: float = 0.8,
     gain: Literal["binary", "linear", "exp2"] = "binary",
     max_grade: float = 4,
+    normalize: bool = False,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1700,8 +1826,9 @@ def recall_at_k_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "micro"] = "macro",
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    normalizer: Literal["relevant", "min"] = "relevant",
     relevance_threshold: float | None = None,
 ) -> float:
     """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents. Undefined for a query with no relevant document.
@@ -1725,11 +1852,14 @@ def recall_at_k_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    normalizer : {"relevant", "min"}, default="relevant"
+        Divide by R, or by min(k, R), which gives perfect rankings 1 at any k, as in BEIR (capped recall).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1771,6 +1901,7 @@ def recall_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    normalizer: Literal["relevant", "min"] = "relevant",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1782,7 +1913,7 @@ def spearman_score(
     ties: _Ties = "average",
     replace_undefined_by: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    average: Literal["macro"] = "macro",
+    average: Literal["macro", "median"] = "macro",
     retrieved: ArrayLike | None = None,
 ) -> float:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
@@ -1807,8 +1938,9 @@ def spearman_score(
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", None}, default="macro"
-        Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.

@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
+    NO_PAIRS,
     NO_RELEVANT,
     Metric,
     MetricFunction,
@@ -34,8 +35,8 @@ class BoundMetric:
     negative: bool = False  # negate the function to make larger values better
 
     def __post_init__(self) -> None:
-        known = [*DATA_KEYWORDS, *self.metric.parameters]
-        for name in self.params.keys() - self.metric.parameters.keys():
+        known = [*DATA_KEYWORDS, *self.record.parameters]
+        for name in self.params.keys() - self.record.parameters.keys():
             if name in DATA_KEYWORDS:
                 raise UnknownParameterError(f"{name} must be passed with the data, when the metric is called.")
             raise UnknownParameterError(
@@ -51,7 +52,7 @@ class BoundMetric:
         return BoundMetric, (self.function, dict(self.params), self.negative)
 
     def _check_effects(self) -> None:
-        for name, option in self.metric.options.items():
+        for name, option in self.record.options.items():
             given, gain = self.params.get(name), self.get("gain")
             if option.gain is not None and given is not None and gain not in (None, option.gain):
                 raise ValueError(
@@ -65,14 +66,14 @@ class BoundMetric:
             )
 
     @property
-    def metric(self) -> Metric:
+    def record(self) -> Metric:
         """The record of the metric."""
-        return self.function.metric
+        return self.function.record
 
     @cached_property
     def values(self) -> dict[str, Any]:
         """All parameters, explicit or by default."""
-        return {**self.metric.parameters, **self.params}
+        return {**self.record.parameters, **self.params}
 
     def get(self, name: str) -> Any:
         """Return the value of a parameter, None if the metric does not have it."""
@@ -81,11 +82,17 @@ class BoundMetric:
     @property
     def always_defined(self) -> bool:
         """Whether the metric has a value for every query."""
-        return self.metric.undefined is None and not self._pools
+        return self.record.undefined is None and not self._pools
+
+    @property
+    def undefined(self) -> str | None:
+        """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
+        # A number of pairs that is normalized becomes a share of them.
+        return None if self.always_defined else self.record.undefined or NO_PAIRS
 
     @property
     def _pools(self) -> bool:
-        pooled = self.metric.pooled
+        pooled = self.record.pooled
         return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
 
     @cached_property
@@ -93,7 +100,16 @@ class BoundMetric:
         """How the values of queries are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
-            raise ValueError(f"average='micro' is not defined for {self.metric.name}; use 'macro' or None.")
+            option = self.record.pooled
+            why = f" with {option}=False" if option else ", which cannot be pooled over documents"
+            instead = f"pass {option}=True, or " if option else ""
+            raise ValueError(
+                f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
+            )
+        if average == "geometric" and self.record.lower < 0:
+            raise ValueError(
+                f"average='geometric' is not defined for {self.function.__name__}, which can be negative; use 'macro'."
+            )
         return average
 
     @cached_property
@@ -104,7 +120,7 @@ class BoundMetric:
     @property
     def greater_is_better(self) -> bool:
         """Whether larger values are better."""
-        return self.metric.greater_is_better or self.negative
+        return self.record.greater_is_better or self.negative
 
     @property
     def k(self) -> int | None:
@@ -115,11 +131,12 @@ class BoundMetric:
     def computation(self) -> Computation:
         """The resolved kernel call."""
         return Computation(
-            kernel=self.metric.kernel,
-            options={name: option.check(self.values[name], name) for name, option in self.metric.options.items()},
+            kernel=self.record.kernel,
+            options={name: option.check(self.values[name], name) for name, option in self.record.options.items()},
             k=check_int(self.get("k"), "k", 1, or_none=True),
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
-            needs_relevant=self.metric.undefined == NO_RELEVANT,
+            needs_relevant=self.record.undefined == NO_RELEVANT,
+            needs_all_ranks=self.record.needs_all_ranks,
         )
 
     @property
@@ -133,7 +150,7 @@ class BoundMetric:
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        name = self.metric.name if self.greater_is_better else self.metric.name.removeprefix("neg_")
+        name = self.record.name if self.greater_is_better else self.record.name.removeprefix("neg_")
         return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
 
     @property

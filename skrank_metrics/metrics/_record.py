@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from skrank_metrics.metrics._options import Option
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 
+# What queries have for which a metric is undefined.
 NO_RELEVANT = "no relevant document"
+NO_PAIRS = "no two documents with different labels"
+ONE_CLASS = "documents of only one class"
 
 TRANSFORMS: Mapping[str, str] = {
     "gains": "each gain becomes the mean of its tie group",
@@ -23,6 +26,8 @@ TRANSFORMS: Mapping[str, str] = {
     "products": "each product of relevance and running sum becomes its expectation within the tie group",
     "misses": "each number of non-relevant documents above within the tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
+    "orders": "the mean over the orders of tied labels",
+    "own": "what the kernel makes of expectations",
 }
 
 
@@ -35,7 +40,7 @@ class Reference:
     """The paper that defines a metric."""
 
     text: str  # begins with the authors and the year: "A. Author, B. Author (2000)."
-    doi: str
+    doi: str = ""
 
     @property
     def short(self) -> str:
@@ -46,8 +51,8 @@ class Reference:
 
     @property
     def url(self) -> str:
-        """The address of the paper."""
-        return f"https://doi.org/{self.doi}"
+        """The address of the paper, if it has one."""
+        return f"https://doi.org/{self.doi}" if self.doi else ""
 
 
 @dataclass(frozen=True)
@@ -61,13 +66,18 @@ class Metric:
     formula: str  # with rank i, relevance rel_i, R relevant and N other documents
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # distinguishes grades, not only relevant from non-relevant
-    reference: Reference
+    reference: Reference | None
     lower: float = 0.0
     upper: float = 1.0
     undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."
     has_cutoff: bool = True
     pooled: bool | str = False  # whether average="micro" is allowed, or the option that allows it
     greater_is_better: bool = True
+    monotone: bool = True  # no worse if two documents in the wrong order change places
+    divides_by_k: bool = False  # by default, and if the list is shorter
+    depth_is_relevant: bool = False  # looks at the first R documents
+    counts_others: bool = False  # depends on N, ranked or not
+    needs_all_ranks: bool = False  # even if there is a cutoff
 
     @property
     def summary(self) -> str:
@@ -77,7 +87,8 @@ class Metric:
     @property
     def bounds(self) -> str:
         """The range of values, as text."""
-        return f"[{self.lower:g}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
+        low = "(-∞" if self.lower == -np.inf else f"[{self.lower:g}"
+        return f"{low}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -91,10 +102,11 @@ def flat_name(name: str) -> str:
     return re.sub(r"\W+", "_", name.replace("@", "_at_").replace(")", ""), flags=re.ASCII).strip("_")
 
 
+@runtime_checkable
 class MetricFunction(Protocol):
-    """A public metric function; ``metric`` is its record."""
+    """A public metric function; ``record`` is what is known about it."""
 
-    metric: Metric
+    record: Metric
     __name__: str
 
     def __call__(self, y_true: Any, y_score: Any, **keywords: Any) -> Any: ...

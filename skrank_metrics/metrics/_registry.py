@@ -10,7 +10,7 @@ from typing import Any, cast, get_type_hints
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._options import Option
+from skrank_metrics.metrics._options import Option, unchecked
 from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
@@ -32,8 +32,9 @@ _TEXTS = docstrings.SHARED | {
         "Weights of queries, finite and >= 0. Must not vary within a query.",
     ),
     "average": (
-        '{"macro", "micro", None}',
-        "Mean over queries, ratio pooled over documents, or one value per query in order of first appearance.",
+        '{"macro", "micro", "median", "geometric", None}',
+        "Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of "
+        "trec_eval), or one value per query in order of first appearance.",
     ),
     "retrieved": (
         "array-like of bool, of the shape of y_true",
@@ -54,7 +55,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """Register a kernel under a name such as "ndcg" and make its public function.
 
     ``traits`` are the fields of its record, see ``Metric``. The options are the keyword-only parameters of the kernel,
-    each annotated with an ``Option``.
+    each annotated with an ``Option``, or passed on unchecked.
     """
 
     def register(kernel: Kernel) -> MetricFunction:
@@ -62,44 +63,67 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
             raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].__name__}.")
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = {
-            p.name: next(extra for extra in hints[p.name].__metadata__ if isinstance(extra, Option)) for p in own
-        }
+        options = {p.name: _option(hints.get(p.name)) for p in own}
         record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
+        if record.greater_is_better == name.startswith("neg_"):
+            raise ValueError(
+                "name must start with 'neg_' if smaller values are better, and only then, since in strings and scorers "
+                f"larger ones are; got {name!r} with greater_is_better={record.greater_is_better}."
+            )
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]
 
     return register
 
 
+def _option(hint: Any) -> Option:
+    return (
+        next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Option)), None) or unchecked()
+    )
+
+
 def _public_function(record: Metric) -> MetricFunction:
     @functools.wraps(record.kernel)
     def score(y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
-        data = {name: keywords.pop(name) for name in DATA_KEYWORDS if name in keywords}
-        return BoundMetric(cast(MetricFunction, score), keywords)(y_true, y_score, *misplaced, **data)
+        return call(cast(MetricFunction, score), y_true, y_score, misplaced, keywords)
 
+    score.__signature__ = signature_of(record)  # type: ignore[attr-defined]
+    score.__doc__ = docstring(record, inspect.cleandoc(record.kernel.__doc__ or ""))
+    score.__annotations__ = {}
+    score.record = record  # type: ignore[attr-defined]
+    return cast(MetricFunction, score)
+
+
+def call(
+    function: MetricFunction, y_true: Any, y_score: Any, misplaced: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """Compute a metric from the arguments of its function."""
+    data = {name: keywords.pop(name) for name in DATA_KEYWORDS if name in keywords}
+    return BoundMetric(function, keywords)(y_true, y_score, *misplaced, **data)
+
+
+def signature_of(record: Metric) -> inspect.Signature:
+    """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(DATA_KEYWORDS), **record.parameters}
     order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", "retrieved", *record.defaults]
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
-    score.__signature__ = inspect.Signature(positional + named)  # type: ignore[attr-defined]
-    score.__doc__ = _docstring(record, score.__signature__)  # type: ignore[attr-defined]
-    score.__annotations__ = {}
-    score.metric = record  # type: ignore[attr-defined]
-    return cast(MetricFunction, score)
+    return inspect.Signature(positional + named)
 
 
-def _docstring(record: Metric, signature: inspect.Signature) -> str:
-    """Complete the docstring of a kernel with the sections that follow from its record and signature."""
-    front, *back = inspect.cleandoc(record.kernel.__doc__ or "").partition("Examples\n--------\n")
+def docstring(record: Metric, text: str) -> str:
+    """Complete a text, its examples last, with the sections that follow from the record."""
+    front, *back = text.partition("Examples\n--------\n")
     texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}
     returned = f"In {record.bounds}. An array if average=None."
     sections = [
         front.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else ""),
-        docstrings.parameters(signature, texts),
+        docstrings.parameters(signature_of(record), texts),
         docstrings.section("Returns", docstrings.entry("score : float or ndarray of shape (n_queries,)", returned)),
         _RAISES,
-        docstrings.section("References", f"{record.reference.text}\n{record.reference.url}"),
+        docstrings.section("References", f"{record.reference.text}\n{record.reference.url}")
+        if record.reference
+        else "",
         "".join(back),
     ]
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join(filter(None, sections)) + "\n"

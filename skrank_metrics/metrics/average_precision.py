@@ -66,6 +66,7 @@ def map_score(
     formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
     transform="products",
     graded=True,
+    monotone=False,
     reference=_SAKAI,
 )
 def q_measure_score(
@@ -92,10 +93,10 @@ def q_measure_score(
 
 @metric(
     "bpref",
-    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N))) / R",
+    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N)), i <= k) / R",
     transform="misses",
     graded=False,
-    has_cutoff=False,
+    counts_others=True,
     reference=_BPREF,
 )
 def bpref_score(
@@ -104,7 +105,7 @@ def bpref_score(
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
-    leave out the others rather than label them 0.
+    leave out the others rather than label them 0. With a cutoff, relevant documents behind it count 0.
 
     Examples
     --------

@@ -6,7 +6,9 @@ documents and single-document queries.
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -130,6 +132,25 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
         ),
     }
 )
+
+
+def own_spelling(spec: str, convention: Any) -> str | None:
+    """Spell another library's name of a metric as this package does; None if it is none."""
+    for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS)):
+        if match := pattern.fullmatch(spec):
+            return name + "".join(f"@{k}" for k in match.groups())
+    return None
+
+
+@functools.cache
+def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of the names in another library that differ from those here, with the name here."""
+    return [
+        (re.compile(re.sub(r"(?<=[_@=])k\b", "([1-9][0-9]*)", re.escape(spelled))), name)
+        for name, names in CONVENTIONS[convention].names.items()
+        for spelled in names.split(", ")
+        if spelled not in (name, f"{name}@k")
+    ]
 
 
 def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Hits in the top k: precision, recall, F1, R-precision, hit rate."""
+"""Hits in the top k: precision, recall, F1, fall-out, R-precision, hit rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from skrank_metrics._engine.gains import RelevanceGain
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics.metrics._options import RelevanceThreshold, choice
+from skrank_metrics.metrics._options import RelevanceThreshold, choice, number
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -22,12 +22,36 @@ _RIJSBERGEN = Reference(
     "C. J. van Rijsbergen (1974). Foundation of evaluation. Journal of Documentation 30(4).", "10.1108/eb026584"
 )
 
+_SWETS = Reference(
+    "J. A. Swets (1963). Information retrieval systems. Science 141(3577).", "10.1126/science.141.3577.245"
+)
+
 _Divisor = Annotated[
     Any, choice("Divide by k even if fewer documents were ranked, or by min(k, n).", ("k", "retrieved"))
 ]
+_Normalizer = Annotated[
+    Any,
+    choice(
+        "Divide by R, or by min(k, R), which gives perfect rankings 1 at any k, as in BEIR (capped recall).",
+        ("relevant", "min"),
+    ),
+]
+_Beta = Annotated[Any, number("Weight of recall relative to precision.", "[0, 1000]")]
 
 
-@metric("precision", formula="hits@k / k", transform="gains", graded=False, pooled=True, reference=_MANNING)
+def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
+    return ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
+
+
+@metric(
+    "precision",
+    formula="hits@k / k",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_MANNING,
+)
 def precision_at_k_score(
     ranked: RankedLists, *, divisor: _Divisor = "k", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -44,14 +68,13 @@ def precision_at_k_score(
     0.6
     """
     hits = ranked.relevance(relevance_threshold).sum(axis=1)
-    divisors = ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
     # If nothing was retrieved, the precision is 0 and there is nothing to pool.
-    return hits, np.maximum(divisors, np.finfo(np.float64).tiny)
+    return hits, np.maximum(_ranks(ranked, divisor), np.finfo(np.float64).tiny)
 
 
 @metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
 def recall_at_k_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+    ranked: RankedLists, *, normalizer: _Normalizer = "relevant", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
     """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents.
 
@@ -63,14 +86,30 @@ def recall_at_k_score(
     >>> recall_at_k_score([[1, 0, 1, 1, 0, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], k=5)
     0.75
     """
-    return ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
+    n_relevant = ranked.n_relevant(relevance_threshold)
+    most = n_relevant if normalizer == "relevant" else np.minimum(n_relevant, ranked.n_findable)
+    return ranked.relevance(relevance_threshold).sum(axis=1), most
 
 
-@metric("f1", formula="2 hits@k / (k + R)", transform="gains", graded=False, pooled=True, reference=_RIJSBERGEN)
+@metric(
+    "f1",
+    formula="2 hits@k / (k + R)",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    divides_by_k=True,
+    reference=_RIJSBERGEN,
+)
 def f1_at_k_score(
-    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
-) -> tuple[FloatArray, IntArray]:
+    ranked: RankedLists,
+    *,
+    beta: _Beta = 1.0,
+    divisor: _Divisor = "k",
+    relevance_threshold: RelevanceThreshold = None,
+) -> tuple[FloatArray, FloatArray]:
     """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+
+    With ``beta`` it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, near recall if it is large.
 
     Examples
     --------
@@ -81,11 +120,51 @@ def f1_at_k_score(
     0.6667
     """
     hits, n_relevant = ranked.relevance(relevance_threshold).sum(axis=1), ranked.n_relevant(relevance_threshold)
+    total = np.maximum(_ranks(ranked, divisor) + beta**2 * n_relevant, np.finfo(np.float64).tiny)
     # Queries without relevant documents are not pooled.
-    return 2 * hits, np.where(n_relevant > 0, ranked.cutoff + n_relevant, 0)
+    return (1 + beta**2) * hits, np.where(n_relevant > 0, total, 0.0)
 
 
-@metric("r_precision", formula="hits@R / R", transform="gains", graded=False, has_cutoff=False, reference=_MANNING)
+@metric(
+    "neg_fall_out",
+    formula="(min(k, n) - hits@k) / N",
+    transform="gains",
+    graded=False,
+    undefined="relevant documents only",
+    pooled=True,
+    greater_is_better=False,
+    counts_others=True,
+    reference=_SWETS,
+)
+def fall_out_score(
+    ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
+) -> tuple[FloatArray, IntArray]:
+    """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
+
+    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative.
+
+    Examples
+    --------
+    One of the first three documents and three overall are not relevant:
+
+    >>> from skrank_metrics import fall_out_score
+    >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
+    0.3333
+    """
+    shown = np.minimum(ranked.cutoff, ranked.n_documents)
+    others = ranked.n_judged - ranked.n_relevant(relevance_threshold)
+    return shown - ranked.relevance(relevance_threshold).sum(axis=1), others
+
+
+@metric(
+    "r_precision",
+    formula="hits@R / R",
+    transform="gains",
+    graded=False,
+    has_cutoff=False,
+    depth_is_relevant=True,
+    reference=_MANNING,
+)
 def r_precision_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:

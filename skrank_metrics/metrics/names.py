@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics._record import Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import convention_defaults
+from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
 
 MAX_LENGTH = 64
 
 # Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
-_SPEC = re.compile(r"([a-z][a-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
+_SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
+_CUTOFFS = re.compile(r"([^@]*)@([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
@@ -23,12 +27,35 @@ _ELSEWHERE = {
     "ap": "map",
     "average_precision": "map",
     "mean_average_precision": "map",
+    "map_cut": "map",
+    "gm_map": "map(average=geometric)",
+    "gmap": "map(average=geometric)",
     "p": "precision",
+    "pre": "precision",
+    "precision_at_k": "precision",
+    "precisionat": "precision",
+    "r": "recall",
+    "recallat": "recall",
+    "capped_recall": "recall(normalizer=min)",
+    "r_cap": "recall(normalizer=min)",
+    "ndcg_cut": "ndcg",
+    "rprec": "r_precision",
     "reciprocal_rank": "mrr",
+    "recip_rank": "mrr",
     "rr": "mrr",
     "success": "hit_rate",
+    "hits": "hit_rate",
+    "hit": "hit_rate",
+    "hr": "hit_rate",
     "tau": "kendall_tau",
+    "rho": "spearman",
     "roc_auc": "auc",
+    "gauc": "auc",
+    "fall_out": "neg_fall_out",
+    "fallout": "neg_fall_out",
+    "kendall_tau_distance": "neg_kendall_tau_distance",
+    "rank_biased_precision": "rbp",
+    "expected_reciprocal_rank": "err",
 }
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
@@ -40,7 +67,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     ----------
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
-        cutoff rank after "@". "ndcg_at_10" is the same as "ndcg@10".
+        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". Within a convention, the names of
+        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval.
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers.
     **params
@@ -66,50 +94,75 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     >>> get_metric("mrr@10")([0, 1, 1], [3.0, 2.0, 1.0], qid=["a", "a", "a"])
     0.5
     """
-    if isinstance(metric, str):
-        bound = parse(metric)
-    elif isinstance(metric, BoundMetric):
-        bound = metric
-    elif any(metric is function for function in REGISTRY.values()):
-        bound = BoundMetric(metric, {})
-    else:
-        raise TypeError(
-            f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
-        )
-    defaults = convention_defaults(convention, bound.metric.name)
+    bound = bind(metric, convention)
+    defaults = convention_defaults(convention, bound.record.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
 
 
-def parse(spec: str) -> BoundMetric:
-    """Parse a name."""
+def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
+    """Return the metric with the parameters that its name sets; the convention only tells how to read the name."""
+    if isinstance(metric, str):
+        return parse(metric, convention)
+    if isinstance(metric, BoundMetric):
+        return metric
+    if not isinstance(metric, MetricFunction) or not isinstance(metric.record, Metric):
+        hint = " Make a metric of your own function with make_metric." if callable(metric) else ""
+        raise TypeError(
+            f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
+            f"{hint}"
+        )
+    return BoundMetric(metric, {})
+
+
+def expand(metrics: Iterable[Any]) -> list[Any]:
+    """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
+    expanded: list[Any] = []
+    for metric in metrics:
+        several = _CUTOFFS.fullmatch(metric) if isinstance(metric, str) and len(metric) <= MAX_LENGTH else None
+        expanded += [f"{several[1]}@{k.strip()}" for k in several[2].split(",")] if several else [metric]
+    return expanded
+
+
+def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
+    """Parse a name, in the spelling of this package or of a convention."""
     if len(spec) > MAX_LENGTH:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
+    if len(several := expand([spec])) > 1:
+        raise ValueError(
+            f"A single metric is needed here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
+        )
+    spec = own_spelling(spec, convention) or spec
     match = _SPEC.fullmatch(spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = "" if word in REGISTRY else _hint(word)
-        raise ValueError(f"A metric name must be {_GRAMMAR}, in lower case and with k >= 1; got {spec!r}.{hint}")
-    name, inner, k = match.groups()
-    flat = _FLAT.fullmatch(spec)
+        hint = "" if word in REGISTRY else _hint(word, spec)
+        raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
+    name, inner, k = match[1].lower(), match[2], match[3]
+    flat = _FLAT.fullmatch(spec.lower())
     if flat and name not in REGISTRY:
         name, k = flat.groups()
     if name not in REGISTRY:
-        raise ValueError(f"Unknown metric {name!r}.{_hint(name)} Known: {', '.join(sorted(REGISTRY))}.")
+        shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
+        raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
     params = {} if inner is None else _params(inner, spec)
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].metric.greater_is_better)
+        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].record.greater_is_better)
     except TypeError as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
 
 
-def _hint(name: str) -> str:
-    without_at = re.fullmatch(r"([a-z_]+?)_?([1-9][0-9]*)", name)
-    if without_at and without_at[1] in REGISTRY:
-        return f" Did you mean '{without_at[1]}@{without_at[2]}'?"
-    return f" Did you mean {_ELSEWHERE[name]!r}?" if name in _ELSEWHERE else nearest(name, REGISTRY)
+def _hint(name: str, spec: str, k: str | None = None) -> str:
+    without_at = _NAME_AND_RANK.fullmatch(name)
+    word, rank = without_at.groups() if without_at and k is None else (name, k)
+    known = _ELSEWHERE.get(word, word)
+    if known not in REGISTRY and word not in _ELSEWHERE:
+        return nearest(name, REGISTRY)
+    peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
+    also = f", or pass convention={peer!r}" if peer else ""
+    return f" Did you mean '{known}{f'@{rank}' if rank else ''}'{also}?"
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:

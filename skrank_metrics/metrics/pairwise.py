@@ -10,7 +10,7 @@ from skrank_metrics._engine.gains import RelevanceGain, linear_gain
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Option, RelevanceThreshold
-from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._record import NO_PAIRS, ONE_CLASS, Reference
 from skrank_metrics.metrics._registry import metric
 
 _KENDALL = Reference(
@@ -32,8 +32,6 @@ _HANLEY = Reference(
     "(ROC) curve. Radiology 143(1).",
     "10.1148/radiology.143.1.7063747",
 )
-
-_NO_PAIRS = "no two documents with different labels"
 
 _Normalize = Annotated[
     Any, Option("Whether to divide by the number of pairs with different labels.", check_bool, "bool", "bool")
@@ -78,7 +76,7 @@ def kendall_tau_distance(
     transform="pairs",
     graded=True,
     lower=-1.0,
-    undefined=_NO_PAIRS,
+    undefined=NO_PAIRS,
     has_cutoff=False,
     reference=_KENDALL_TIES,
 )
@@ -106,7 +104,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     formula="concordant / pairs",
     transform="pairs",
     graded=True,
-    undefined=_NO_PAIRS,
+    undefined=NO_PAIRS,
     has_cutoff=False,
     pooled=True,
     reference=_JOACHIMS,
@@ -133,7 +131,7 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     formula="concordant / pairs of a relevant and a non-relevant document",
     transform="pairs",
     graded=False,
-    undefined="documents of only one class",
+    undefined=ONE_CLASS,
     has_cutoff=False,
     pooled=True,
     reference=_HANLEY,
@@ -161,7 +159,7 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     transform="gains",
     graded=True,
     lower=-1.0,
-    undefined=_NO_PAIRS,
+    undefined=NO_PAIRS,
     has_cutoff=False,
     reference=_SPEARMAN,
 )

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from skrank_metrics._engine.gains import GainFunction, Probability, RelevanceGain
+from skrank_metrics._engine.per_query import KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
-from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.metrics._options import MaxGrade, Persistence, Probabilities, RelevanceThreshold, number
+from skrank_metrics._input.arrays import FloatArray, check_bool
+from skrank_metrics.metrics._options import MaxGrade, Option, Persistence, Probabilities, RelevanceThreshold, number
 from skrank_metrics.metrics._record import Reference
 from skrank_metrics.metrics._registry import metric
 
@@ -32,6 +33,15 @@ _CASCADE = Reference(
 
 
 _RbpPersistence = Annotated[Any, number("Probability that the reader goes on to the next rank.", "(0, 1)")]
+_Normalize = Annotated[
+    Any,
+    Option(
+        "Whether to divide by the largest value that a list of this length, cut at k, can have: 1 - p^min(k, n).",
+        check_bool,
+        "bool",
+        "bool",
+    ),
+]
 
 
 def _stopping(ranked: RankedLists, probability: GainFunction) -> FloatArray:
@@ -158,12 +168,15 @@ def rbp_score(
     p: _RbpPersistence = 0.8,
     gain: Probabilities = "binary",
     max_grade: MaxGrade = 4,
+    normalize: _Normalize = False,
     relevance_threshold: RelevanceThreshold = None,
-) -> FloatArray:
+) -> KernelResult:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
     The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
-    below 1 even if all documents are relevant, since lists end.
+    below 1 even if all documents are relevant, since lists end. ``normalize=True`` gives such a list 1. Then it is the
+    mean gain weighted by p^(rank - 1), with which lists of different lengths compare. It is not the value relative to
+    the ideal order, which LensKit calls normalized.
 
     Examples
     --------
@@ -174,4 +187,11 @@ def rbp_score(
     0.625
     """
     gains = ranked.gains(Probability(gain, max_grade, relevance_threshold))
-    return (1 - p) * (gains @ p ** (ranked.ranks - 1))
+    weights = p ** (ranked.ranks - 1)
+    if not normalize:
+        return (1 - p) * (gains @ weights)
+    sums = np.concatenate(([np.finfo(np.float64).tiny], np.cumsum(weights)))[
+        np.minimum(ranked.cutoff, ranked.n_documents)
+    ]
+    # The two sums are rounded differently.
+    return (gains @ weights).clip(max=sums), sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,7 +12,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
@@ -22,8 +23,8 @@ from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import METHOD
-from skrank_metrics.splitters.audit import audit_splits, split_rows
+from skrank_metrics.reports.statistics import METHOD, NONE, weighting
+from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 Splits = list[tuple[IntArray, IntArray]]
@@ -56,15 +57,23 @@ class CrossEvaluation(Result):
 
     def _parts(self) -> list[Part]:
         columns = ("model", "metric", "mean over queries", Column("95% interval", names=("low", "high")))
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for model, report in self.reports.items():
             intervals = report.intervals()
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
+        some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in rows)
+        some_lack_one = any(np.isnan(interval[0]) for *_, interval, _, _ in rows)
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table((*columns, "mean over folds", "std over folds"), rows),
-            f"Intervals: {METHOD}; they ignore the variance from retraining.",
+            f"Intervals: {METHOD}; they ignore the variance from retraining{NONE if some_lack_one else ''}.",
+            *weighting(next(iter(self.reports.values())).weights),
+            *(
+                ["Means over folds are nan if a fold has no value with a weight above 0."]
+                if some_folds_lack_one
+                else []
+            ),
         ]
 
 
@@ -96,7 +105,7 @@ def cross_evaluate(
     y : array-like of shape (n_documents,)
         Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
     qid : array-like of shape (n_documents,), default=None
-        Query ids; None means those in the index of ``y``.
+        Query ids; None means those in the index of ``y``, else ``params["groups"]``.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each at most once. Queries
         that are never tested, such as the first ones in a split by time, are in no report.
@@ -122,9 +131,10 @@ def cross_evaluate(
     Raises
     ------
     TypeError
-        If the query ids are missing or an argument has the wrong type.
+        If the query ids are missing, an argument has the wrong type, or a ranker of LightGBM, XGBoost or CatBoost is
+        not in QueryRanker and does not request ``qid``.
     ValueError
-        If a fold cuts queries, a query is tested more than once, or the data are not valid.
+        If a fold cuts queries or ``groups``, a query is tested more than once, or the data are not valid.
 
     Examples
     --------
@@ -145,11 +155,17 @@ def cross_evaluate(
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
     bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
-    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, qid=qid, X=X, sample_weight=sample_weight)
+    params = dict(params or {})
+    if qid is not None and "qid" in params:
+        raise ValueError("qid must be passed once; got it as qid= and in params. Leave it out of params.")
+    sources = {"qid": params.pop("qid", qid), "groups": params.get("groups"), "sample_weight": sample_weight}
+    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, X=X, **sources)
     weights = None if sample_weight is None else query_weights(sample_weight, queries)[queries.codes]
-    check_aligned(X=X, y=y, **(params or {}))
+    check_aligned(X=X, y=y, **params)
+    for name, model in models.items():
+        _refuse_bare_ranker(name, model)
     # Labels are checked now, and in folds a default index no longer counts from 0.
-    y, params = without_labels(y), {name: without_labels(value) for name, value in (params or {}).items()}
+    y, params = without_labels(y), {name: without_labels(value) for name, value in params.items()}
     ids = queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
     splits = _whole_splits(QueryKFold(5) if cv is None else check_cv(cv), X, y, units, ids)
@@ -172,7 +188,7 @@ def cross_evaluate(
 
 def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
     splits = list(split_rows(cv, X, y, units, ids))
-    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=str(cv)).check()
+    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=spelled(cv)).check()
     return splits
 
 
@@ -189,6 +205,20 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
             )
         fold[tested] = number
     return fold
+
+
+def _refuse_bare_ranker(name: str, model: Any) -> None:
+    """Refuse a booster's ranker that cannot get its queries: it takes group sizes, or does not request ids."""
+    ranker = model
+    while hasattr(ranker, "steps"):
+        ranker = ranker.steps[-1][1]
+    taken = inspect.signature(ranker.fit).parameters if hasattr(ranker, "fit") else ()
+    if ("group" in taken or "group_id" in taken) and not get_routing_for_object(model).consumes("fit", ["qid"]):
+        kind = type(ranker).__name__
+        raise TypeError(
+            f"estimators must take the query id of each document in fit; got {kind} as {name!r}, which does not. Pass "
+            f"QueryRanker({kind}(...)) in its place."
+        )
 
 
 def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import copy
 import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import FloatArray, NaNScoreError, to_array
+from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
 from skrank_metrics._input.query_ids import ids_in_index
-from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted
+from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import get_metric, get_metric_names
+from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
 
 # Rankers have only predict. The labels that a classifier predicts would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
+
+
+class Scored(NamedTuple):
+    """What a scorer computes before it takes the mean."""
+
+    result: PerQuery
+    weights: FloatArray | None  # one per query
+    ids: NDArray[Any]  # one per query
+
+
+Results: TypeAlias = dict[int, Scored]  # by number of the metric
 
 
 @dataclass(frozen=True)
@@ -28,6 +44,7 @@ class RankingScore:
 
     together: tuple[BoundMetric, ...]  # the metrics of all scorers made in one call
     number: int  # of this metric among them
+    who: str = ""  # asks for the score, if not a scorer
 
     @property
     def metric(self) -> BoundMetric:
@@ -39,12 +56,19 @@ class RankingScore:
         return str(self.metric)
 
     def __call__(
-        self, y_true: Any, y_score: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        X: Any = None,
+        qid: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
     ) -> float:
         """Compute the metric on predictions."""
         try:
-            result, weights = self._result(y_true, y_score, qid=qid, groups=groups, sample_weight=sample_weight)
-            value = float(self.metric.aggregate(result, weights))
+            scored = self._result(y_true, y_score, X, qid=qid, groups=groups, sample_weight=sample_weight)
+            value = float(self.metric.aggregate(scored.result, scored.weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
                     f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
@@ -54,47 +78,119 @@ class RankingScore:
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
+            if _kept.recording:
+                _kept.recording.error = error
             return cast(float, fail_in_search(error))
+        if _kept.recording and _kept.recording.score is self:
+            _kept.recording.keep(scored)
         return value
 
-    def _result(self, y_true: Any, y_score: Any, **columns: Any) -> tuple[PerQuery, FloatArray | None]:
+    def _result(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> Scored:
         """Values and weights of the queries, computed once for all metrics that were made together."""
         check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-        contents: list[Any] = []
-        if len(self.together) > 1:  # contents are compared, as arrays can change in place
-            given = {"y_true": y_true, "y_score": y_score, "index of y_true": ids_in_index(y_true), **columns}
-            contents = [part if part is None else to_array(part, name).copy() for name, part in given.items()]
-        if _last.together is not self.together or self.number not in _last.results or not _last.holds(contents):
-            columns = check_rows(scored_rows(), y_true=y_true, **columns)
-            lists = query_lists(y_score=y_score, **columns, who=f"The scorer {self.metric}")
+        given = []
+        if len(self.together) > 1:
+            given = [to_array(y_true, "y_true"), to_array(y_score, "y_score"), ids_in_index(y_true), *columns.values()]
+        results, contents = _last.take(self.together, given)
+        if self.number not in results:
+            X = scored_rows() if X is None else X
+            columns = check_rows(X, y_true=y_true, **columns)
+            who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
+            lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
-            _last.together, _last.contents, _last.results = self.together, contents, self._ranked(lists)
-        result = _last.results.pop(self.number)
-        _last.contents = _last.contents if _last.results else []
+            results = self._ranked(lists)
+        result = results.pop(self.number)
+        if results:
+            _last.keep(self.together, contents, results, y_score)
         return result
 
-    def _ranked(self, lists: QueryLists) -> dict[int, tuple[PerQuery, FloatArray | None]]:
+    def _ranked(self, lists: QueryLists) -> Results:
         try:
             results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
         except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
             results = {self.number: per_query(lists, [self.metric.computation])[0]}
-        return {number: (result, lists.weights) for number, result in results.items()}
+        return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
 
 
 class _Last(threading.local):
-    """The rows that were scored last, and results for the scorers of a dict that have not taken theirs."""
+    """Results of the rows that were scored last, for the scorers of a dict that have not taken theirs.
+
+    scikit-learn passes one array of predictions to all scorers of a dict; results are kept no longer than it lives.
+    """
 
     def __init__(self) -> None:
-        self.together: tuple[BoundMetric, ...] = ()
-        self.contents: list[Any] = []
-        self.results: dict[int, tuple[PerQuery, FloatArray | None]] = {}
+        self.kept: list[Any] = []  # a list that is the same for the thread's life, which another thread can clear
 
-    def holds(self, contents: list[Any]) -> bool:
-        """Whether these are the contents."""
-        return len(contents) == len(self.contents) and all(map(np.array_equal, contents, self.contents))
+    def take(self, together: tuple[BoundMetric, ...], given: list[Any]) -> tuple[Results, list[Any]]:
+        """Results that are kept for these metrics and contents, and a copy of the contents; they are kept no longer.
+
+        Contents are compared, as arrays can change in place.
+        """
+        kept, self.kept[:] = list(self.kept), []
+        if kept and kept[0] is together and all(map(_same, given, kept[1])):
+            return kept[2], kept[1]
+        return {}, [copy.deepcopy(part) for part in given]
+
+    def keep(self, together: tuple[BoundMetric, ...], contents: list[Any], results: Results, predictions: Any) -> None:
+        """Keep results as long as the predictions live."""
+        kept = self.kept
+        try:
+            reference = weakref.ref(predictions, lambda _: kept.clear())
+        except TypeError:  # a list; each scorer ranks it
+            return
+        kept[:] = [together, contents, results, reference]
+
+
+def _same(given: Any, kept: Any) -> bool:
+    if hasattr(kept, "equals"):  # of pandas, polars or pyarrow; as arrays of NumPy, strings would become objects
+        return type(given) is type(kept) and bool(given.equals(kept))
+    return np.array_equal(given, kept)
 
 
 _last = _Last()
+
+
+class QueryScores(NamedTuple):
+    """Values per query behind a score: larger ones are better, those of undefined queries are what replaces them."""
+
+    ids: NDArray[Any]
+    values: FloatArray
+    defined: Mask
+    weights: FloatArray | None
+
+
+@dataclass
+class Recording:
+    """What a score function computes while it is recorded."""
+
+    score: RankingScore
+    found: QueryScores | None = None
+    error: Exception | None = None  # of the input, which is wrong for all models
+
+    def keep(self, scored: Scored) -> None:
+        """Keep the values of a call."""
+        metric = self.score.metric
+        values = np.asarray(metric.aggregate(scored.result, None, average=None))
+        values = values if metric.greater_is_better else 0.0 - values
+        self.found = QueryScores(scored.ids, values, ~np.isnan(scored.result.values), scored.weights)
+
+
+class _Kept(threading.local):
+    recording: Recording | None = None
+
+
+_kept = _Kept()
+
+
+@contextmanager
+def recorded(score: RankingScore) -> Iterator[Recording]:
+    """Record the values per query that a score function computes inside the block."""
+    recording = Recording(score)
+    before, _kept.recording = _kept.recording, recording
+    try:
+        yield recording
+    finally:
+        _kept.recording = before
 
 
 def make_ranking_scorer(
@@ -104,7 +200,8 @@ def make_ranking_scorer(
 
     The scorer takes the query ids of a fold from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else
     from ``groups``. It requests ``qid`` and ``groups``, so metadata routing needs no set_score_request. It is a genuine
-    scorer of ``sklearn.metrics.make_scorer``, works with routing enabled or not, and pickles.
+    scorer of ``sklearn.metrics.make_scorer``, works with routing enabled or not, and pickles. As all scorers, it takes
+    ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass ``with_qid(y, qid)`` as ``y``.
 
     It warns, as QueryRanker.score does, if queries of the fit are scored. It knows them from the array that a
     QueryRanker predicted, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
@@ -202,7 +299,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        What to compute, as in get_metric.
+        What to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
 
     Returns
     -------
@@ -224,6 +321,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
         raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
     if any(isinstance(name, list | tuple | set) for name in names):
         raise TypeError("names must be separate arguments; got several in one. Write ranking_scorers(*names).")
+    names = tuple(expand(names))
     bound = [get_metric(name) for name in names]
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
     if len(set(keys)) < len(keys):
@@ -234,7 +332,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
 def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     for metric in metrics:
         if metric.average is None:
-            raise ValueError("average must be 'macro' or 'micro' in a scorer, which returns one number; got None.")
+            raise ValueError("average must not be None in a scorer, which returns one number; leave it out.")
     together = tuple(metrics)
     scorers = []
     # A scorer keeps its requests outside the context, where they do no harm. Weights are left undecided: if they are

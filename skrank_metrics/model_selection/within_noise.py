@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -25,6 +25,10 @@ class WithinNoise:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of ``cv_results_``."""
+        return self.choose(cv_results, None)
+
+    def choose(self, cv_results: Mapping[str, Any], splits: Iterable[tuple[Any, Any]] | None) -> int:
+        """Choose a row of the results of a search on these splits; None looks for the search that is calling."""
         folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
@@ -33,7 +37,7 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()  # halving compares on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best = int(means.argmax())
-        ratio = self.test_ratio or _ratio_of_search()
+        ratio = self.test_ratio or _ratio(splits_of_search() if splits is None else splits)
         kept = [row for row in np.flatnonzero(usable) if _p_worse(folds[best] - folds[row], ratio) > self.level]
         params = cv_results["params"]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
@@ -71,8 +75,7 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     return np.column_stack(columns)
 
 
-def _ratio_of_search() -> float:
-    splits = splits_of_search()
+def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
     if splits is None:
         raise ValueError(
             "test_ratio must be given if within_noise is not called by a search, as the scores do not tell how many "

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int, check_number, check_weights, take_rows
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    check_int,
+    check_number,
+    check_seed,
+    check_weights,
+    nearest,
+    take_rows,
+)
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 from skrank_metrics.splitters._base import random_source
@@ -96,9 +105,37 @@ def accepted_by_fit(estimator: Any) -> set[str]:
     return names
 
 
-def check_early_stopping(ranker: Any) -> int | None:
+def refuse_class(estimator: Any) -> None:
+    """Refuse a class in place of an estimator."""
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"estimator must be an estimator object; got the class {name}. Write QueryRanker({name}()).")
+
+
+def refuse_arguments(refused: dict[str, Any]) -> None:
+    """Name the way out for what ``fit`` of a booster takes and ``fit`` of QueryRanker does not."""
+    for name in refused:
+        expected = f"QueryRanker.fit must get nothing but X, y, qid, groups and sample_weight; got {name}."
+        if name == "group":
+            raise TypeError(f"{expected} Pass query ids; qid_from_sizes(group) makes them from group sizes.")
+        if name.startswith("eval_") or name == "early_stopping_rounds":
+            raise TypeError(
+                f"{expected} To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which "
+                "holds queries out."
+            )
+        raise TypeError(f"{expected}{nearest(name, ('qid', 'groups', 'sample_weight'))}")
+
+
+def check_parameters(ranker: Any) -> int | None:
     """Rounds without improvement to stop after, None for never. Takes both parameters, and a booster."""
     estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
+    refuse_class(estimator)
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            f"estimator must be an estimator object with fit and get_params; got {estimator!r} "
+            f"({type(estimator).__name__}). Write QueryRanker(LGBMRanker()), for example."
+        )
+    check_seed(ranker.random_state)
     if fraction is None and rounds is None:
         return None
     if fraction is None or rounds is None:

@@ -189,11 +189,11 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     free = _NAMED[check_choice(booster, "booster", _NAMED)]
     names = CONVENTIONS[booster].names
     bound = get_metric(metric, convention=booster, **params)
-    name = bound.metric.name
+    name = bound.record.name
     if name not in names:
         raise ValueError(f"metric must be one that {booster} computes, {', '.join(names)}; got {name}.")
     expected = get_metric(name, convention=booster)
-    for parameter in bound.metric.parameters.keys() - {"k", *free.get(name, ())}:
+    for parameter in bound.record.parameters.keys() - {"k", *free.get(name, ())}:
         value, only = bound.get(parameter), expected.get(parameter)
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))
@@ -216,5 +216,5 @@ def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
     if bound.average is None:
-        raise ValueError("average must be 'macro' or 'micro' in a booster, which needs one number; got None.")
+        raise ValueError("average must not be None in a booster, which needs one number; leave it out.")
     return bound

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
 from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._sklearn_internals import check_rows, queries_of, remember
+from skrank_metrics._sklearn_internals import check_rows, queries_of, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.rankers import _fitting
@@ -89,13 +89,16 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
+        _fitting.refuse_class(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):  # CatBoost before 1.2.7 has none
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string"):
                 setattr(tags.input_tags, name, getattr(inner, name))
         return tags
 
-    def fit(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> QueryRanker:
+    def fit(
+        self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None, **refused: Any
+    ) -> QueryRanker:
         """Fit a clone of the estimator.
 
         Parameters
@@ -110,6 +113,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Query ids if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
+        **refused
+            Parameters of a booster's ``fit``, such as ``group`` and ``eval_set``, are errors that name what to pass
+            instead.
 
         Returns
         -------
@@ -119,18 +125,20 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError
-            If the query ids are missing, or the estimator does not support weights or early stopping.
+            If the query ids are missing, the estimator does not support weights or early stopping, it is a class, or
+            ``fit`` gets other parameters.
         ValueError
             If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
             some out.
         """
-        rounds = _fitting.check_early_stopping(self)
+        _fitting.refuse_arguments(refused)
+        rounds = _fitting.check_parameters(self)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
         columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
-        grouping = query_ids(len(labels), "QueryRanker.fit", X=X, **columns)
+        grouping = query_ids(len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns)
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
         validate_data(self, X, skip_check_array=True)
@@ -212,11 +220,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If some queries are among those of the fit. If all are, with the same numbers of documents, the training
             part is scored on purpose.
         """
-        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
         check_consistent_length(X, check_label_column(y))
-        query_ids(count_rows(X), "QueryRanker.score", X=X, **columns)
-        score = RankingScore((get_metric("ndcg@10"),), 0)
-        return score(y, self.predict(X), qid=qid, groups=groups, sample_weight=sample_weight)
+        score = RankingScore((get_metric("ndcg@10"),), 0, "QueryRanker.score")
+        return score(y, self.predict(X), X=X, qid=qid, groups=groups, sample_weight=sample_weight)
 
 
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:

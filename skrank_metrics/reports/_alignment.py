@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -77,17 +78,17 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
 
 def check_by_query(name: str, metric: BoundMetric) -> None:
     """Refuse metrics that are not means over queries."""
-    if metric.average == "micro":
+    if metric.average not in ("macro", None):
         raise ValueError(
-            f"metric must be a mean over queries; got {name!r}, which is pooled over documents and cannot be compared "
-            "per query. Evaluate without average=micro."
+            f"metric must be a mean over queries; got {name!r}, which is another average and cannot be compared per "
+            f"query. Evaluate without average={metric.average}."
         )
 
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
     """Positions in each report of the queries to compare, in the order of the first report."""
     numbers = {
-        name: {query: place for place, query in enumerate(report.qid.tolist())} for name, report in named.items()
+        name: {query: place for place, query in enumerate(as_python(report.qid))} for name, report in named.items()
     }
     first, *others = numbers
     common = [query for query in numbers[first] if all(query in numbers[other] for other in others)]
@@ -116,7 +117,7 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
     for name in others:
         for place, (one, other) in enumerate(zip(labels[first], labels[name], strict=True)):
             if not np.array_equal(one, other):
-                query = named[first].qid[places[first]].tolist()[place]
+                query = as_python(named[first].qid[places[first]])[place]
                 raise ValueError(
                     f"reports must have the same documents with the same labels; got {_spelled(one)} in {first!r} and "
                     f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "

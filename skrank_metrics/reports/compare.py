@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -16,6 +16,9 @@ from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.ranking_report import RankingReport
+
+# Of the number of queries that would show a difference, and how many pairs have theirs printed.
+POWER, MOST_PAIRS = 0.8, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +87,10 @@ class Comparison(Result):
         ``p_adjusted``, ``wins``, ``ties``, ``losses``, ``effect_size``, ``n_queries``, ``differences`` and ``qid``.
     greater_is_better : bool
         Whether larger values of the metric are better.
+    weights : ndarray or None
+        Weights of the queries that all reports have; None if there are none.
+    n_resamples : int
+        Number of random signs of the permutation test.
     """
 
     metric: str
@@ -93,6 +100,8 @@ class Comparison(Result):
     confidence: float
     pairs: tuple[Pair, ...]
     greater_is_better: bool
+    weights: FloatArray | None
+    n_resamples: int
 
     def significant(self) -> list[Pair]:
         """List the pairs that are significantly different.
@@ -102,7 +111,11 @@ class Comparison(Result):
         pairs : list of Pair
             Those of ``pairs`` whose adjusted p-value is at most 1 - confidence.
         """
-        return [pair for pair in self.pairs if pair.p_adjusted <= 1 - self.confidence]
+        return [pair for pair in self.pairs if pair.p_adjusted <= self._level]
+
+    @property
+    def _level(self) -> float:
+        return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
 
     def _parts(self) -> list[Part]:
         correction = statistics.CORRECTIONS[self.correction]
@@ -111,7 +124,7 @@ class Comparison(Result):
             Column(None, names=("second",)),
             Column("first - second", names=()),
             Column("difference", signed),
-            Column(f"{self.confidence:.0%} interval", signed, ("low", "high")),
+            Column(f"{100 * self.confidence:g}% interval", signed, ("low", "high")),
             *("wins", "ties", "losses"),
             Column("effect size", _effect_text, ("effect_size",)),
             Column("p", p_text, ("p_value",)),
@@ -137,9 +150,44 @@ class Comparison(Result):
             f"{self.metric}, {queries}, {statistics.TESTS[self.test]}",
             Table(columns, rows),
             f"{adjusted}Intervals: {statistics.METHOD}, not adjusted{statistics.NONE if some_lack_one else ''}.",
-            f"Significantly different at {1 - self.confidence:.2g}: {different or 'none'}.",
+            *statistics.weighting(self.weights),
+            *self._lack_of_power(),
+            f"Significantly different at {self._level:.2g}: {different or 'none'}.",
             *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
+            *self._queries_needed(),
         ]
+
+    def _lack_of_power(self) -> Iterator[str]:
+        """Say that no difference, however clear, could have been significant."""
+        n_tests = len(self.pairs) if self.correction == "holm" else 1
+        changed = max(pair.wins + pair.losses for pair in self.pairs)
+        least = statistics.smallest_p(changed, self.test, self.n_resamples) * n_tests
+        if least > self._level and changed:
+            pairs = f" for {n_tests} pairs" if n_tests > 1 else ""
+            few_signs = self.test == "permutation" and 2**changed > self.n_resamples
+            more = "a larger n_resamples" if few_signs else "reports of more queries"
+            yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. Pass {more}."
+
+    def _queries_needed(self) -> Iterator[str]:
+        """Say how many queries would show the differences that are not significant, if they are as large as they seem.
+
+        Of several pairs, each is to be significant even if the correction multiplies its p-value by their number.
+        """
+        confidence = 1 - self._level / (len(self.pairs) if self.correction else 1)
+        unequal = 1.0
+        if self.weights is not None:
+            n_effective = statistics.moments(self.weights, self.weights).n_effective
+            unequal = round(np.sum(self.weights > 0) / n_effective, 9)
+        needed = [
+            (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
+            for pair in self.pairs
+            if pair.p_adjusted > self._level and np.isfinite(pair.effect_size) and pair.effect_size
+        ]
+        if needed:
+            fewest = sorted(needed, key=lambda found: found[0])
+            texts = [f"{np.ceil(n):,.0f} for {pair.first} and {pair.second}" for n, pair in fewest[:MOST_PAIRS]]
+            rest = ["more for the others"] if len(fewest) > MOST_PAIRS else []
+            yield f"Queries needed to detect the difference seen, with a power of {POWER}: {', '.join(texts + rest)}."
 
 
 def _effect_text(size: float) -> str:
@@ -172,7 +220,8 @@ def compare(
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
         Source of the p-values: random signs of the differences (all signs, if there are at most n_resamples), Student's
         t, or signed ranks. The first two test whether the mean of the differences is 0, the third whether the
-        differences are symmetric around 0.
+        differences are symmetric around 0: without the differences of 0, with mean ranks for equal ones, exact for up
+        to 50 differences, else by the normal approximation.
     correction : {"holm", "bh"} or None, default="holm"
         Correction for several pairs. Holm bounds the probability of any false discovery, Benjamini-Hochberg the
         expected share of false discoveries among all.
@@ -229,7 +278,8 @@ def compare(
         raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
     how = How(test, statistics.check_confidence(confidence), n_resamples, check_random_state(random_state), correction)
     pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
-    return Comparison(metric, tuple(aligned.values), test, correction, how.confidence, pairs, aligned.greater_is_better)
+    names, better = tuple(aligned.values), aligned.greater_is_better
+    return Comparison(metric, names, test, correction, how.confidence, pairs, better, aligned.weights, how.n_resamples)
 
 
 @dataclass(frozen=True)
@@ -258,7 +308,8 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
     one, other = values[:, counted]
     differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
-    weights = None if aligned.weights is None else aligned.weights[counted]
+    # Only their ratios matter, and products with large ones overflow.
+    weights = None if aligned.weights is None else aligned.weights[counted] / aligned.weights.max()
     weighted = differences if weights is None else weights * differences
     found = statistics.moments(differences, weights)
     better = differences if aligned.greater_is_better else -differences

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.grouping import Grouping, one_per_query
-from skrank_metrics._input.query_ids import check_aligned, check_ids
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
@@ -42,7 +42,8 @@ def evaluate(
         Query id of each document, of any type and in any order. Optional if y_true is 2-D, or a Series with an index
         level named "qid", see with_qid.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric.
+        What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for three
+        names.
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
         Library whose defaults apply to parameters that the names do not set, to reproduce its numbers.
     ties : {"average", "best", "worst", "stable"}, default=None
@@ -58,7 +59,8 @@ def evaluate(
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices of the report, such as the type or the length of a query. Must not vary within a query.
+        Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
+        within a query.
 
     Returns
     -------
@@ -96,11 +98,17 @@ def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) ->
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
-    return {str(m if isinstance(m, str) else get_metric(m)): _bind(m, convention, **overrides) for m in given}
+    bound: dict[str, BoundMetric] = {}
+    for metric in expand(given):
+        name = metric if isinstance(metric, str) else str(bind(metric))
+        new = _bind(metric, convention, **overrides)
+        if bound.setdefault(name, new).definition != new.definition:
+            raise ValueError(f"metrics must have different names; got two named {name!r}.")
+    return bound
 
 
 def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
-    bound = get_metric(metric)
+    bound = bind(metric, convention)
     for name, value in overrides.items():
         own = bound.params.get(name, value)
         if own != value and not own != own != value != value:
@@ -117,7 +125,7 @@ def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> ND
     if np.shape(by) != (n_expected,):
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
-    values = check_ids(by, n_expected, "by")
     if two_dimensional:
-        return values
-    return one_per_query(values, grouping, "by", "Give all documents of a query the same value.")
+        return check_ids(by, n_expected, "by")
+    slices = group_ids(by, n_expected, "by")
+    return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")

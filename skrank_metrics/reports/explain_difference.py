@@ -146,10 +146,11 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (get_metric(metric, convention=convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("metric must have average 'macro' or 'micro', as a mean is explained; got average=None.")
-    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.metric.parameters}
-    # Both may be NaN, which is not equal to itself.
-    changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new and (old == old or new == new)}
+        raise ValueError("metric must have another average than None, as one number is explained; leave it out.")
+    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
+    # Both may be NaN, which is not equal to itself, or the same array, which has no truth value.
+    differing = {name: (old, new) for name, (old, new) in pairs.items() if old is not new}
+    changed = {name: (old, new) for name, (old, new) in differing.items() if old != new and (old == old or new == new)}
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)

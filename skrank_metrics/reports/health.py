@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.ranked_lists import sort_each_row
-from skrank_metrics._input.arrays import FloatArray, Mask
+from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -93,7 +94,7 @@ def examine(evaluation: Evaluation) -> Health:
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
@@ -101,7 +102,13 @@ def examine(evaluation: Evaluation) -> Health:
         tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
     means = {name: evaluation.mean(name) for name in metrics}
-    return replace(health, findings=(*_findings_of_scores(health, means), *_findings_of_labels(health, metrics)))
+    findings = (
+        *_findings_of_scores(health, means),
+        *_findings_of_orders(evaluation),
+        *_findings_of_labels(health),
+        *_undefined(evaluation),
+    )
+    return replace(health, findings=findings)
 
 
 def _count_ties(lists: QueryLists) -> dict[str, Any]:
@@ -165,7 +172,23 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
         )
 
 
-def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> Iterator[str]:
+def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
+    names = [
+        name
+        for name, metric in evaluation.metrics.items()
+        if metric.record.transform == "orders" and metric.computation.ties == "average"
+    ]
+    if names:
+        blocks = ranked_blocks(evaluation.lists, None, "average")
+        n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
+        if n_drawn:
+            yield (
+                f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
+                f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
+            )
+
+
+def _findings_of_labels(health: Health) -> Iterator[str]:
     if health.n_single_document:
         yield (
             f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
@@ -176,11 +199,30 @@ def _findings_of_labels(health: Health, metrics: Mapping[str, BoundMetric]) -> I
             f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only; for metrics of "
             "binary relevance, every order is correct."
         )
-    ways: dict[str, list[str]] = {}
-    for name, metric in metrics.items():
-        if metric.metric.undefined == NO_RELEVANT and metric.average != "micro":
-            value = metric.replace_undefined_by
-            ways.setdefault("left out of" if np.isnan(value) else f"counted as {value:g} in", []).append(name)
-    if health.n_no_relevant and ways:
-        spelled = " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
-        yield f"No relevant document: {counted(health.n_no_relevant, 'query')}, {spelled}."
+
+
+def _undefined(evaluation: Evaluation) -> Iterator[str]:
+    """One sentence per reason for undefined values, with the number of queries and what they count as."""
+    reasons: dict[str, dict[int, dict[str, list[str]]]] = {}
+    for name, metric in evaluation.metrics.items():
+        undefined = np.flatnonzero(np.isnan(evaluation.results[name].values))
+        if len(undefined) and metric.average != "micro":  # pooled queries have no value to replace
+            value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
+            way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
+            ways = reasons.setdefault(_reason(evaluation, metric, undefined), {}).setdefault(len(undefined), {})
+            ways.setdefault(way, []).append(name)
+    for reason, by_number in reasons.items():
+        spelled = (
+            f"{counted(n, 'query')}, " + " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
+            for n, ways in by_number.items()
+        )
+        yield f"{reason[0].upper()}{reason[1:]}: {'; '.join(spelled)}."
+
+
+def _reason(evaluation: Evaluation, metric: BoundMetric, undefined: IntArray) -> str:
+    """What the queries have for which a metric is undefined."""
+    lists = evaluation.lists
+    threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+    if metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any():
+        return "no document with a gain"
+    return metric.undefined or "no value"

@@ -12,13 +12,25 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_choice, check_int
 from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.health import Health, examine
-from skrank_metrics.reports.statistics import METHOD, NONE, bounds_of, check_confidence, mean_interval, moments
+from skrank_metrics.reports.statistics import (
+    METHOD,
+    NONE,
+    bounds_of,
+    check_confidence,
+    mean_interval,
+    moments,
+    weighting,
+)
+
+# Averages to which Student's t does not apply.
+NO_INTERVAL = ("median", "geometric")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -26,7 +38,7 @@ class RankingReport(Result):
     """Values of ranking metrics, as means and per query.
 
     Prints as a table, also in notebooks. ``to_frame()`` gives one row per query, with the ids as index (in polars as a
-    first column "qid") and, if there are slices, a column "by".
+    first column "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
     float64 that are sorted by query are not copied, so do not overwrite the scores before that.
@@ -34,7 +46,7 @@ class RankingReport(Result):
     Attributes
     ----------
     mean : dict of str to float
-        Mean over queries (or the pooled value of a metric with ``average=micro``) by name of the metric.
+        Mean over queries by name of the metric; what the metric has as ``average``, if it is another one.
     per_query : dict of str to ndarray of shape (n_queries,)
         One value per query by name of the metric; undefined ones are replaced by ``replace_undefined_by``.
     qid : ndarray of shape (n_queries,)
@@ -93,12 +105,14 @@ class RankingReport(Result):
         Returns
         -------
         intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, or the values of an
-            unbounded metric are all equal.
+            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, the values of an
+            unbounded metric are all equal, or the average is a median or a geometric mean.
         """
         check_confidence(confidence)
         return {
-            name: mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
+            name: (np.nan, np.nan)
+            if self.metrics[name].average in NO_INTERVAL
+            else mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
             for name, values in self.per_query.items()
         }
 
@@ -111,16 +125,13 @@ class RankingReport(Result):
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
-        """One report per slice, by the values of ``by`` in order of first appearance; empty without ``by``."""
+        """One report per slice, by the values of ``by``, sorted if they have an order; empty without ``by``."""
         if self.by is None:
             return {}
         slices = group_rows(self.by)
         return {
-            # An array of objects may hold np.str_, which prints as np.str_('DE').
-            name.item() if isinstance(name, np.character | np.bool_) else name: make_report(
-                self._evaluation.part(np.flatnonzero(slices.codes == number))
-            )
-            for number, name in enumerate(slices.ids.tolist())
+            name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
+            for name, number in _in_order(as_python(slices.ids))
         }
 
     @cached_property
@@ -140,7 +151,16 @@ class RankingReport(Result):
         -------
         means : dict of str to ndarray of shape (n_parts,)
             Mean of each part by name of the metric.
+
+        Raises
+        ------
+        ValueError
+            If there is not one part per query.
         """
+        if np.shape(codes) != self.qid.shape:
+            raise ValueError(
+                f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
+            )
         parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
@@ -166,11 +186,12 @@ class RankingReport(Result):
         defined = np.flatnonzero(~np.isnan(values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
-        return dict(zip(self.qid[order].tolist(), self.per_query[name][order].tolist(), strict=True))
+        return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
 
     def _columns(self) -> dict[str, Any]:
         by = {} if self.by is None else {"by": self.by}
-        return {"qid": self.qid, **by, **self.per_query}
+        weight = {} if self.weights is None else {"weight": self.weights}
+        return {"qid": self.qid, **by, **weight, **self.per_query}
 
     @overload
     def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, float]]: ...
@@ -216,7 +237,10 @@ class RankingReport(Result):
                 for metric, mean in report.mean.items()
             ]
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        return [*parts, f"Intervals: {METHOD}{NONE if some_lack_one else ''}.", *self.health.findings]
+        none = NONE if some_lack_one else ""
+        if any(metric.average in NO_INTERVAL for metric in self.metrics.values()):
+            none += "; none for medians and geometric means"
+        return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
 
 def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> RankingReport:
@@ -227,12 +251,20 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         per_query={name: evaluation.per_query(name) for name in evaluation.metrics},
         qid=lists.grouping.ids,
         n_undefined={name: int(np.isnan(result.values).sum()) for name, result in evaluation.results.items()},
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         weights=lists.weights,
         by=by,
-        # Without intermediate results, which would stay in memory as long as the report.
-        _evaluation=replace(evaluation, lists=replace(lists, _counts={}, _ideals={}, _tables={})),
+        _evaluation=replace(evaluation, lists=lists.without_caches()),
     )
+
+
+def _in_order(names: list[Any]) -> list[tuple[Any, int]]:
+    """Different names with their numbers: sorted if they have an order, else as given."""
+    numbered = list(zip(names, range(len(names)), strict=True))
+    try:
+        return sorted(numbered)
+    except (TypeError, ValueError):
+        return numbered
 
 
 def _flatten(nested: dict[str, dict[str, float]]) -> dict[str, float]:

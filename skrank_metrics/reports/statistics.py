@@ -9,10 +9,20 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
 NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
+
+
+def weighting(weights: FloatArray | None) -> list[str]:
+    """Say that values are weighted; no sentence if they are not."""
+    if weights is None:
+        return []
+    n_zero = int((weights == 0).sum())
+    return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
+
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12
@@ -55,11 +65,15 @@ def moments(values: Any, weights: Any = None) -> Moments:
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     shares = weights / weights.max()
     shares /= shares.sum()
+    # A power of two, so that squares neither overflow nor vanish.
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -exponent)
     mean, n = float(shares @ values), 1 / float(shares @ shares)
     low, high = float(values.min()), float(values.max())
     squares = (values - mean) ** 2 * (high - low > ROUNDING * max(-low, high))
     error = float(np.sqrt(shares**2 @ squares * n / (n - 1))) if n > 1 else np.nan
-    return Moments(mean, float(np.sqrt(shares @ squares)), n, error, (low, high))
+    mean, std, error, low, high = np.ldexp((mean, np.sqrt(shares @ squares), error, low, high), exponent).tolist()
+    return Moments(mean, std, n, error, (low, high))
 
 
 def mean_interval(
@@ -74,10 +88,12 @@ def mean_interval(
     # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
     low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
     if n > 1 and np.isfinite([low, high]).all():
-        mean = (n * found.mean + (low + high) / 2) / (n + 1)
-        squares = (n - 1) * n * found.error**2 + n * (found.mean - mean) ** 2
-        squares += ((low - mean) ** 2 + (high - mean) ** 2) / 2
-        n, error = n + 1, (squares / (n * (n + 1))) ** 0.5
+        unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
+        centre, smallest, largest = mean / unit, low / unit, high / unit
+        middle = (n * centre + (smallest + largest) / 2) / (n + 1)
+        squares = (n - 1) * n * (error / unit) ** 2 + n * (centre - middle) ** 2
+        squares += ((smallest - middle) ** 2 + (largest - middle) ** 2) / 2
+        n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
     ends = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
@@ -86,10 +102,10 @@ def mean_interval(
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     """Range of a metric."""
-    record = metric.metric
+    record = metric.record
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
-    return (-upper, -record.lower) if metric.negative else (record.lower, upper)
+    return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
 
 
 def check_confidence(confidence: Any) -> float:
@@ -104,8 +120,8 @@ TESTS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: ""}
 
-# With at most this many differences, the Wilcoxon test tries all signs.
-N_ENUMERATED = 13
+# With at most this many differences, the Wilcoxon test counts all signs; counts up to 2^50 are exact in float64.
+N_COUNTED = 50
 # A random byte looks up the sum of eight differences with random signs.
 BITS = 8
 # This many tables of 256 sums (128 KiB) stay in the second-level cache.
@@ -120,11 +136,35 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
     if test == "permutation":
         return sign_flip_p(changed, n_resamples, random)
     if test == "wilcoxon":
-        if len(changed) > N_ENUMERATED:
-            return float(stats.wilcoxon(changed).pvalue)
-        # Old versions of SciPy ignore ties in the exact distribution.
-        return sign_flip_p(np.sign(changed) * stats.rankdata(np.abs(changed)), 2**N_ENUMERATED, random)
+        return signed_rank_p(np.sign(changed) * stats.rankdata(np.abs(changed)))
     return float(stats.ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
+
+
+def smallest_p(n_changed: int, test: str, n_resamples: int) -> float:
+    """Smallest p-value that so many differences other than 0 can have."""
+    if test == "t":
+        return 0.0
+    all_signs = 2.0 ** min(0, 1 - n_changed)  # all positive or all negative
+    return all_signs if test == "wilcoxon" or 2**n_changed <= n_resamples else 1 / (n_resamples + 1)
+
+
+def signed_rank_p(ranks: FloatArray) -> float:
+    """Two-sided p-value of the sum of signed ranks, exact for few ranks, else by the normal approximation.
+
+    Tied differences share their mean rank in both. SciPy's choice between the two, and what it does about ties, depends
+    on its version.
+    """
+    if len(ranks) > N_COUNTED:
+        # The variance of the sum with random signs, which ties reduce.
+        return float(2 * stats.norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
+    doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks are multiples of 1/2
+    total = int(np.abs(doubled).sum())
+    n_signs = np.zeros(total + 1)  # by the sum of the positive ranks
+    n_signs[0] = 1
+    for rank in np.abs(doubled):
+        n_signs[rank:] += n_signs[:-rank].copy()
+    as_extreme = np.abs(2 * np.arange(total + 1) - total) >= abs(int(doubled.sum()))
+    return float(n_signs[as_extreme].sum() / n_signs.sum())
 
 
 def without_rounding(differences: FloatArray, sizes: FloatArray) -> FloatArray:
@@ -144,6 +184,8 @@ def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float
 
     The observed signs count as one of the random ones (Phipson & Smyth 2010), so p is never 0.
     """
+    # A power of two, so that no sum overflows.
+    differences = np.ldexp(differences, -int(np.frexp(np.abs(differences).max())[1]))
     # Values per query are few, so sums often tie; those that differ by rounding only count as equal.
     observed = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
     if 2 ** len(differences) <= n_resamples:
@@ -182,3 +224,24 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     elif correction == "bh":
         adjusted[tested] = stats.false_discovery_control(p_values[tested], method="bh")
     return adjusted
+
+
+# The t distribution is normal here, and the noncentral one is slow and inexact.
+MANY_QUERIES = 100_000
+
+
+def n_for_power(effect_size: float, power: float, confidence: float) -> int:
+    """Smallest number of queries for which a two-sided paired t-test finds a mean of this many standard deviations."""
+    if np.isinf(effect_size):
+        return 2
+    level = 1 - confidence
+    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
+    while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
+        n += 1
+    return n
+
+
+def _power_of_t(n: int, effect_size: float, level: float) -> float:
+    limit, shift = stats.t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
+    return float(stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift))

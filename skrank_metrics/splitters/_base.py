@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import IntArray, Mask, count_rows
+from skrank_metrics._input.arrays import IntArray, Mask, check_seed, count_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
-from skrank_metrics._sklearn_internals import check_rows
+from skrank_metrics._sklearn_internals import check_rows, ways_out
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
@@ -74,7 +74,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         """Rows grouped by the unit to keep together."""
         check_consistent_length(X, y)
         sources = check_rows(X, y=y, qid=qid, groups=groups, **columns)
-        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", X=X, **sources)
+        ways = ways_out("groups")
+        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", ways_out=ways, X=X, **sources)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
@@ -83,7 +84,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
 def random_source(random_state: Any) -> Any:
     """Random numbers as in scikit-learn, or from a Generator of NumPy."""
-    return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+    seed = check_seed(random_state)
+    return seed if isinstance(seed, np.random.Generator) else check_random_state(seed)
 
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:

@@ -20,12 +20,11 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
 MOST_NAMED = 3
-WAY_OUT = "Use a splitter that keeps queries whole, such as QueryKFold."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SplitReport(Result):
-    """The folds of a splitter, and the queries that it cuts.
+    """The folds of a splitter, and the queries and groups that it cuts.
 
     Prints as a table and one line per leak, also in notebooks. ``to_frame()`` returns ``table``, one row per fold.
 
@@ -36,11 +35,14 @@ class SplitReport(Result):
     table : dict of str to ndarray of shape (n_folds,)
         For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
         "share_without_relevant" (share of queries) and "single_document" (number of queries); for the whole fold:
-        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some rows in it).
+        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some rows in it),
+        and "leaking_groups" and "cut_groups" if groups were given that are not the queries.
     leaking : list of ndarray
         Ids of the queries with rows both in train and in test, one array per fold.
     cut : list of ndarray
         Ids of the other queries with only some of their rows in the fold, one array per fold.
+    leaking_groups, cut_groups : list of ndarray
+        The same of the groups, if groups were given that are not the queries; else empty.
     """
 
     _index: ClassVar[str | None] = "fold"
@@ -49,42 +51,54 @@ class SplitReport(Result):
     table: dict[str, NDArray[Any]]
     leaking: list[NDArray[Any]]
     cut: list[NDArray[Any]]
+    leaking_groups: list[NDArray[Any]]
+    cut_groups: list[NDArray[Any]]
 
     @property
     def leaks(self) -> int:
-        """Number of queries that leak from train to test or are cut, summed over the folds."""
-        return int(self.table["leaking"].sum() + self.table["cut"].sum())
+        """Number of queries and groups that leak from train to test or are cut, summed over the folds."""
+        return sum(len(ids) for way in (self.leaking, self.cut, self.leaking_groups, self.cut_groups) for ids in way)
 
     def check(self) -> None:
-        """Raise an error if a query leaks.
+        """Raise an error if a query or group leaks.
 
         Raises
         ------
         ValueError
-            If a query has rows both in train and in test of a fold, or is cut. Names the first fold that has one.
+            If a query or group has rows both in train and in test of a fold, or is cut. Names the first fold that has
+            one.
         """
         for line in self._lines_of_leaks():
-            raise ValueError(f"cv must keep every query whole; got {self.splitter}: {line}. {WAY_OUT}")
+            whole = "query and group" if self.leaking_groups else "query"
+            raise ValueError(f"cv must keep every {whole} whole; got {self.splitter}: {line}. {self._way_out()}")
+
+    def _way_out(self) -> str:
+        if self.leaking_groups:
+            return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
+        return "Use a splitter that keeps queries whole, such as QueryKFold."
 
     def _lines_of_leaks(self) -> Iterator[str]:
-        ways = ((self.leaking, "with rows both in train and in test"), (self.cut, "with only some of the rows used"))
+        leaks, cuts = "with rows both in train and in test", "with only some of the rows used"
+        queries = (("query", leaks, self.leaking), ("query", cuts, self.cut))
+        groups = (("group", leaks, self.leaking_groups), ("group", cuts, self.cut_groups))
         for fold in range(len(self.leaking)):
-            for ids, what in ways:
+            for unit, what, ids in queries + groups if self.leaking_groups else queries:
                 found = ids[fold]
                 if len(found):
                     named = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if len(found) > MOST_NAMED else "")
-                    yield f"fold {fold} has {counted(len(found), 'query')} {what}: {named}"
+                    yield f"fold {fold} has {counted(len(found), unit)} {what}: {named}"
 
     def _parts(self) -> list[Part]:
         columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
         rows = [(fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
-        verdict = WAY_OUT if leaks else "No query leaks: all are whole in every fold."
+        whole = "query or group" if self.leaking_groups else "query"
+        verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold."
         return [self.splitter, Table(columns, rows), *leaks, verdict]
 
 
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
-    """Find the queries that a splitter of any kind cuts.
+    """Find the queries and groups that a splitter of any kind cuts.
 
     scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
     on, and on shorter lists than those they will rank.
@@ -100,13 +114,14 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     qid : array-like of shape (n_documents,), default=None
         Query ids. If None, the index level "qid" of ``y`` or else ``groups``.
     groups : array-like of shape (n_documents,), default=None
-        Passed to the splitter as the units to keep together. If None, the query ids are.
+        Units to keep together, such as users: passed to the splitter, and audited as queries are. If None, the query
+        ids are passed.
 
     Returns
     -------
     report : SplitReport
-        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaking queries;
-        ``report.check()`` raises an error if there are any.
+        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaking queries
+        and groups; ``report.check()`` raises an error if there are any.
 
     Raises
     ------
@@ -138,25 +153,33 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
     grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X)
-    folds, leaking, cut = [], [], []
-    units = grouping.ids[grouping.codes] if groups is None else groups
+    audited = {"": grouping}
+    if groups is not None:
+        units = query_ids(len(relevant), "audit_splits", groups=groups)
+        audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
+    found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in ("", "_groups") for way in ("leaking", "cut")}
+    folds = []
     splitter = check_cv(cv)
-    for fold, (train, test) in enumerate(split_rows(splitter, X, y, units, qid)):
+    kept = grouping.ids[grouping.codes] if groups is None else groups
+    for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
         in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
-        trained, tested, used = (_count(grouping, rows) for rows in (in_train, in_test, in_train | in_test))
-        both = (trained > 0) & (tested > 0)
-        partial = ~both & (used > 0) & (used < grouping.sizes)
-        leaking.append(grouping.ids[both])
-        cut.append(grouping.ids[partial])
-        hits = _count(grouping, in_test & relevant)
-        folds.append({**_describe(tested, hits), "leaking": both.sum(), "cut": partial.sum()})
+        folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
+        for of, units in audited.items():
+            leaking, cut = _leaking_and_cut(units, in_train, in_test)
+            found["leaking" + of].append(leaking)
+            found["cut" + of].append(cut)
     if not folds:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
-    # check_cv wraps an iterable in a splitter whose repr is not informative.
-    spelled = str(splitter) if hasattr(cv, "split") or not np.iterable(cv) else "an iterable of (train, test)"
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
-    return SplitReport(spelled, table, leaking, cut)
+    table |= {name: np.array([len(ids) for ids in folds]) for name, folds in found.items() if folds}
+    return SplitReport(spelled(splitter), table, **found)
+
+
+def spelled(cv: Any) -> str:
+    """A splitter as text."""
+    # check_cv wraps an iterable in a splitter whose repr is not informative.
+    return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)
 
 
 def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any, Any]]:
@@ -184,6 +207,14 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
 
 def _count(grouping: Grouping, rows: Mask) -> IntArray:
     return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
+
+
+def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Ids of the units with rows on both sides, and of those with only some rows on one side."""
+    trained, tested = _count(units, in_train), _count(units, in_test)
+    both = (trained > 0) & (tested > 0)
+    used = _count(units, in_train | in_test)
+    return units.ids[both], units.ids[~both & (used > 0) & (used < units.sizes)]
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_bool
-from skrank_metrics._input.grouping import Grouping, group_rows, one_per_query
-from skrank_metrics._input.query_ids import check_ids
+from skrank_metrics._input.grouping import Grouping, one_per_query
+from skrank_metrics._input.query_ids import group_ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 
 
@@ -53,7 +52,7 @@ class PredefinedQuerySplit(QuerySplitter):
             raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
         self.validation: bool = check_bool(validation, "validation")
-        self.n_splits: int = len(group_rows(self._check_parts()).ids)
+        self.n_splits: int = len(self._grouped_parts().ids)
         least = 3 if validation else 2
         if self.n_splits < least:
             raise ValueError(
@@ -110,16 +109,19 @@ class PredefinedQuerySplit(QuerySplitter):
 
     def _part_of_query(self, grouping: Grouping) -> IntArray:
         """Place of the part of each query among the sorted parts."""
-        parts = self._check_parts()
-        if len(parts) != len(grouping.codes):
+        parts = self._grouped_parts()
+        if len(parts.codes) != len(grouping.codes):
             raise ValueError(
-                f"parts must have the same length as X; got {len(parts)} and {len(grouping.codes)}. "
+                f"parts must have the same length as X; got {len(parts.codes)} and {len(grouping.codes)}. "
                 "If you selected rows of X, select the same rows of parts."
             )
-        of_query = group_rows(one_per_query(parts, grouping, "parts", "Put all rows of a query in one part."))
-        return np.argsort(canonical_order(of_query.ids))[of_query.codes]
+        of_query = one_per_query(
+            parts.codes, grouping, "parts", "Put all rows of a query in one part.", meanings=parts.ids
+        )
+        return np.argsort(canonical_order(parts.ids))[of_query]
 
-    def _check_parts(self) -> NDArray[Any]:
+    def _grouped_parts(self) -> Grouping:
+        """Rows grouped by part."""
         if not len(self.parts):
             raise ValueError("parts must hold the part of each row; got none.")
-        return check_ids(self.parts, len(self.parts), "parts", "X")
+        return group_ids(self.parts, len(self.parts), "parts", "X")

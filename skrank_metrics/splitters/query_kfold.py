@@ -17,6 +17,7 @@ from skrank_metrics._input.arrays import (
     check_choice,
     check_int,
     check_label_column,
+    check_seed,
 )
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
@@ -84,6 +85,7 @@ class QueryKFold(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         check_choice(stratify, "stratify", STRATIFY)
         shuffle = check_bool(shuffle, "shuffle")
+        check_seed(random_state)
         if random_state is not None and not shuffle:
             raise ValueError(
                 f"random_state must be None if shuffle=False, as it would have no effect; got {random_state}. "

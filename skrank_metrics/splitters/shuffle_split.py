@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import Mask, check_int, count_rows, take_rows
+from skrank_metrics._input.arrays import Mask, check_int, check_seed, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
@@ -57,6 +57,7 @@ class QueryShuffleSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 1)
         _check_size(test_size, "test_size")
         _check_size(train_size, "train_size")
+        check_seed(random_state)
         self.n_splits: int = int(n_splits)
         self.test_size: float | None = test_size
         self.train_size: float | None = train_size
@@ -115,6 +116,7 @@ def query_train_test_split(
     >>> qid_train, qid_test
     (['a', 'a'], ['b'])
     """
+    check_seed(random_state)
     if not arrays:
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
     _check_size(test_size, "test_size")

@@ -80,6 +80,7 @@ GRADES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [400, int(os.environ.get("SKRANK_LONG_GROUP", "1200"))])
 @pytest.mark.parametrize("mix", GRADES)
 @pytest.mark.parametrize("max_grade", [4, 10, 20, 1000])
@@ -113,6 +114,7 @@ def test_long_groups_of_many_values_as_document_by_document(rng, draw, monkeypat
     np.testing.assert_allclose(one_group(stops)[reached], expected[reached], rtol=1e-12, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1_001, 160_000])
 @pytest.mark.parametrize("stop", [1e-9, 0.25, 1 - 1e-9])
 def test_one_document_that_can_stop(n, stop):

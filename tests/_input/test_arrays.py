@@ -15,7 +15,7 @@ from skrank_metrics.metrics._registry import REGISTRY
 CALLS = [get_metric(name, **{"pfound": {"gain": "exp2"}}.get(name, {})) for name in get_metric_names()] + [evaluate]
 every_call = pytest.mark.parametrize("call", CALLS, ids=[*get_metric_names(), "evaluate"])
 
-WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].metric.has_cutoff]
+WITH_CUTOFF = [name for name in get_metric_names() if REGISTRY[name].record.has_cutoff]
 
 Y, S, Q = [1, 0, 2, 0], [0.4, 0.3, 0.2, 0.1], ["a", "a", "b", "b"]
 
@@ -262,7 +262,14 @@ def test_integers_that_float64_would_merge_are_refused(values):
 
 def test_integers_that_float64_would_merge_are_refused_in_two_dimensions():
     table = [[LARGE + 1, LARGE], [0.5, 1]]
-    for values in (table, np.array(table, dtype=object), pd.DataFrame({"a": [LARGE + 1, LARGE], "b": [0.5, 1]})):
+    columns = {"a": [LARGE + 1, LARGE], "b": [0.5, 1]}
+    for values in (
+        table,
+        np.array(table, dtype=object),
+        pd.DataFrame(columns),
+        pl.DataFrame(columns),
+        pa.table(columns),
+    ):
         with pytest.raises(ValueError, match="y_score must hold integers within"):
             ndcg_score([[1, 0], [1, 0]], values)
 
@@ -294,7 +301,13 @@ def test_masked_ids_are_not_ids(call):
         ("q_measure", {"beta": "1"}, TypeError, "beta must be a number in \\[0, inf\\); got '1'"),
         ("neg_kendall_tau_distance", {"normalize": "yes"}, TypeError, "normalize must be True or False; got 'yes'"),
         ("map", {"normalizer": "max"}, ValueError, "normalizer must be one of .* got 'max'"),
-        ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg"),
+        ("ndcg", {"average": "micro"}, ValueError, "average='micro' is not defined for ndcg_score"),
+        (
+            "neg_kendall_tau_distance",
+            {"average": "micro"},
+            ValueError,
+            "for kendall_tau_distance with normalize=False; pass normalize=True, or use 'macro' or None",
+        ),
     ],
 )
 def test_bad_parameters_of_other_metrics(spec, params, error, message):

@@ -1,3 +1,6 @@
+import itertools
+import json
+import pickle
 import sys
 
 import numpy as np
@@ -6,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrank_metrics import ndcg_score, with_qid
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics import evaluate, ndcg_score, with_qid
+from skrank_metrics._input.query_ids import check_aligned, group_ids, query_ids
 
 CARRIED = pd.Series([1, 0, 2], index=pd.Index([5, 6, 6], name="qid"))
 TWO_LEVELS = pd.Series([1, 0, 2], index=pd.MultiIndex.from_arrays([[5, 6, 6], [0, 1, 2]], names=["qid", "document"]))
@@ -49,8 +52,8 @@ def test_qid_and_the_index_of_y_must_agree():
 def test_no_ids_are_an_error_that_names_the_ways_out(y):
     with pytest.raises(TypeError, match=r"A test needs the query id .* Pass qid=.* with_qid\(y, qid\)"):
         found(y)
-    with pytest.raises(TypeError, match="Pass groups="):
-        found(y, unit=True)
+    with pytest.raises(TypeError, match=r"and got none\. Somewhere else\.$"):
+        found(y, unit=True, ways_out="Somewhere else.")
 
 
 @pytest.mark.parametrize(
@@ -164,6 +167,61 @@ def test_with_qid_carries_ids_and_name():
     assert y.index.tolist() == ["b", "a", "b"]
 
 
+def refused(**columns):
+    try:
+        check_aligned(**columns)
+    except ValueError as error:
+        return "in different orders" in str(error)
+    return False
+
+
+SMALL = {
+    "all rows differ": ([0, 1, 2, 3], "aabb"),
+    "equal labels": ([1, 1, 1, 1], "aabb"),
+    "equal labels, interleaved": ([1, 1, 0, 0], "abab"),
+    "queries of one document": ([1, 1, 0, 0], "abcd"),
+    "one query": ([1, 1, 0, 0], "aaaa"),
+}
+
+
+@pytest.mark.parametrize(("labels", "ids"), SMALL.values(), ids=SMALL)
+def test_with_qid_remembers_an_order_that_counted_and_never_raises_a_false_alarm(labels, ids):
+    X, y = pd.DataFrame({"x": range(4)}), with_qid(pd.Series(labels), list(ids))
+    assert y.index.names == ["qid"]
+
+    def problem(order):  # which the names of the queries do not change
+        named = [ids[row] for row in order]
+        return [(labels[row], named.index(ids[row])) for row in order]
+
+    for order in map(list, itertools.permutations(range(4))):
+        out_of_step = problem(order) != problem(range(4))
+        assert refused(X=X.iloc[order], y=y) is out_of_step
+        assert refused(y_true=y, y_score=pd.Series(range(4), name="score").iloc[order]) is out_of_step
+        assert refused(y_true=y, y_score=pd.Series(X.x.iloc[order].to_numpy())) is False  # fresh
+        assert refused(X=X.iloc[order], y=with_qid(y, y.index)) is out_of_step
+        alike = y.iloc[order]
+        assert refused(X=X.iloc[order], y=alike) is False
+        assert refused(X=X.iloc[order], y=with_qid(alike, alike.index)) is False
+        for unlabelled in (labels, np.array(labels), pl.Series(labels)):
+            assert refused(X=X.iloc[order], y=with_qid(unlabelled, list(ids))) is False
+
+
+def test_what_with_qid_remembers_is_of_these_rows_and_ids_only():
+    y = with_qid(pd.Series([0, 1, 2, 3]), list("aabb"))
+    X = pd.DataFrame({"x": range(4)})[::-1]
+    assert refused(X=X, y=y.copy())
+    assert refused(X=X, y=pickle.loads(pickle.dumps(y)))
+    assert refused(X=X, y=with_qid(pd.Series([0, 1, 2, 3], dtype=object), pd.Series([("a", 1), ("b", 0)] * 2)))
+    assert not refused(X=X, y=(y > 0).astype(int))
+    assert not refused(X=X[:2], y=y[:2])
+    assert not refused(X=X, y=pd.concat([y[:2], y[2:]])[::-1])
+    assert not refused(X=X[["x"]].set_axis(list("abcd")), y=y)
+    assert json.loads(json.dumps(y.attrs)) == y.attrs  # to_parquet writes them as JSON
+    way_out = r"Align the two, or pass with_qid\(y\.to_numpy\(\), qid\) if the positions do match\."
+    with pytest.raises(ValueError, match=rf"position\. Before with_qid, y counted its rows from 0\. {way_out}"):
+        check_aligned(X=X, y=y)
+
+
 @pytest.mark.parametrize("n", [3, 300])
 def test_with_qid_refuses_series_in_different_orders(n):
     y, qid = pd.Series(np.ones(n), index=range(n)), pd.Series(np.arange(n) // 2, index=range(n)[::-1])
@@ -183,3 +241,72 @@ def test_with_qid_without_pandas_names_the_other_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="metadata routing"):
         with_qid([1, 0], [1, 1])
+
+
+NAMES = ["b", "b", "a", "b\0", "a", "", "b\0"]
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda names: np.array(names, dtype=object),
+    "NumPy's StringDType": lambda names: np.array(names, dtype=np.dtypes.StringDType(na_object=None)),
+    "pandas objects": lambda names: pd.Series(names, dtype=object),
+    "pandas str": lambda names: pd.Series(names, dtype="str"),
+    "pandas string": lambda names: pd.Series(names, dtype="string", index=range(len(names))[::-1]),
+    "pandas string, Index": lambda names: pd.Index(names, dtype="string[pyarrow]"),
+    "pandas string, array": lambda names: pd.array(names, dtype="string[python]"),
+    "pandas categories": lambda names: pd.Series(pd.Categorical(names, categories=["c", "", "a", "b\0", "b"])),
+    "pandas CategoricalIndex": pd.CategoricalIndex,
+    "pandas Categorical": pd.Categorical,
+    "polars String": pl.Series,
+    "polars Categorical": lambda names: pl.Series(names, dtype=pl.Categorical),
+    "polars Enum": lambda names: pl.Series(names, dtype=pl.Enum(["c", "", "a", "b\0", "b"])),
+    "pyarrow strings": pa.array,
+    "pyarrow large strings": lambda names: pa.array(names, type=pa.large_string()),
+    "pyarrow dictionary": lambda names: pa.array(names).dictionary_encode(),
+    "pyarrow chunks": lambda names: pa.chunked_array([names[:3], [], names[3:]]),
+    "pyarrow chunks of dictionaries": lambda names: pa.chunked_array(
+        [pa.array(names[:3]).dictionary_encode(), pa.array(names[3:]).dictionary_encode()]
+    ),
+}
+
+
+if not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"):  # NumPy before 2.0
+    del CONTAINERS["NumPy's StringDType"]
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("with_pandas", [True, False])
+def test_strings_of_every_library_are_the_same_ids(container, with_pandas, monkeypatch):
+    ids = container(NAMES)
+    if not with_pandas and not isinstance(ids, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+    grouping = group_ids(ids, len(NAMES))
+    assert grouping.ids.tolist() == ["b", "a", "b\0", ""]
+    assert grouping.codes.tolist() == [0, 0, 1, 2, 1, 3, 2]
+    assert grouping.sizes.tolist() == [2, 2, 2, 1]
+    contiguous = group_ids(container(sorted(NAMES)), len(NAMES))
+    assert contiguous.shuffled is None
+    assert contiguous.ids.tolist() == ["", "a", "b", "b\0"]
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_missing_string_is_named_by_its_row(container):
+    names = ["b", "a", "a", None, "", "b", "b"]
+    ids = container(names)
+    with pytest.raises(ValueError, match=r"^qid must not hold missing ids; got (None|nan|<NA>) at row 3\."):
+        group_ids(ids, len(names))
+    with pytest.raises(ValueError, match=r"^qid must have the same length as y_true; got 7 and 6"):
+        group_ids(ids, 6)
+
+
+def test_categories_that_python_calls_equal_are_one_query():
+    equal = pa.DictionaryArray.from_arrays([0, 1, 2, 0], pa.array(["a", "a", "b"]))
+    assert group_ids(equal, 4).codes.tolist() == [0, 0, 1, 0]
+
+
+def test_only_ids_that_occur_matter():
+    slices = pd.Series(pd.Categorical([1, 1, 2], categories=[3, 2, 1, 0]))
+    report = evaluate([1, 0, 1], [1, 2, 3], qid=["a", "a", "b"], by=slices)
+    assert list(report.slices) == [1, 2]
+    with pytest.raises(ValueError, match="by must be constant within a query; got 1 and 2 in query 'a'"):
+        evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "a"], by=slices)

@@ -20,6 +20,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics._output.result import Result, counted, text_of
+from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
@@ -100,6 +101,17 @@ def test_frame_without_the_library(result, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=f"to_frame needs {library}: pip install {library}, or read the attributes"):
         result.to_frame(library)
+
+
+class Hostile(Result):
+    def _parts(self):
+        return [HOSTILE, Table((HOSTILE, "n"), [(HOSTILE, 1)]), HOSTILE]
+
+
+def test_titles_heads_names_and_sentences_are_escaped():
+    html = Hostile()._repr_html_()
+    assert Outline(html).tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert html.count("&lt;script&gt;") == 4
 
 
 def test_sentences_are_wrapped_and_not_cut():

@@ -117,3 +117,12 @@ def test_html_escapes_everything():
     assert "<script" not in html
     assert "<img" not in html
     assert html.count("&lt;script&gt;") == 2
+
+
+def test_empty_cells_are_nan_among_numbers_and_none_among_names():
+    table = Table(("name", "n", "note"), [("a", 1.5, "x"), ("b", None, None)])
+    frame = table.for_frame()
+    assert frame["n"][0] == 1.5
+    assert math.isnan(frame["n"][1])
+    assert frame["note"] == ["x", None]
+    assert table.as_text().splitlines()[2] == "b"

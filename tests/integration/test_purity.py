@@ -31,7 +31,7 @@ from skrank_metrics import (
 TIES = ("average", "best", "worst", "stable")
 GRADED = {"pfound": {"gain": "exp2"}}  # which takes probabilities for labels by default
 BOUND = [get_metric(name, ties=ties, **GRADED.get(name, {})) for name in get_metric_names() for ties in TIES]
-BOUND += [m.replace(k=3) for m in BOUND if m.metric.has_cutoff]
+BOUND += [m.replace(k=3) for m in BOUND if m.record.has_cutoff]
 
 
 def columns(rows):
@@ -164,6 +164,7 @@ def computed_of(seed):
     return scores, values, list(report.mean.values()), folds
 
 
+@pytest.mark.slow
 def test_eight_threads_give_what_one_gives():
     expected = [computed_of(seed) for seed in range(8)]
     assert len({str(numbers) for numbers in expected}) == 8

@@ -18,9 +18,9 @@ from skrank_metrics import QueryKFold, QueryRanker, ranking_scorers, with_qid
 SCORERS = ("ndcg@10", "map", "mrr")
 MODELS = [
     (Ridge(), "alpha", [1.0, 1000.0]),
-    (LGBMRanker(n_estimators=20, verbose=-1, n_jobs=1), "num_leaves", [7, 15]),
-    (XGBRanker(n_estimators=20, n_jobs=1), "max_depth", [2, 4]),
-    (CatBoostRanker(iterations=20, verbose=False, allow_writing_files=False, thread_count=1), "depth", [2, 4]),
+    (LGBMRanker(n_estimators=10, verbose=-1, n_jobs=1), "num_leaves", [7, 15]),
+    (XGBRanker(n_estimators=10, n_jobs=1), "max_depth", [2, 4]),
+    (CatBoostRanker(iterations=10, verbose=False, allow_writing_files=False, thread_count=1), "depth", [2, 4]),
 ]
 
 
@@ -45,16 +45,16 @@ def test_search_equals_a_loop_by_hand_with_routing_on_and_off(model, name, value
     X, y, qid = lambdarank
     search = GridSearchCV(
         QueryRanker(model), {f"estimator__{name}": values}, scoring=ranking_scorers(*SCORERS), refit="ndcg@10",
-        cv=QueryKFold(5), error_score="raise",
+        cv=QueryKFold(3), error_score="raise",
     )  # fmt: skip
     off = search.fit(X, with_qid(y, qid)).cv_results_
     with sklearn.config_context(enable_metadata_routing=True):
         on = search.fit(X, y, groups=qid).cv_results_
     for scorer in SCORERS:
-        for split in range(5):
+        for split in range(3):
             np.testing.assert_array_equal(on[f"split{split}_test_{scorer}"], off[f"split{split}_test_{scorer}"])
     for candidate, value in enumerate(values):
-        for split, (train, test) in enumerate(QueryKFold(5).split(X, groups=qid)):
+        for split, (train, test) in enumerate(QueryKFold(3).split(X, groups=qid)):
             fitted = fit_by_hand(sklearn.base.clone(model).set_params(**{name: value}), X[train], y[train], qid[train])
             scores = fitted.predict(X[test]).astype(float)
             queries = [qid[test] == query for query in np.unique(qid[test])]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
-from skrank_metrics.metrics._record import TRANSFORMS
+from skrank_metrics.metrics._record import NO_RELEVANT, TRANSFORMS
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -24,17 +24,29 @@ cutoffs = st.sampled_from([None, 1, 2, 5, 10])
 policies = st.sampled_from(TIES)
 
 
-# By default, pFound takes probabilities for labels, and precision and F1 count ranks that no document is at.
-GRADED = {"pfound": {"gain": "exp2"}}
-ENDS_WITH_THE_LIST = {"precision": {"divisor": "retrieved"}}
+# With a cutoff behind the list, these have the value without one; others divide by the cutoff.
+END_WITH_THE_LIST = [
+    name
+    for name in get_metric_names()
+    if REGISTRY[name].record.has_cutoff
+    and (not REGISTRY[name].record.divides_by_k or "divisor" in REGISTRY[name].record.options)
+]
 
 
 def bound(name, k=None, **params):
     """The metric for grades 0 to 4, as a name gives it: larger is better."""
-    cutoff = {"k": k} if REGISTRY[name].metric.has_cutoff else {}
-    if REGISTRY[name].metric.undefined is None:
+    record = REGISTRY[name].record
+    cutoff = {"k": k} if record.has_cutoff else {}
+    # Linear gains of a user model are probabilities.
+    grades = {"gain": "exp2"} if "max_grade" in record.options and record.defaults["gain"] == "linear" else {}
+    if record.undefined is None:
         params.pop("replace_undefined_by", None)
-    return get_metric(name, **cutoff, **GRADED.get(name, {}), **params)
+    return get_metric(name, **cutoff, **grades, **params)
+
+
+def labels_of_an_undefined_query(name):
+    metric = bound(name, replace_undefined_by=np.nan)
+    return next(labels for labels in ([0, 0], [1, 1]) if np.isnan(metric([labels], [[2, 1]])))
 
 
 def per_query(name, k, ties):
@@ -50,7 +62,7 @@ def by_id(metric, y_true, y_score, qid):
 @given(table=tables, k=cutoffs, ties=policies)
 def test_lies_within_its_bounds(name, table, k, ties):
     values = per_query(name, k, ties)(*table[:2], qid=table[2])
-    record, sign = REGISTRY[name].metric, 1 if REGISTRY[name].metric.greater_is_better else -1
+    record, sign = REGISTRY[name].record, 1 if REGISTRY[name].record.greater_is_better else -1
     assert ((sign * values >= record.lower) & (sign * values <= record.upper) | (sign * values == -9)).all()
 
 
@@ -64,6 +76,7 @@ def test_ignores_the_order_of_rows(name, table, k, ties, seed):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.qid")
 def test_ignores_what_ids_are_called(name, table, k, ties):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
@@ -100,18 +113,17 @@ def test_no_order_is_better_than_that_by_label(name, table, k, ties):
     assert (metric(y_true, y_true, qid=qid) >= metric(y_true, y_score, qid=qid) - 1e-12).all()
 
 
-@names
+@pytest.mark.parametrize("name", END_WITH_THE_LIST)
 @given(table=tables, ties=policies)
 def test_a_cutoff_behind_the_list_is_none(name, table, ties):
-    if name == "f1" or not REGISTRY[name].metric.has_cutoff:
-        return
-    options = ENDS_WITH_THE_LIST.get(name, {})
+    options = {"divisor": "retrieved"} if REGISTRY[name].record.divides_by_k else {}
     whole, cut = (per_query(name, k, ties).replace(**options) for k in (None, 10_000))
     np.testing.assert_array_equal(cut(*table[:2], qid=table[2]), whole(*table[:2], qid=table[2]))
 
 
 @names
 @given(table=tables, k=cutoffs, ties=policies)
+@pytest.mark.option("metrics.*.sample_weight", "metrics.*.average")
 def test_the_mean_is_that_of_the_queries_and_weights_weigh(name, table, k, ties):
     y_true, y_score, qid = table
     metric = bound(name, k, ties=ties)
@@ -133,12 +145,13 @@ def test_two_dimensions_are_a_query_a_row(name, table, k, ties):
 
 
 @names
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"])
-def test_takes_every_numeric_type(name, dtype, rows):
+def test_takes_every_numeric_type(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
     expected = metric(y_true, y_score * 2, qid=qid)
-    np.testing.assert_array_equal(metric(y_true.astype(dtype), (y_score * 2).astype(dtype), qid=qid), expected)
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16"):
+        typed = y_true.astype(dtype), (y_score * 2).astype(dtype)
+        np.testing.assert_array_equal(metric(*typed, qid=qid), expected, err_msg=dtype)
 
 
 @names
@@ -153,43 +166,51 @@ def test_leaves_its_inputs_alone(name, rows):
 
 
 @names
-def test_a_query_without_relevant_documents(name, rows):
+@pytest.mark.option("metrics.*.replace_undefined_by")
+def test_an_undefined_query_has_the_value_that_replaces_it(name, rows):
     y_true, y_score, qid = rows
     metric = bound(name, average=None)
-    empty = list(dict.fromkeys(qid)).index("c")
-    assert metric(y_true, y_score, qid=qid)[empty] == 0
-    if REGISTRY[name].metric.undefined is None:
+    if REGISTRY[name].record.undefined is None:
+        assert metric([[0, 0]], [[2, 1]]) == 0
         with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
             metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)
         return
-    np.testing.assert_equal(metric(y_true, y_score, qid=qid, replace_undefined_by=np.nan)[empty], np.nan)
-    assert metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)[empty] == 0.25
+    more = labels_of_an_undefined_query(name), [2, 1], ["undefined"] * 2
+    y_true, y_score, qid = (np.concatenate(both) for both in zip(rows, more, strict=True))
+    sign = 1 if REGISTRY[name].record.greater_is_better else -1  # it is a value of the function
+    for value in (0, np.nan, 0.25):
+        given = {"replace_undefined_by": value} if value else {}
+        np.testing.assert_equal(metric(y_true, y_score, qid=qid, **given)[-1], sign * value)
 
 
 @names
 def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
-    y_true, y_score, qid, weights = [1, 0, 0], [2, 1, 0], ["a", "a", "b"], [1, 1, 3]
-    metric = bound(name, 1)
-    first, second = metric(y_true, y_score, qid=qid, average=None)
+    if REGISTRY[name].record.undefined is None:
+        return
+    labels, metric = labels_of_an_undefined_query(name), bound(name, 2)
+    rows = {"y_true": [1, 0, 1, 0, *labels], "y_score": [4, 3, 2, 1, 2, 1], "qid": ["a"] * 4 + ["b"] * 2}
+    weights = [1] * 4 + [3] * 2
+    first, second = metric(**rows, average=None)
+    assert first != 0
     assert second == 0
-    assert metric(y_true, y_score, qid=qid, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
-    if REGISTRY[name].metric.undefined:
-        assert metric(y_true, y_score, qid=qid, sample_weight=weights, replace_undefined_by=np.nan) == first > 0
-        assert np.isnan(metric([0, 0], [1, 2], qid=[1, 1], replace_undefined_by=np.nan))
+    assert metric(**rows, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
+    assert metric(**rows, sample_weight=weights, replace_undefined_by=np.nan) == first
+    assert np.isnan(metric([labels], [[1, 2]], replace_undefined_by=np.nan))
 
 
 @names
 def test_a_single_document_is_a_query(name):
     value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
-    if REGISTRY[name].__module__.endswith("pairwise"):
-        assert value == 0 if REGISTRY[name].metric.undefined is None else np.isnan(value)
-    else:
+    undefined = REGISTRY[name].record.undefined
+    if undefined == NO_RELEVANT:
         assert 0 < value <= 1
+    else:
+        assert value == 0 if undefined is None else np.isnan(value)
 
 
 @names
 def test_micro_average_only_where_documents_can_be_pooled(name, rows):
-    record = REGISTRY[name].metric
+    record = REGISTRY[name].record
     options = {record.pooled: True} if isinstance(record.pooled, str) else {}
     if not record.pooled or options:
         with pytest.raises(ValueError, match="average='micro' is not defined"):
@@ -220,13 +241,24 @@ def test_pooled_precision_of_queries_without_relevant_documents():
 
 
 @pytest.mark.parametrize("label_type", ["float16", "float32", "float64", "longdouble", "int64"])
-@pytest.mark.parametrize("threshold", [0.7, 0.1, 1 / 3, 2 / 3, 5 / 11, 1.0, 1.1, 2, 1e-9, 1e-300, 1e6])
 @pytest.mark.parametrize("name", ["precision", "recall", "hit_rate", "mrr", "map", "auc", "bpref", "rbp", "err"])
-def test_thresholds_compare_as_in_numpy(name, threshold, label_type):
+def test_thresholds_compare_as_in_numpy(name, label_type):
     binary = {"gain": "binary"} if name in ("rbp", "err") else {}
-    if threshold > 6e4 and label_type == "float16":
-        pytest.skip("NumPy warns of the overflow")
-    for number in {threshold, 0.5, 1, 3}:
+    # NumPy warns if float16 overflows.
+    thresholds = (
+        0.7,
+        0.1,
+        1 / 3,
+        2 / 3,
+        5 / 11,
+        1.0,
+        1.1,
+        2,
+        1e-9,
+        1e-300,
+        *([1e6] if label_type != "float16" else []),
+    )
+    for threshold, number in [(t, n) for t in thresholds for n in (t, 0.5, 1, 3)]:
         labels = np.array([[0, number, 0.3], [5, 0, 0]], dtype=label_type)
         relevant = (labels >= threshold) & (labels > 0)
         scores = [[3, 2, 1], [1, 2, 2]]
@@ -270,7 +302,7 @@ def test_is_a_public_function_a_name_and_a_scorer(name):
 
 @names
 def test_its_record_says_where_it_comes_from(name):
-    record = REGISTRY[name].metric
+    record = REGISTRY[name].record
     assert record.reference.doi.startswith("10.")
     assert record.reference.url in REGISTRY[name].__doc__
     assert record.summary.count(": ") == 1
@@ -279,6 +311,7 @@ def test_its_record_says_where_it_comes_from(name):
 
 @names
 @given(table=tables, k=cutoffs, ties=policies, seed=st.integers(0, 99))
+@pytest.mark.option("metrics.*.retrieved")
 def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, seed):
     y_true, y_score, qid = table
     metric = per_query(name, k, ties)
@@ -286,7 +319,7 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     expected = metric(y_true, y_score, qid=qid)
     np.testing.assert_array_equal(metric(y_true, y_score, qid=qid, retrieved=everything), expected)
     # More documents that are not relevant and that nobody returned change nothing, whatever their scores.
-    if name == "bpref":  # which divides by their number
+    if REGISTRY[name].record.counts_others:
         return
     more = np.random.default_rng(seed).choice(qid, 3)
     value = metric(
@@ -299,13 +332,13 @@ def test_documents_that_were_not_retrieved_are_not_ranked(name, table, k, ties, 
     np.testing.assert_allclose(value[[order[query] for query in dict.fromkeys(qid)]], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in get_metric_names() if n != "r_precision"])  # which looks deeper then
+@pytest.mark.parametrize("name", [n for n in get_metric_names() if not REGISTRY[n].record.depth_is_relevant])
 def test_relevant_documents_that_were_not_retrieved_never_help(name):
     y_true, y_score, qid = [2, 0, 1, 3], [4, 3, 2, 9], [1, 1, 1, 1]
-    missed = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(
+    missed = bound(name, 3 if REGISTRY[name].record.has_cutoff else None)(
         y_true, y_score, qid=qid, retrieved=[True, True, True, False]
     )
-    without = bound(name, 3 if REGISTRY[name].metric.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
+    without = bound(name, 3 if REGISTRY[name].record.has_cutoff else None)(y_true[:3], y_score[:3], qid=qid[:3])
     assert missed <= without
 
 

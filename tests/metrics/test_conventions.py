@@ -155,6 +155,7 @@ def test_pytrec_eval(lists):
         np.testing.assert_allclose(report.per_query[name], expected, rtol=0, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.option("get_metric.convention", "get_metric.**params")
 def test_parameters_set_explicitly_win():
     assert (
         str(get_metric("ndcg@5", convention="lightgbm")) == "ndcg(ties=stable, gain=exp2, replace_undefined_by=1.0)@5"
@@ -165,6 +166,7 @@ def test_parameters_set_explicitly_win():
     assert get_metric("ndcg", convention="xgboost", k=None).k is None
 
 
+@pytest.mark.option("make_ranking_scorer.convention")
 def test_scorers_and_reports_take_a_convention(lists):
     labels, scores, qid = lists
     assert "gain=exp2" in repr(make_ranking_scorer("ndcg@10", convention="lightgbm"))

@@ -1,7 +1,7 @@
 """Every metric against the enumeration of all orders of tied documents.
 
 Queries of up to six documents and four grades, drawn at random; test_exhaustive.py has all smaller ones.
-SKRANK_ENUMERATED_QUERIES=20000 takes forty times as many queries, and a few minutes.
+SKRANK_ENUMERATED_QUERIES=20000 takes a hundred times as many queries, and a few minutes.
 """
 
 import os
@@ -16,12 +16,23 @@ from skrank_metrics.metrics._registry import REGISTRY
 TIES = ("average", "best", "worst", "stable")
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 OPTIONS = {
-    "f1": [{}, {"relevance_threshold": 2}],
+    "f1": [{}, {"relevance_threshold": 2}, {"beta": 0.5, "divisor": "retrieved"}, {"beta": 0}, {"beta": 3}],
+    "neg_fall_out": [{}, {"relevance_threshold": 2}],
     "r_precision": [{}, {"relevance_threshold": 2}],
-    "rbp": [{}, {"p": 0.5, "gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
-    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9}],
-    "nerr": [{}, {"p": 0.7, "max_grade": 3}],
-    "pfound": [{"gain": "exp2"}, {"gain": "exp2", "p": 0.5, "max_grade": 3}, {"gain": "binary"}],
+    "rbp": [
+        {},
+        {"p": 0.5, "gain": "exp2", "max_grade": 3},
+        {"relevance_threshold": 2},
+        {"normalize": True, "p": 0.9},
+        {"normalize": True, "gain": "exp2"},
+    ],
+    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9, "relevance_threshold": 2}],
+    "nerr": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "pfound": [
+        {"gain": "exp2"},
+        {"gain": "exp2", "p": 0.5, "max_grade": 3},
+        {"gain": "binary", "relevance_threshold": 2},
+    ],
     "neg_kendall_tau_distance": [{}, {"normalize": True}],
     "kendall_tau": [{}],
     "pairwise_accuracy": [{}],
@@ -33,7 +44,7 @@ OPTIONS = {
     "dcg": [{}, {"gain": "exp2"}, {"gain": "exp2", "discount": "reciprocal"}],
     "ndcg": [{}, {"gain": "exp2"}, {"discount": "reciprocal"}],
     "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
-    "recall": [{}, {"relevance_threshold": 2}],
+    "recall": [{}, {"relevance_threshold": 2}, {"normalizer": "min"}],
     "hit_rate": [{}, {"relevance_threshold": 2}],
     "mrr": [{}, {"relevance_threshold": 3}],
     "map": [
@@ -55,7 +66,7 @@ def random_queries(n_queries, seed):
         yield labels.tolist(), scores.tolist()
 
 
-QUERIES = list(random_queries(int(os.environ.get("SKRANK_ENUMERATED_QUERIES", "500")), seed=0))
+QUERIES = list(random_queries(int(os.environ.get("SKRANK_ENUMERATED_QUERIES", "200")), seed=0))
 ROWS = [np.concatenate(column) for column in zip(*QUERIES, strict=True)]
 QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
 
@@ -64,12 +75,30 @@ def test_every_metric_is_enumerated():
     assert set(OPTIONS) == set(get_metric_names())
 
 
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_every_option_of_a_metric_is_enumerated(name):
+    assert set(REGISTRY[name].record.options) <= {option for options in OPTIONS[name] for option in options}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
+@pytest.mark.option(
+    "metrics.*.k",
+    "metrics.*.ties",
+    "metrics.*.beta",
+    "metrics.*.discount",
+    "metrics.*.divisor",
+    "metrics.*.gain",
+    "metrics.*.max_grade",
+    "metrics.*.normalize",
+    "metrics.*.normalizer",
+    "metrics.*.p",
+    "metrics.*.relevance_threshold",
+)
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
     function = REGISTRY[name]
-    cutoffs = [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]
+    cutoffs = [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]
     for options in OPTIONS[name]:
         for cutoff in cutoffs:
             nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}

@@ -3,6 +3,7 @@
 Up to four documents, 6,456 queries; SKRANK_EXHAUSTIVE_DOCUMENTS=5 takes all 137,919 of up to five, and a few minutes.
 """
 
+import functools
 import itertools
 import os
 
@@ -32,6 +33,7 @@ ROWS = [np.array(list(itertools.chain.from_iterable(column))) for column in zip(
 QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
 
 
+@functools.cache
 def distinct_queries(ties):
     """The queries that differ in more than the order of rows, and the number of the one that each query equals."""
 
@@ -42,9 +44,6 @@ def distinct_queries(ties):
     numbers = {}
     each = [numbers.setdefault(ranked(query), len(numbers)) for query in QUERIES]
     return list(numbers), np.array(each)
-
-
-DISTINCT = {ties: distinct_queries(ties) for ties in TIES}
 
 
 def test_no_query_is_left_out():
@@ -59,9 +58,9 @@ def test_no_query_is_left_out():
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_equals_exact_arithmetic_on_every_query(name, ties):
     function = REGISTRY[name]
-    distinct, each = DISTINCT[ties]
+    distinct, each = distinct_queries(ties)
     for options in OPTIONS[name]:
-        for cutoff in [{"k": k} for k in CUTOFFS] if function.metric.has_cutoff else [{}]:
+        for cutoff in [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]:
             nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
             metric = get_metric(function, ties=ties, **cutoff, average=None, **nan, **options)
             plain = name.removeprefix("neg_")

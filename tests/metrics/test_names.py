@@ -1,5 +1,6 @@
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import fuzz_parser
 
-from skrank_metrics import get_metric, get_metric_names, map_score, ndcg_score
+from skrank_metrics import (
+    CONVENTIONS,
+    evaluate,
+    get_metric,
+    get_metric_names,
+    get_ranking_scorer,
+    kendall_tau_distance,
+    lightgbm_metric,
+    map_score,
+    ndcg_score,
+    ranking_scorers,
+)
 from skrank_metrics.metrics import _bound, names
 
 
@@ -32,11 +44,15 @@ from skrank_metrics.metrics import _bound, names
         ),
         ("mrr(replace_undefined_by=-1e-3)", "mrr", {"replace_undefined_by": -1e-3}),
         ("map(relevance_threshold=None)", "map", {"relevance_threshold": None}),
+        ("NDCG", "ndcg", {}),
+        ("nDCG@10", "ndcg", {"k": 10}),
+        ("NDCG(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
+        ("Hit_Rate_At_3", "hit_rate", {"k": 3}),
     ],
 )
 def test_reads(spec, name, params):
     bound = get_metric(spec)
-    assert bound.metric.name == name
+    assert bound.record.name == name
     assert bound.params == params
 
 
@@ -64,9 +80,10 @@ def test_flat_names_for_loggers(spec, flat):
         "",
         " ndcg",
         "ndcg ",
-        "NDCG",
-        "nDCG@10",
         "ndcg@",
+        "ndcg@1,",
+        "ndcg@,1",
+        "NDCG(Gain=exp2)",
         "ndcg@0",
         "ndcg@-1",
         "ndcg@1_0",
@@ -125,7 +142,7 @@ def test_gives_a_metric_or_a_value_error(spec):
         metric = get_metric(spec)
     except ValueError:
         return
-    assert metric.metric.name in get_metric_names()
+    assert metric.record.name in get_metric_names()
 
 
 def test_fuzzed_names_give_a_metric_or_a_value_error():
@@ -188,6 +205,56 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
     assert get_metric("ndcg@1")([0, 1], [2, 1], qid=[1, 1], k=2) == ndcg_score([0, 1], [2, 1], qid=[1, 1], k=2)
 
 
+@pytest.mark.parametrize(
+    ("spec", "convention", "own"),
+    [
+        ("P_5", "trec_eval", "precision@5"),
+        ("recip_rank", "trec_eval", "mrr"),
+        ("map_cut_10", "trec_eval", "map@10"),
+        ("Rprec", "trec_eval", "r_precision"),
+        ("success_5", "trec_eval", "hit_rate@5"),
+        ("pre@5", "xgboost", "precision@5"),
+        ("PrecisionAt:top=5", "catboost", "precision@5"),
+        ("NDCG:top=10;type=Base", "catboost", "ndcg@10"),
+        ("ndcg_score", "sklearn", "ndcg"),
+    ],
+)
+def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
+    assert get_metric(spec, convention=convention).definition == get_metric(own, convention=convention).definition
+    report = evaluate([1, 0, 1], [3, 2, 1], qid=[0, 0, 0], metrics=spec, convention=convention)
+    assert list(report.mean) == [spec]
+
+
+def test_every_name_in_the_table_of_conventions_is_read():
+    for name, convention in CONVENTIONS.items():
+        for own, peers in convention.names.items():
+            for spelled in peers.split(", "):
+                read = get_metric(re.sub(r"(?<=[_@=])k\b", "7", spelled), convention=name)
+                assert read.record.name == own
+                assert read.k in (7, get_metric(own, convention=name).k)
+
+
+@pytest.mark.parametrize("spec", ["recip_ran\N{KELVIN SIGN}", "P_05", "P_5 ", "p_5_", "map_cut_k"])
+def test_other_spellings_are_no_names_of_a_convention(spec):
+    with pytest.raises(ValueError, match="metric"):
+        get_metric(spec, convention="trec_eval")
+
+
+def test_several_cutoffs_are_several_names_where_a_list_is_taken():
+    rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0]}
+    report = evaluate(**rows, metrics=["recall(normalizer=min)@1,2, 3", "mrr"])
+    assert report.mean == {f"recall(normalizer=min)@{k}": value for k, value in ((1, 0), (2, 1 / 2), (3, 1))} | {
+        "mrr": 0.5
+    }
+    assert list(evaluate(**rows, metrics="NDCG@1,5").mean) == ["NDCG@1", "NDCG@5"]
+    assert list(ranking_scorers("ndcg@1,5,10", "map")) == ["ndcg@1", "ndcg@5", "ndcg@10", "map"]
+    with pytest.raises(ValueError, match="names must differ; got ndcg@5, ndcg@1, ndcg@5"):
+        ranking_scorers("ndcg@5", "ndcg@1,5")
+    for needs_one in (get_metric, get_ranking_scorer, lightgbm_metric):
+        with pytest.raises(ValueError, match=r"A single metric is needed here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'"):
+            needs_one("ndcg@1,5")
+
+
 @pytest.mark.parametrize("metric", [None, 3, print, object(), ["ndcg"]])
 def test_refuses_what_is_no_metric(metric):
     with pytest.raises(TypeError, match="metric must be a name like"):
@@ -200,7 +267,18 @@ def test_refuses_what_is_no_metric(metric):
         ("ndcg10", "Did you mean 'ndcg@10'"),
         ("hit_rate_5", "Did you mean 'hit_rate@5'"),
         ("average_precision", "Did you mean 'map'"),
-        ("p@5", "Did you mean 'precision'"),
+        ("p@5", "Did you mean 'precision@5'"),
+        ("P@10", r"Unknown metric 'P'\. Did you mean 'precision@10'\?"),
+        ("P_5", r"Did you mean 'precision@5', or pass convention='trec_eval'\?"),
+        ("recip_rank", r"Did you mean 'mrr', or pass convention='trec_eval'\?"),
+        ("ndcg_cut_10", "Did you mean 'ndcg@10', or pass convention='trec_eval'"),
+        ("success@5", r"Did you mean 'hit_rate@5'\?"),
+        ("pre@5", "Did you mean 'precision@5', or pass convention='xgboost'"),
+        ("PrecisionAt:top=5", "Did you mean 'precision', or pass convention='catboost'"),
+        ("hits@5", "Did you mean 'hit_rate@5'"),
+        ("AP", "Did you mean 'map'"),
+        ("fall_out@5", "Did you mean 'neg_fall_out@5'"),
+        ("r_cap@10", r"Did you mean 'recall\(normalizer=min\)@10'"),
         ("ndgc@10", "Did you mean 'ndcg'"),
     ],
 )
@@ -209,7 +287,7 @@ def test_unknown_names_lead_to_known_ones(name, expected):
         get_metric(name)
 
 
-@pytest.mark.parametrize("name", ["ndcg@0", "NDCG@10", "map@2.0", "map@5,10"])
+@pytest.mark.parametrize("name", ["ndcg@0", "NDCG@010", "map@2.0", "map@5,"])
 def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
     with pytest.raises(ValueError, match="with k >= 1; got") as caught:
         get_metric(name)
@@ -258,3 +336,9 @@ def test_options_that_have_an_effect(spec, params):
     without = {name: value for name, value in params.items() if name != last}
     values = [get_metric(spec, average=None, **options)(**rows) for options in (params, without)]
     assert (values[0] != values[1]).any()
+
+
+def test_an_error_names_the_function_that_was_called_and_the_option_that_helps():
+    with pytest.raises(ValueError, match="for kendall_tau_distance with normalize=False; pass normalize=True, or use"):
+        kendall_tau_distance([[1, 0]], [[2, 1]], average="micro")
+    assert kendall_tau_distance([[1, 0]], [[1, 2]], average="micro", normalize=True) == 1

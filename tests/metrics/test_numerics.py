@@ -49,7 +49,7 @@ LISTS = {
 def test_long_lists_to_twelve_digits(name, case):
     labels, scores, exact = LISTS[case]
     shuffled = np.random.default_rng(1).permutation(N)
-    for k in (None, N // 10) if REGISTRY[name].metric.has_cutoff else (None,):
+    for k in (None, N // 10) if REGISTRY[name].record.has_cutoff else (None,):
         cutoff = {} if k is None else {"k": k}
         value = get_metric(name, **cutoff, **OPTIONS.get(name, {}))(labels[None, shuffled], scores[None, shuffled])
         expected = getattr(exact, name)(k)
@@ -95,12 +95,12 @@ EXTREME_OPTIONS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", get_metric_names())
 def test_no_infinite_value_from_finite_input(name):
-    undefined = {} if REGISTRY[name].metric.undefined is None else {"replace_undefined_by": -1.0}
+    undefined = {} if REGISTRY[name].record.undefined is None else {"replace_undefined_by": -1.0}
     metrics = [
         get_metric(name, ties=ties, **undefined, **options, **cutoff)
         for ties in ("average", "best")
         for options in EXTREME_OPTIONS.get(name, [{}])
-        for cutoff in ([{}, {"k": 1}, {"k": 2}] if REGISTRY[name].metric.has_cutoff else [{}])
+        for cutoff in ([{}, {"k": 2}] if REGISTRY[name].record.has_cutoff else [{}])
     ]
     n_values = 0
     for labels, scores, metric in itertools.product(EXTREME_LABELS, EXTREME_SCORES, metrics):
@@ -114,7 +114,7 @@ def test_no_infinite_value_from_finite_input(name):
             continue
         n_values += 1
         assert values == pytest.approx([values[0]] * 3, rel=1e-15)
-        assert -3 <= values[0] <= min(REGISTRY[name].metric.upper, np.finfo(float).max)
+        assert -3 <= values[0] <= min(REGISTRY[name].record.upper, np.finfo(float).max)
     assert n_values > 50
 
 

@@ -10,7 +10,8 @@ import pytest
 from skrank_metrics.metrics._registry import REGISTRY, metric
 from skrank_metrics.metrics.cumulative_gain import _JARVELIN
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 TOY = '''
 """A metric in a file of its own."""
@@ -38,6 +39,32 @@ def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     last = np.minimum(lists.cutoff, lists.n_documents)
     first_half = lists.ranks <= (last[:, None] + 1) // 2
     return (lists.relevance(relevance_threshold) * first_half).sum(axis=1), lists.n_relevant(relevance_threshold)
+
+
+@metric(
+    "neg_toy_fall_out",
+    formula="misses@k / N",
+    transform="gains",
+    graded=False,
+    undefined="relevant documents only",
+    pooled=True,
+    greater_is_better=False,
+    counts_others=True,
+    reference=TOY,
+)
+def toy_fall_out(lists, *, relevance_threshold: RelevanceThreshold = None):
+    """Toy fall-out: the share of the documents that are not relevant that are among the first k.
+
+    Examples
+    --------
+    One of two:
+
+    >>> 1 / 2
+    0.5
+    """
+    hits = lists.relevance(relevance_threshold).sum(axis=1)
+    misses = np.minimum(lists.cutoff, lists.n_documents) - hits
+    return misses, lists.n_judged - lists.n_relevant(relevance_threshold)
 '''
 
 CHECK = """
@@ -48,6 +75,8 @@ from generate import metrics_page, metrics_stub, metrics_table
 
 assert "toy" in get_metric_names() and "toy" in get_ranking_scorer_names()
 assert toy.toy_score([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == 1 / 2
+assert toy.toy_fall_out([[1, 0, 0, 1]], [[4, 3, 2, 1]], k=2) == 1 / 2
+assert get_metric("neg_toy_fall_out@2")([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == -1 / 2
 assert get_metric("toy(relevance_threshold=2)@2")([[1, 2, 0]], [[3, 2, 1]]) == 0
 assert evaluate([[1, 0, 0, 1]], [[4, 3, 2, 1]], metrics="toy").mean == {"toy": 1 / 2}
 assert repr(get_ranking_scorer("toy@5")).startswith("make_scorer(toy@5,")
@@ -65,27 +94,38 @@ def toy(tmp_path):
 
 
 def run(*arguments, path):
-    environment = {"PYTHONPATH": os.pathsep.join([str(path), str(DOCS)])}
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, (path, DOCS, ROOT)))}
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_metric_in_one_file_gets_name_scorer_documentation(toy):
-    run("-c", CHECK, path=toy)
+    printed = run("-c", f"{CHECK}\nimport skrank_metrics; print(skrank_metrics.__file__)", path=toy)
+    assert Path(printed.strip()) == ROOT / "skrank_metrics" / "__init__.py", "not an installed copy"
 
 
 @pytest.mark.slow
 def test_a_metric_in_one_file_gets_the_contract_tests(toy):
-    contract = str(Path(__file__).parent / "test_contract.py")
-    printed = run(
-        "-m", "pytest", "-q", "-p", "toy", "-p", "no:cacheprovider", contract, "-k", "toy and not public", path=toy
-    )
+    files = [str(Path(__file__).parent / f"test_{name}.py") for name in ("contract", "properties")]
+    options = "-q", "-p", "toy", "-p", "no:cacheprovider", "-m", "not slow", "-k", "toy and not public"
+    printed = run("-m", "pytest", *files, *options, path=toy)
     collected = int(printed.rpartition(" passed")[0].split()[-1])
-    assert collected > 20
+    assert collected > 2 * 25
 
 
 def test_a_name_is_taken_once():
     with pytest.raises(ValueError, match="name must be new; 'ndcg' is the metric ndcg_score"):
         metric("ndcg", formula="", transform="gains", graded=True, reference=_JARVELIN)(lambda lists: lists)
     assert REGISTRY["ndcg"].__name__ == "ndcg_score"
+
+
+@pytest.mark.parametrize(("name", "greater_is_better"), [("toy_miss", False), ("neg_toy_miss", True)])
+def test_a_name_says_whether_smaller_is_better(name, greater_is_better):
+    traits = {"formula": "", "transform": "gains", "graded": False, "reference": _JARVELIN}
+    with pytest.raises(
+        ValueError, match=f"name must start with 'neg_' if smaller values are better.*; got '{name}' with"
+    ):
+        metric(name, greater_is_better=greater_is_better, **traits)(lambda lists: lists)
+    assert name not in REGISTRY

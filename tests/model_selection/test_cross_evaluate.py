@@ -1,7 +1,12 @@
+import threading
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from catboost import CatBoostRanker
+from joblib import parallel_config
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import clone
@@ -49,6 +54,7 @@ def test_folds_are_those_of_cross_validate(result, name):
         np.testing.assert_allclose(values, found[f"test_{metric}"], atol=1e-12)
 
 
+@pytest.mark.option("cross_evaluate.cv", "cross_evaluate.qid")
 def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
     for number, (train, test) in enumerate(CV.split(X, Y, QID)):
         scores = Ridge().fit(X[train], Y[train]).predict(X[test])
@@ -103,6 +109,27 @@ def test_processes_give_the_same(result):
     np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])
 
 
+class InThread(Ridge):
+    """Notes the thread that it is fitted in."""
+
+    threads: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.threads.append(threading.get_ident())
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.option("cross_evaluate.n_jobs")
+def test_jobs_run_beside_each_other(result):
+    for n_jobs, elsewhere in ((1, False), (None, False), (2, True)):
+        InThread.threads.clear()
+        with parallel_config("threading"):
+            found = cross_evaluate(InThread(), X, Y, qid=QID, cv=CV, n_jobs=n_jobs)
+        assert len(InThread.threads) == 3  # folds
+        assert (threading.get_ident() not in InThread.threads) == elsewhere
+        np.testing.assert_array_equal(found.scores["InThread"], result.scores["ridge"])
+
+
 def test_queries_that_are_never_tested_are_left_out():
     found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryTimeSeriesSplit(3), metrics="map")
     tested = ~np.isnan(found.scores["Ridge"])
@@ -112,6 +139,7 @@ def test_queries_that_are_never_tested_are_left_out():
     assert np.unique(found.fold).tolist() == [0, 1, 2]
 
 
+@pytest.mark.option("cross_evaluate.params")
 def test_params_go_to_those_who_request_them():
     weights = np.where(QID < 30, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -122,6 +150,27 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
+def test_the_table_says_why_there_is_no_interval_and_that_it_is_weighted():
+    # Every query has one document and the label 1, so all values are equal; DCG has no bound above.
+    X, y, qid = np.ones((6, 1)), np.ones(6), np.arange(6)
+    options = {"qid": qid, "cv": QueryKFold(3), "metrics": ["dcg", "mrr"]}
+    plain = cross_evaluate(Ridge(), X, y, **options)
+    weighted = cross_evaluate(Ridge(), X, y, sample_weight=[0, 1, 0, 1, 2, 2], **options)
+    reason = "none for fewer than two queries with a value, or for equal values of an unbounded metric."
+    method = "Intervals: Student's t over queries; they ignore the variance from retraining"
+    for found in (plain, weighted):
+        text = " ".join(str(found).split())
+        assert "dcg 1.0000 none 1.0000 0.0000" in text
+        assert f"{method}; {reason}" in text
+    assert "Weighted" not in str(plain)
+    assert str(weighted).endswith("Weighted by sample_weight, 2 queries with weight 0.")
+    fold_without_weight = cross_evaluate(Ridge(), X, y, sample_weight=[0, 1, 1, 0, 2, 2], **options)
+    assert "Means over folds are nan if a fold has no value with a weight above 0." in str(fold_without_weight)
+    assert "nan" not in str(weighted)
+    assert "none" not in str(cross_evaluate(Ridge(), X, y, **{**options, "metrics": "mrr"}))
+
+
+@pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
     binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
     model = LogisticRegression(max_iter=1000)
@@ -150,6 +199,29 @@ def test_a_bare_ranker_takes_its_ids():
     bare = cross_evaluate(model, X, Y, qid=QID, cv=CV)
     wrapped = cross_evaluate(QueryRanker(XGBRanker(n_estimators=5, n_jobs=1)), X, Y, qid=QID, cv=CV)
     np.testing.assert_array_equal(bare.scores["XGBRanker"], wrapped.scores["QueryRanker"])
+
+
+def test_ids_can_be_groups_alone(result):
+    alone = cross_evaluate(Ridge(), X, Y, cv=CV, params={"groups": QID})
+    routed = cross_evaluate(Ridge(), X, Y, cv=CV, params={"qid": QID})
+    for found in (alone, routed):
+        np.testing.assert_array_equal(found.scores["Ridge"], result.scores["ridge"])
+        assert found.reports["Ridge"].mean == result.reports["ridge"].mean
+    users = cross_evaluate(Ridge(), X, with_qid(Y, QID), cv=CV, params={"groups": QID // 4})
+    assert users.reports["Ridge"].qid.tolist() == result.reports["ridge"].qid.tolist()
+    with pytest.raises(ValueError, match="qid must be passed once"):
+        cross_evaluate(Ridge(), X, Y, qid=QID, params={"qid": QID})
+    with pytest.raises(ValueError, match="every query and group whole; got an iterable of"):
+        cross_evaluate(Ridge(), X, Y, qid=QID, cv=list(CV.split(X, groups=QID)), params={"groups": QID // 4})
+
+
+@pytest.mark.parametrize("ranker", [LGBMRanker(), XGBRanker(), CatBoostRanker(), make_pipeline(LGBMRanker())], ids=type)
+def test_a_bare_ranker_that_gets_no_ids_is_refused_before_anything_is_fitted(ranker):
+    kind = "LGBMRanker" if hasattr(ranker, "steps") else type(ranker).__name__
+    with pytest.raises(
+        TypeError, match=rf"got {kind} as 'bare', which does not\. Pass QueryRanker\({kind}\(\.\.\.\)\)"
+    ):
+        cross_evaluate({"first": NeverFitted(), "bare": ranker}, X, Y, qid=QID)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +255,7 @@ def test_a_model_that_fails_ends_it():
         cross_evaluate(Ridge(alpha=-1), X, Y, qid=QID)
 
 
+@pytest.mark.option("cross_evaluate.verbose")
 def test_progress_is_that_of_joblib(capsys):
     cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV)
     assert capsys.readouterr() == ("", "")

@@ -1,6 +1,7 @@
 import copy
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
 
 from skrank_metrics import (
     QueryKFold,
@@ -27,6 +29,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics._engine import per_query as _engine
+from skrank_metrics.model_selection import scorers as _scorers
 
 NAMES = ("ndcg@10", "map", "mrr", "precision@3")
 
@@ -108,10 +111,18 @@ def test_copies_and_pickles_with_its_requests(duplicate, problem):
 def test_parameters_of_the_metric():
     assert repr(make_ranking_scorer(ndcg_score, k=5, gain="exp2")).startswith("make_scorer(ndcg(gain=exp2)@5,")
     assert repr(make_ranking_scorer("ndcg@10", k=5)).startswith("make_scorer(ndcg@5,")
-    with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a scorer"):
+    with pytest.raises(ValueError, match="average must not be None in a scorer"):
         make_ranking_scorer("ndcg", average=None)
     with pytest.raises(ValueError, match="Did you mean 'exp2'"):
         make_ranking_scorer("ndcg", gain="exp3")
+
+
+@pytest.mark.option("make_ranking_scorer.**params")
+def test_parameters_of_the_metric_change_its_value(problem):
+    X, y, qid = problem
+    for params in ({"k": 2}, {"gain": "exp2"}, {"k": 3, "ties": "worst", "gain": "exp2"}):
+        value = make_ranking_scorer("ndcg", **params)(Given(), X, with_qid(y, qid))
+        assert value == ndcg_score(y, X[:, 0], qid=qid, **params) != ndcg_score(y, X[:, 0], qid=qid)
 
 
 def test_names():
@@ -136,6 +147,23 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     assert Given.calls == 1
     assert count_rankings == [(None, "average")]
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
+
+
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_scorer_of_a_dict_keeps_nothing_longer_than_the_predictions(problem, thread):
+    X, y, qid = problem
+    scorers, predicted = ranking_scorers("ndcg@10", "map"), [np.array(X[:, 0])]
+    score = scorers["map"]._score_func
+    assert score(y, predicted[0], qid=qid) == map_score(y, X[:, 0], qid=qid)
+    kept = _scorers._last.kept
+    assert len(kept) == 4
+    if thread:  # in which the predictions die
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(predicted.clear).result()
+    predicted.clear()
+    assert kept == []
+    assert score(list(y), list(X[:, 0]), qid=list(qid)) == map_score(y, X[:, 0], qid=qid)
+    assert kept == []
 
 
 def test_scorers_of_a_dict_notice_other_data(problem):
@@ -174,6 +202,7 @@ def test_weights_are_decided_on_explicitly(problem):
         assert value == map_score(y[test], X[test, 0], qid=qid[test], sample_weight=weights[test])
 
 
+@pytest.mark.option("make_ranking_scorer.response_method")
 def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
     X, y, qid = problem
     binary = (y > 0).astype(int)
@@ -185,6 +214,27 @@ def test_classifiers_are_ranked_by_scores_not_by_labels(problem):
     assert by_label == map_score(binary, model.predict(X), qid=qid)
 
 
+@pytest.mark.parametrize(
+    ("model", "response"),
+    [
+        (LogisticRegression(), lambda model, X: model.decision_function(X)),
+        (GaussianNB(), lambda model, X: model.predict_proba(X)[:, 1]),
+        (LinearRegression(), lambda model, X: model.predict(X)),
+    ],
+    ids=["decision_function", "predict_proba", "predict"],
+)
+def test_scorers_of_a_dict_take_the_first_response_that_the_model_has(problem, model, response):
+    X, y, qid = problem
+    binary, scorers = (y > 1).astype(int), ranking_scorers(*NAMES)
+    found = cross_validate(model, X, with_qid(binary, qid), scoring=scorers, cv=QueryKFold(2))
+    for fold, (train, test) in enumerate(QueryKFold(2).split(X, groups=qid)):
+        fitted = clone(model).fit(X[train], binary[train])
+        expected = evaluate(binary[test], response(fitted, X[test]), qid=qid[test], metrics=NAMES).mean
+        assert {name: found[f"test_{name}"][fold] for name in NAMES} == expected
+        if not isinstance(model, LinearRegression):
+            assert expected != evaluate(binary[test], fitted.predict(X[test]), qid=qid[test], metrics=NAMES).mean
+
+
 def test_a_score_a_class_is_no_ranking(problem):
     X, y, qid = problem
     with pytest.raises(
@@ -193,7 +243,7 @@ def test_a_score_a_class_is_no_ranking(problem):
         get_ranking_scorer("map")(LogisticRegression(max_iter=1000).fit(X, y), X, with_qid(y, qid))
 
 
-TWO_WAYS = r"qid.*Pass qid=.*with_qid\(y, qid\)"
+TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
 
 
 def test_missing_ids_are_an_error(problem):

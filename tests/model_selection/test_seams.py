@@ -8,9 +8,9 @@ import pytest
 import sklearn
 from lightgbm import LGBMRanker
 from sklearn.ensemble import BaggingRegressor
-from sklearn.feature_selection import RFECV
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -27,6 +27,7 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
+from skrank_metrics._input import query_ids
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
@@ -112,7 +113,8 @@ SORTED = FRAME.sort_index()
 
 
 def search(model, cv, **options):
-    grid = {"alpha" if isinstance(model, Ridge) else "estimator__alpha": [1.0, 1e4]}
+    name = next(name for name in model.get_params() if name.endswith("alpha"))
+    grid = {name: [1.0, 1e4]}
     return GridSearchCV(model, grid, scoring=SCORER, cv=cv, **options)
 
 
@@ -166,6 +168,53 @@ def test_rows_out_of_step_are_an_error(call):
 _DICT = ranking_scorers("ndcg@10", "map")
 
 
+CARRIED = with_qid(LABELS, IDS)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y: search(Ridge(), GroupKFold(4)).fit(X, y, groups=np.asarray(y.index)),
+        lambda X, y: search(QueryRanker(Ridge()), QueryKFold(4)).fit(X, y),
+        lambda X, y: search(make_pipeline(StandardScaler(), QueryRanker(Ridge())), QueryKFold(4)).fit(X, y),
+        lambda X, y: cross_val_score(QueryRanker(Ridge()), X, y, cv=QueryKFold(4)),
+        lambda X, y: SCORER(Ridge().fit(FRAME, LABELS), X, y),
+        lambda X, y: QueryRanker(Ridge()).fit(X, y),
+        lambda X, y: QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS).score(X, y),
+        lambda X, y: cross_evaluate(Ridge(), X, y),
+        lambda X, y: audit_splits(QueryKFold(4), X, y),
+        lambda X, y: query_train_test_split(X, y),
+        lambda X, y: evaluate(y, X[0]),
+        lambda X, y: search_report(fitted_search(), X, y),
+        lambda X, y: make_pipeline(StandardScaler(), QueryRanker(Ridge())).fit(X, y),
+        lambda X, y: make_pipeline(StandardScaler(), QueryRanker(Ridge())).fit(FRAME, CARRIED).score(X, y),
+        lambda X, y: SequentialFeatureSelector(Ridge(), n_features_to_select=1, scoring=SCORER, cv=QueryKFold(3)).fit(
+            X, y
+        ),
+        lambda X, y: routed(lambda: RFECV(Ridge(), scoring=SCORER, cv=QueryKFold(3)).fit(X, y, groups=y.index)),
+        lambda X, y: routed(lambda: BaggingRegressor(QueryRanker(Ridge()), 2, bootstrap=False).fit(X, y, qid=y.index)),
+    ],
+    ids=[
+        "search", "search, QueryRanker", "search, Pipeline", "cross_val_score", "scorer", "fit", "score",
+        "cross_evaluate", "audit_splits", "query_train_test_split", "evaluate", "search_report", "Pipeline.fit",
+        "Pipeline.score",
+        "SequentialFeatureSelector", "RFECV", "Bagging",
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+def test_a_shuffled_frame_beside_labels_that_counted_their_rows_is_an_error(call):
+    y = with_qid(pd.Series(Y), pd.Series(QID))
+    with pytest.raises(
+        ValueError, match=r"must have the same index as (X|arrays\[0\]|y_true); got the same labels in d"
+    ):
+        call(FRAME, y)
+    call(FRAME, y.iloc[ORDER])  # shuffled alike
+    call(FRAME, with_qid(Y[ORDER], QID[ORDER]))
+    call(FRAME.reset_index(drop=True), with_qid(LABELS, IDS).droplevel(1))
+    half = FRAME.index < len(Y) // 2
+    call(FRAME[half], y.iloc[ORDER][half])
+
+
 def test_weights_and_groups_out_of_step_are_errors():
     weights = pd.Series(1.0, index=SORTED.index)
     with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
@@ -176,6 +225,7 @@ def test_weights_and_groups_out_of_step_are_errors():
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cv", "n_jobs"), [(GroupKFold(4), 1), (QueryKFold(4), 1), (QueryKFold(4), 2)])
 @pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
@@ -226,9 +276,12 @@ def message_of(call):
 
 
 CLAIM = re.compile(
-    r"needs the query id of each document.*Without sklearn.set_config\(enable_metadata_routing=True\), scikit-learn's "
-    r"model selection passes groups= to splitters only and qid= to fit only, and RFECV and BaggingRegressor drop the "
-    r"index of y\."
+    r"needs the query id of each document \(qid\), and got none\. Pass ((qid|groups)=<one query id per document>; in "
+    r"scikit-learn's model selection, pass )?with_qid\(y, qid\) as y, or enable metadata routing and pass groups=qid\.$"
+)
+ROUTED = re.compile(
+    r"and got none\. Pass qid=<one query id per document>; in scikit-learn's model selection, pass groups=qid to fit "
+    r"of a search, and params=\{'groups': qid\} to cross_validate and its like\.$"
 )
 
 
@@ -244,6 +297,58 @@ def test_ids_that_do_not_arrive_without_routing_name_the_way_out():
         lambda: BaggingRegressor(QueryRanker(Ridge())).fit(X, y),
     ):
         assert CLAIM.search(message_of(call))
+    for call in (
+        lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, y, groups=USER),  # as it says: y carries the ids
+        lambda: routed(lambda: search(QueryRanker(Ridge()), GroupKFold(4)).fit(X, Y, groups=QID)),
+        lambda: routed(lambda: cross_validate(Ridge(), X, Y, params={"groups": QID}, cv=QueryKFold(3), scoring=SCORER)),
+    ):
+        call()
+    for call in (
+        lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y)),
+        lambda: routed(lambda: QueryRanker(Ridge()).fit(X, Y, qid=QID).score(X, Y)),
+        lambda: routed(lambda: search(Ridge(), KFold(4)).fit(X, Y)),
+    ):
+        assert ROUTED.search(message_of(call))
+    assert message_of(lambda: next(QueryKFold(4).split(X, Y))).startswith(
+        "A query-aware split needs the query id of each document (qid), and got none. Pass groups=<one query id per"
+    )
+    assert message_of(lambda: ndcg_score(Y, X[:, 0])) == (
+        "A 1-D y_true needs the query id of each document (qid), and got none. Pass qid=<one query id per document>, "
+        "or labels that carry the ids: with_qid(y, qid)."
+    )
+    cross_val_score(Ridge(), X, y, scoring=lambda model, X, y: ndcg_score(y, model.predict(X)), cv=QueryKFold(4))
+
+
+@pytest.mark.parametrize(
+    "model", [Ridge(), make_pipeline(StandardScaler(), QueryRanker(Ridge()))], ids=["Ridge", "pipe"]
+)
+def test_an_index_of_x_that_contradicts_that_of_y_is_an_error_in_a_scorer(model):
+    frame, y = pd.DataFrame(X, index=pd.Index(QID, name="qid")), with_qid(Y, QID)
+    other = frame.set_axis(pd.Index(OTHER, name="qid"))
+    assert SCORER(model.fit(frame, y), frame, y) > 0
+    with pytest.raises(ValueError, match="the index level 'qid' of y_true must agree with the index level 'qid' of X"):
+        SCORER(model, other, y)
+    with pytest.raises(ValueError, match="the index level 'qid' of y_true must agree with the index level 'qid' of X"):
+        cross_val_score(model, other, y, cv=GroupKFold(4), groups=QID, scoring=SCORER)
+
+
+def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():
+    fitted = QueryRanker(Ridge()).fit(X, Y, qid=QID)
+
+    class Fitted(QueryRanker):
+        def fit(self, X, y):
+            self.__dict__.update(vars(fitted))
+            return self
+
+    with pytest.raises(TypeError, match=r"QueryRanker\.score needs the query id of each document"):
+        GridSearchCV(Fitted(Ridge()), {"random_state": [0, 1]}, cv=KFold(4)).fit(X, Y)
+
+
+def test_a_score_groups_its_rows_once(monkeypatch):
+    ranker, calls, original = QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS), [], query_ids.group_ids
+    monkeypatch.setattr(query_ids, "group_ids", lambda *args: calls.append(len(args[0])) or original(*args))
+    ranker.score(FRAME, LABELS, qid=IDS)
+    assert calls == [len(Y)]
 
 
 def test_what_the_error_says_of_qid_and_routing_is_so():

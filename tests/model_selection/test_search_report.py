@@ -1,8 +1,11 @@
+import threading
 from dataclasses import FrozenInstanceError, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
+from joblib import parallel_config
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
 from sklearn.base import clone
@@ -16,6 +19,7 @@ from skrank_metrics import (
     CVResultsDisplay,
     QueryKFold,
     QueryRanker,
+    RacingSearchCV,
     compare,
     get_ranking_scorer,
     kendall_tau_distance,
@@ -62,13 +66,13 @@ def test_order_and_folds_are_those_of_the_search(search, found):
 def test_the_best_is_compared_with_each_other_one(found):
     best, second, third = found.candidates
     assert best.pair is None
-    pairs = compare(found.evaluation.reports, "ndcg@10", test="t", correction=None).pairs[:2]
+    # The same signs are drawn for the first two pairs of a comparison of all.
+    pairs = compare(found.evaluation.reports, "ndcg@10", correction=None, random_state=0).pairs[:2]
     for candidate, pair in zip((second, third), pairs, strict=True):
-        assert candidate.pair.difference == pair.difference
-        assert candidate.pair.interval == pair.interval
-        assert candidate.pair.p_value == pytest.approx(pair.p_value, abs=0.02)
-    adjusted = sorted(2 * candidate.pair.p_value for candidate in (second, third))
-    assert min(c.pair.p_adjusted for c in (second, third)) == pytest.approx(min(1, adjusted[0]))
+        for name in ("difference", "interval", "p_value", "wins", "ties", "losses", "effect_size"):
+            assert getattr(candidate.pair, name) == getattr(pair, name)
+    low, high = sorted(pair.p_value for pair in pairs)
+    assert sorted(c.pair.p_adjusted for c in (second, third)) == [min(1, 2 * low), max(min(1, 2 * low), high)], "Holm"
 
 
 def test_reads_well_and_converts(found):
@@ -106,7 +110,7 @@ def test_text_and_frame_show_the_candidates(found):
 
 
 def test_candidates_are_records(found):
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'rank'"):
         found.candidates[0].rank = 2
 
 
@@ -118,6 +122,7 @@ def test_grids_with_different_parameters():
     assert frame["estimator__alpha"].notna().sum() == 2
 
 
+@pytest.mark.option("search_report.n_candidates")
 def test_only_so_many_are_fitted_again(search):
     found = search_report(search[0], search[1], Y, qid=QID, n_candidates=2)
     assert len(found.evaluation.reports) == 2
@@ -126,6 +131,7 @@ def test_only_so_many_are_fitted_again(search):
     assert np.isnan(found.to_frame()["difference"].iloc[2])
 
 
+@pytest.mark.option("search_report.metric", "search_report.qid")
 def test_other_metrics_and_the_one_of_within_noise():
     search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha")).fit(X, with_qid(Y, QID))
     assert search_report(search, X, Y, qid=QID).metric == "map"
@@ -187,10 +193,46 @@ def test_bad_input_is_noticed_before_anything_is_fitted():
     search = ridge_search(scoring=scoring).fit(X, with_qid(Y, QID)).set_params(estimator=QueryRanker(NeverFitted()))
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
         search_report(search, X, Y, qid=QID, metric="recall(average=micro)@3")
-    with pytest.raises(TypeError, match="random_state must be an int >= 0"):
+    with pytest.raises(TypeError, match="random_state must be an int from 0"):
         search_report(search, X, Y, qid=QID, random_state="seed")
     with pytest.raises(AssertionError, match="fitted"):
         search_report(search, X, Y, qid=QID)
+
+
+class InThread(Ridge):
+    """Notes the thread that it is fitted in."""
+
+    threads: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.threads.append(threading.get_ident())
+        return super().fit(X, y)
+
+
+@pytest.mark.option("search_report.n_jobs", "search_report.verbose")
+def test_jobs_and_progress_are_those_of_joblib(capsys):
+    search = GridSearchCV(QueryRanker(InThread()), GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    search.fit(X, with_qid(Y, QID))
+    for n_jobs, verbose in ((None, 0), (1, 0), (2, 10)):
+        InThread.threads.clear()
+        with parallel_config("threading"):
+            found = search_report(search, X, Y, qid=QID, n_jobs=n_jobs, verbose=verbose)
+        assert found.changed == 0
+        assert len(InThread.threads) == 3 * 3  # candidates and folds
+        assert (threading.get_ident() not in InThread.threads) == (n_jobs == 2)
+        assert ("9 out of   9" in capsys.readouterr().err) == (verbose == 10)
+
+
+@pytest.mark.option("search_report.random_state")
+def test_the_random_state_draws_the_signs_of_the_permutation_test():
+    search = ridge_search().set_params(param_grid={"estimator__alpha": [1.0, 300.0]}).fit(X, with_qid(Y, QID))
+
+    def p_value(random_state):
+        return search_report(search, X, Y, qid=QID, random_state=random_state).candidates[1].pair.p_value
+
+    assert 0.001 < p_value(0) < 0.999
+    assert p_value(0) == p_value(0) != p_value(1)
+    assert p_value(np.random.default_rng(5)) == p_value(np.random.default_rng(5)) != p_value(np.random.default_rng(6))
 
 
 def test_folds_that_are_used_up():
@@ -347,6 +389,7 @@ def fitted_with(name):
 
 @pytest.mark.parametrize("of_fit", [False, True])
 @pytest.mark.parametrize("name", ["sample_weight", "importance"])
+@pytest.mark.option("search_report.params")
 def test_candidates_are_compared_with_the_weights_that_the_scorer_requests(name, of_fit):
     asked = True if name == "sample_weight" else name
     params = {"groups": QID, name: WEIGHTS}
@@ -394,3 +437,26 @@ def test_scorers_of_one_search_may_score_in_different_ways():
             assert c.mean[metric] == search.cv_results_[f"mean_test_{metric}"][c.index]
         shared = {"by score": {"ndcg@10", "map"}, "map": {"ndcg@10", "map"}}.get(metric, {"ndcg@10"})
         assert set(next(iter(found.evaluation.reports.values())).mean) == shared
+
+
+def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
+    X, y, qid = make_ranking(150, random_state=0)
+    grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
+    search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=None).fit(X, with_qid(y, qid))
+    found = search_report(search, X, y, qid=qid)
+    assert [c.params["estimator__alpha"] for c in found.candidates] == [1e9, 1e12, 1.0]
+    assert [c.verdict for c in found.candidates] == ["best", "no", "behind after fold 3"]
+    assert [bool(c.pair) for c in found.candidates] == [False, True, False]
+    assert len(found.evaluation.reports) == 2
+    assert found.changed == pytest.approx(0, abs=1e-12)
+    assert "1 candidate left the race before the last fold" in " ".join(str(found).split())
+
+
+def test_a_race_that_one_candidate_finishes():
+    X, y, qid = make_ranking(150, random_state=0)
+    search = ridge_search(RacingSearchCV).set_params(param_grid={"estimator__alpha": [1.0, 1e9]})
+    found = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
+    assert [c.verdict for c in found.candidates] == ["best", "behind after fold 1"]
+    assert "lead of the best" not in str(found)
+    assert np.isnan(found.to_frame()["difference"]).all()
+    assert list(found.evaluation.reports) == ["1: alpha=1000000000.0"]

@@ -1,12 +1,14 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import QueryRanker, qid_from_sizes
+from skrank_metrics import QueryRanker, qid_from_sizes, with_qid
 
 
+@pytest.mark.option("qid_from_sizes.first")
 def test_ids_of_sizes_number_on():
     np.testing.assert_array_equal(qid_from_sizes([2, 1, 3]), [0, 0, 1, 2, 2, 2])
     np.testing.assert_array_equal(qid_from_sizes((1, 2), first=3), [3, 4, 4])
@@ -43,3 +45,15 @@ def test_train_and_test_that_number_on_share_no_ids():
 def test_bad_sizes(sizes, first, error, message):
     with pytest.raises(error, match=message):
         qid_from_sizes(sizes, first=first)
+
+
+@pytest.mark.parametrize(
+    "container", [pd.Categorical, pd.CategoricalIndex, lambda ids: pd.Series(ids, dtype="category")]
+)
+def test_categories_stay_categories(container):
+    y = with_qid([1, 0, 2], container(["b", "a", "b"]))
+    assert isinstance(y.index, pd.CategoricalIndex)
+    assert y.index.name == "qid"
+    assert y.index.tolist() == ["b", "a", "b"]
+    labelled = with_qid(pd.Series([1, 0, 2], index=["x", "y", "z"]), pd.Categorical(["b", "a", "b"]))
+    assert isinstance(labelled.index.get_level_values("qid"), pd.CategoricalIndex)

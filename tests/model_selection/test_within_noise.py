@@ -57,12 +57,14 @@ def test_plain_t_would_reject_more():
     assert by_hand(results(worse, best)) == 0
 
 
+@pytest.mark.option("within_noise.level", "within_noise.test_ratio")
 def test_other_levels_and_ratios():
     found = results(*behind(0.1))
     assert by_hand(found, level=0.2) == 1
     assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
 
+@pytest.mark.option("within_noise.prefer")
 def test_directions_functions_and_ties_of_preference():
     params = [{"depth": 3, "rate": 0.1}, {"depth": 2, "rate": 0.1}, {"depth": 2, "rate": 0.3}]
     found = results([0.8, 0.7, 0.9], [0.81, 0.7, 0.89], [0.8, 0.7, 0.89], params=params)
@@ -71,10 +73,25 @@ def test_directions_functions_and_ties_of_preference():
     assert by_hand(found, prefer=lambda p: (p["depth"], -p["rate"])) == 2
 
 
+@pytest.mark.option("within_noise.metric")
+def test_the_metric_is_the_one_whose_folds_are_compared():
+    near, far = [0.5, 0.6, 0.7], [0.1, 0.2, 0.1]
+    found = results(far, near, metric="map") | results([0.6, 0.5, 0.7], near, metric="mrr")
+    assert by_hand(found, metric="map") == 1, "the smaller one is worse in every fold"
+    assert by_hand(found, metric="mrr") == 0, "the smaller one is as good on average"
+
+
 def test_failed_candidates_are_not_chosen():
     assert by_hand(results([np.nan, 0.8], [0.7, 0.8], [0.71, 0.8])) == 1
     with pytest.raises(ValueError, match="within_noise needs a candidate with a score in all folds; got none"):
         by_hand(results([np.nan, 0.8], [0.7, np.nan]))
+
+
+def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
+    found = results([0.9, 0.91], [0.7, 0.71], [0.7, 0.72], [0.9, 0.9])
+    assert by_hand(found | {"iter": np.array([0, 0, 1, 0])}) == 2
+    assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
+    assert by_hand(found) == 0
 
 
 def test_equal_candidates_and_constant_distances():
@@ -141,10 +158,12 @@ def test_in_a_search_with_several_scorers():
         QueryRanker(Ridge()), grid, scoring=ranking_scorers("map", "ndcg@10"), refit=refit, cv=QueryKFold(5)
     )
     search = clone(pickle.loads(pickle.dumps(search))).fit(X, with_qid(Y, QID))
-    folds = np.array([search.cv_results_[f"split{i}_test_ndcg@10"] for i in range(5)])
-    ahead = folds[:, folds.mean(axis=0).argmax()] - folds[:, search.best_index_]
-    p = stats.t.sf(ahead.mean() / np.sqrt((1 / 5 + 1 / 4) * max(ahead.var(ddof=1), 1e-300)), 4)
-    assert p > 0.05
+    # By hand with the ratio of five folds; at the level 0.999, only what equals the best is kept.
+    chosen, strict = (
+        within_noise("ndcg@10", prefer="-estimator__alpha", level=level, test_ratio=1 / 4)(search.cv_results_)
+        for level in (0.05, 0.999)
+    )
+    assert search.best_index_ == chosen != strict
     assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
 
 

@@ -1,6 +1,7 @@
 """Metrics inside the boosters, against the numbers of this package on the same rows."""
 
 import pickle
+from types import SimpleNamespace
 
 import lightgbm
 import numpy as np
@@ -9,6 +10,7 @@ import xgboost
 from catboost import CatBoostRanker, Pool
 from catboost.utils import eval_metric
 from lightgbm import LGBMRanker
+from support.rankers import RecordedLGBMRanker
 from xgboost import XGBRanker
 
 from skrank_metrics import (
@@ -72,9 +74,10 @@ def test_lightgbm_train_and_ranker_give_the_score_of_the_same_rows(name, weighte
 
 def test_the_number_to_stop_early_by_is_that_of_the_scorer(halves):
     X, y, qid, _ = (np.concatenate(parts) for parts in zip(*halves, strict=True))
-    model = LGBMRanker(n_estimators=50, verbose=-1, n_jobs=1)
+    X = np.column_stack([np.arange(len(X)), X])  # the first column tells which rows were held out
+    model = RecordedLGBMRanker(n_estimators=50, verbose=-1, n_jobs=1)
     ranker = QueryRanker(model, validation_fraction=0.3, early_stopping_rounds=5, random_state=0).fit(X, y, qid=qid)
-    held = np.isin(qid, np.random.RandomState(0).permutation(60)[:18])
+    held = np.isin(X[:, 0], ranker.estimator_.validation_rows)
     scorer = make_ranking_scorer("ndcg@10")
     bare = scorer(ranker.estimator_, X[held], with_qid(y[held], qid[held]))
     assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(bare, abs=1e-9)
@@ -172,6 +175,28 @@ def test_no_builtin_name_of_parameters_that_names_cannot_hold():
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
 
+@pytest.mark.option("lightgbm_metric.**params", "xgboost_metric.**params", "builtin_metric.**params")
+def test_parameters_are_those_of_the_metric():
+    # Labels 1 and 3 of one query, in the wrong order; the discounts are log2(2) and log2(3).
+    labels, scores, discount = [1, 3], np.array([2.0, 1.0]), np.log2(3)
+    dmatrix = SimpleNamespace(
+        get_label=lambda: np.array(labels),
+        get_weight=lambda: np.array([]),
+        get_uint_info=lambda name: np.array([0, 2]),
+    )
+    for params, expected in (
+        ({}, (1 + 3 / discount) / (3 + 1 / discount)),
+        ({"gain": "exp2"}, (1 + 7 / discount) / (7 + 1 / discount)),
+        ({"k": 1}, 1 / 3),
+        ({"k": 1, "gain": "exp2"}, 1 / 7),
+    ):
+        assert lightgbm_metric("ndcg", **params)(labels, scores, None, [2])[1] == pytest.approx(expected, rel=1e-12)
+        assert xgboost_metric("ndcg", **params)(scores, dmatrix)[1] == pytest.approx(expected, rel=1e-12)
+    assert builtin_metric("ndcg", "catboost") == "NDCG:type=Base"
+    assert builtin_metric("ndcg", "catboost", k=3, gain="exp2") == "NDCG:top=3;type=Exp"
+    assert builtin_metric("map", "xgboost", k=7) == "map@7"
+
+
 def test_direction_convention_name_and_pickle():
     rows = [1, 0, 2], [1.0, 2.0, 3.0], None, [2, 1]
     assert lightgbm_metric(kendall_tau_distance)(*rows) == ("kendall_tau_distance", 0.5, False)
@@ -185,7 +210,7 @@ def test_direction_convention_name_and_pickle():
 def test_what_is_wrong_is_said(halves):
     (X, y, qid, _), _ = halves
     for make in (lightgbm_metric, xgboost_metric):
-        with pytest.raises(ValueError, match="average must be 'macro' or 'micro' in a booster"):
+        with pytest.raises(ValueError, match="average must not be None in a booster"):
             make("ndcg", average=None)
         with pytest.raises(ValueError, match=r"Unknown metric 'ndgc'. Did you mean 'ndcg'"):
             make("ndgc")

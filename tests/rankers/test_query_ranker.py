@@ -1,13 +1,12 @@
 import pickle
 
-import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from catboost import CatBoostError, CatBoostRanker, Pool
+from catboost import CatBoostError
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
 from sklearn.base import clone
@@ -22,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from support.by_hand import fit as fit_by_hand
+from support.rankers import RANKERS, of_name
 from xgboost import XGBRanker
 
 from skrank_metrics import (
@@ -29,18 +29,11 @@ from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     _sklearn_internals,
-    get_metric,
-    lightgbm_metric,
     ndcg_score,
     ranking_scorers,
     with_qid,
 )
 
-RANKERS = [
-    LGBMRanker(n_estimators=10, min_child_samples=2, verbose=-1, n_jobs=1, random_state=0),
-    XGBRanker(n_estimators=10, n_jobs=1, random_state=0),
-    CatBoostRanker(iterations=10, verbose=False, allow_writing_files=False, thread_count=1, random_seed=0),
-]
 MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
 GRIDS = [
     {"num_leaves": [3, 7]},
@@ -50,24 +43,6 @@ GRIDS = [
     {"C": [1e-3, 9]},
     {"max_depth": [2, 3]},
 ]
-of_name = {"ids": lambda model: type(model).__name__}
-
-
-@pytest.fixture(scope="module")
-def problem():
-    """30 queries in order, with labels that the first feature tells something of."""
-    rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(30), rng.integers(3, 20, 30))
-    X = rng.normal(size=(len(qid), 4))
-    return X, np.clip(np.round(X[:, 0] + rng.normal(scale=0.7, size=len(qid))), 0, 3).astype(int), qid
-
-
-@pytest.fixture(scope="module")
-def shuffled(problem):
-    """The same rows in random order, with strings for ids."""
-    X, y, qid = problem
-    order = np.random.default_rng(1).permutation(len(qid))
-    return X[order], y[order], np.char.mod("q%02d", qid)[order]
 
 
 def pa_table(X):
@@ -76,6 +51,7 @@ def pa_table(X):
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.option("QueryRanker.fit.sample_weight")
 def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
@@ -88,6 +64,7 @@ def test_a_ranker_gets_what_it_asks_for(model, weighted, problem):
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.option("QueryRanker.fit.qid", "QueryRanker.fit.groups")
 def test_rows_may_be_interleaved_and_ids_strings(model, shuffled):
     X, y, qid = shuffled
     first_appearance = {name: number for number, name in enumerate(dict.fromkeys(qid))}
@@ -119,7 +96,8 @@ def test_a_pipeline_that_ends_in_a_ranker_belongs_outside(problem):
     with pytest.raises(TypeError, match=r"Put QueryRanker\(ranker\) at the end of the Pipeline"):
         QueryRanker(make_pipeline(StandardScaler(), RANKERS[0])).fit(X, y, qid=qid)
     model = QueryRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, y, qid=qid)
-    assert model.score(X, y, qid=qid) > 0.5
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_allclose(model.predict(X), Ridge().fit(scaled, y).predict(scaled), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -135,12 +113,26 @@ def test_rows_in_any_container(container, shuffled):
 
 
 @pytest.mark.parametrize("model", MODELS, **of_name)
+@pytest.mark.option("QueryRanker.score.qid", "QueryRanker.score.groups")
 def test_scores_are_ndcg_at_10(model, shuffled):
     X, y, qid = shuffled
     ranker = QueryRanker(model).fit(X, y, qid=qid)
     expected = ndcg_score(y, ranker.predict(X), qid=qid, k=10)
     assert ranker.score(X, y, qid=qid) == ranker.score(X, y, groups=qid) == expected
     assert ranker.score(X, with_qid(y, qid)) == expected > ndcg_score(y, np.zeros(len(y)), qid=qid, k=10)
+
+
+@pytest.mark.option("QueryRanker.score.sample_weight")
+def test_weights_of_a_score_weight_its_queries(problem):
+    X, y, qid = problem
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    values = ndcg_score(y, ranker.predict(X), qid=qid, k=10, average=None)
+    weights = 1.0 + np.arange(30) % 4
+    expected = (weights * values).sum() / weights.sum()
+    assert ranker.score(X, y, qid=qid, sample_weight=weights[qid]) == pytest.approx(expected, rel=1e-12)
+    assert expected != pytest.approx(values.mean(), rel=1e-3)
+    only = ranker.score(X, y, qid=qid, sample_weight=(qid == 7).astype(float))
+    assert only == pytest.approx(values[7], rel=1e-12)
 
 
 @pytest.mark.slow
@@ -156,7 +148,10 @@ def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
         error_score="raise",
     )
     off = search.fit(X, with_qid(y, qid)).cv_results_
-    assert search.score(X, with_qid(y, qid)) > 0.5
+    best = search.best_params_[f"queryranker__estimator__{next(iter(grid))}"]
+    scaled = StandardScaler().fit_transform(X)
+    refitted = QueryRanker(clone(model).set_params(**{next(iter(grid)): best})).fit(scaled, y, qid=qid)
+    assert search.score(X, with_qid(y, qid)) == refitted.score(scaled, y, qid=qid)
     with sklearn.config_context(enable_metadata_routing=True):
         on = clone(search).set_params(n_jobs=2).fit(X, y, groups=qid).cv_results_
     for metric in ("ndcg@10", "map"):
@@ -213,7 +208,12 @@ def test_frames_reach_the_estimator_as_frames(shuffled):
     scale = ColumnTransformer([("scale", StandardScaler(), ["a", "b"])], remainder="passthrough")
     model = make_pipeline(scale.set_output(transform="pandas"), QueryRanker(Ridge()))
     values = cross_val_score(model, frame, with_qid(y, qid), cv=QueryKFold(3), error_score="raise")
-    assert (values > 0.5).all()
+    for value, (train, test) in zip(values, QueryKFold(3).split(X, qid=qid), strict=True):
+        mean, std = X[train].mean(axis=0), X[train].std(axis=0)
+        mean[2:], std[2:] = 0, 1  # only a and b are scaled
+        ridge = Ridge().fit((X[train] - mean) / std, y[train])
+        expected = ndcg_score(y[test], ridge.predict((X[test] - mean) / std), qid=qid[test], k=10)
+        assert value == pytest.approx(expected, abs=1e-12)
     ranker = QueryRanker(Ridge()).fit(frame, y, qid=qid)
     assert ranker.feature_names_in_.tolist() == list("abcd")
     assert ranker.n_features_in_ == 4
@@ -230,10 +230,54 @@ def test_missing_ids(problem):
     X, y, qid = problem
     with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
         QueryRanker(Ridge()).fit(X, y)
-    with pytest.raises(TypeError, match=r"Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(TypeError, match=r"QueryRanker.score needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
         QueryRanker(Ridge()).fit(X, y, qid=qid).score(X, y)
     with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass qid=.*with_qid\(y, qid\)"):
         cross_val_score(QueryRanker(Ridge()), X, y)
+
+
+CLASS = r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)\."
+
+
+def test_a_class_is_no_estimator(problem):
+    X, y, qid = problem
+    ranker = QueryRanker(LGBMRanker)
+    assert "LGBMRanker" in repr(ranker)
+    with pytest.raises(TypeError, match=CLASS):
+        ranker.fit(X, y, qid=qid)
+    with pytest.raises(TypeError, match=CLASS):
+        GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
+    for other in ("LGBMRanker", None, 7):
+        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params; got"):
+            QueryRanker(other).fit(X, y, qid=qid)
+
+
+@pytest.mark.option("QueryRanker.fit.**refused")
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        ("eval_set", "got eval_set. To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("eval_group", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("early_stopping_rounds", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
+        ("group", r"got group. Pass query ids; qid_from_sizes\(group\) makes them from group sizes"),
+        ("quid", "got quid. Did you mean 'qid'"),
+        ("callbacks", "must get nothing but X, y, qid, groups and sample_weight; got callbacks."),
+    ],
+)
+def test_further_parameters_of_fit_name_the_way_out(further, message, problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(RANKERS[0]).fit(X, y, qid=qid, **{further: [1]})
+    with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
+        cross_val_score(QueryRanker(RANKERS[0]), X, with_qid(y, qid), params={further: 1})
+
+
+@pytest.mark.parametrize(("seed", "error"), [("a", TypeError), (1.5, TypeError), (True, TypeError), (-1, ValueError)])
+def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem):
+    X, y, qid = problem
+    for options in ({}, {"validation_fraction": 0.2, "early_stopping_rounds": 2}):
+        with pytest.raises(error, match=r"random_state must be an int from 0 to 2\*\*32 - 1, .*; got"):
+            QueryRanker(RANKERS[0], random_state=seed, **options).fit(X, y, qid=qid)
 
 
 @pytest.mark.parametrize(
@@ -273,122 +317,6 @@ def test_weights_for_an_estimator_that_takes_none(problem):
 def test_not_fitted(problem):
     with pytest.raises(sklearn.exceptions.NotFittedError, match="QueryRanker"):
         QueryRanker(Ridge()).predict(problem[0])
-
-
-BEST = "best_iteration_"
-
-
-def stopping(model, **params):
-    """Stops within 200 rounds, on a quarter of the queries."""
-    rounds = {"iterations": 200} if isinstance(model, CatBoostRanker) else {"n_estimators": 200}
-    params = {"validation_fraction": 0.25, "early_stopping_rounds": 5, "random_state": 0} | params
-    return QueryRanker(clone(model).set_params(**rounds), **params)
-
-
-def stopped_by_hand(model, X, y, qid, weights):
-    """What a user would write with the interface of each booster; rows are sorted by query."""
-    held = np.isin(qid, np.random.RandomState(0).permutation(30)[:8])
-    (X, Xv), (y, yv), (q, qv) = ((part[~held], part[held]) for part in (X, y, qid))
-    (w, wv), sizes = (weights[~held], weights[held]), lambda ids: np.unique(ids, return_counts=True)
-    model = stopping(model).estimator
-    if isinstance(model, LGBMRanker):
-        data = lightgbm.Dataset(X, y, group=sizes(q)[1], weight=w)
-        valid = lightgbm.Dataset(Xv, yv, group=sizes(qv)[1], weight=wv, reference=data)
-        params = {"objective": "lambdarank", "metric": "None", "min_child_samples": 2, "verbose": -1, "num_threads": 1}
-        stop, metric = lightgbm.early_stopping(5, verbose=False), lightgbm_metric("ndcg@10")
-        found = lightgbm.train(
-            params | {"random_state": 0}, data, 200, valid_sets=[valid], feval=metric, callbacks=[stop]
-        )
-        return found, found.best_iteration
-    if isinstance(model, XGBRanker):
-        first, first_v = (np.unique(ids, return_index=True)[1] for ids in (q, qv))
-        model.set_params(early_stopping_rounds=5, eval_metric="ndcg@10")
-        weighted = {"sample_weight": w[first], "sample_weight_eval_set": [wv[first_v]]}
-        model.fit(X, y, qid=q, eval_set=[(Xv, yv)], eval_qid=[qv], verbose=False, **weighted)
-        return model, model.best_iteration + 1
-    model.set_params(eval_metric="NDCG:top=10;type=Base")
-    valid = Pool(Xv, yv, group_id=qv, group_weight=wv)
-    model.fit(X, y, group_id=q, group_weight=w, eval_set=valid, early_stopping_rounds=5)
-    return model, model.best_iteration_ + 1
-
-
-@pytest.mark.parametrize("model", RANKERS, **of_name)
-def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, problem):
-    X, y, qid = problem
-    weights = np.where(qid % 3 == 0, 4.0, 0.5)
-    expected, rounds = stopped_by_hand(model, X, y, qid, weights)
-    ranker = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
-    assert ranker.best_iteration_ == rounds < 195
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
-    unweighted = stopping(model).fit(X, y, qid=qid)
-    assert (unweighted.predict(X) != ranker.predict(X)).any()
-    assert not hasattr(ranker.set_params(validation_fraction=None, early_stopping_rounds=None).fit(X, y, qid=qid), BEST)
-
-
-@pytest.mark.parametrize("model", RANKERS, **of_name)
-def test_early_stopping_in_a_search_and_with_shuffled_rows(model, shuffled):
-    X, y, qid = shuffled
-    pipe = make_pipeline(StandardScaler(), stopping(model))
-    grid = {"queryranker__early_stopping_rounds": [1, 10]}
-    search = GridSearchCV(pipe, grid, scoring=ranking_scorers("ndcg@10"), refit="ndcg@10", cv=QueryKFold(3))
-    search.fit(X, with_qid(y, qid))
-    assert 1 <= search.best_estimator_[-1].best_iteration_ <= 200
-    assert np.isfinite(search.cv_results_["mean_test_ndcg@10"]).all()
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    ranker = stopping(model).fit(frame, y, qid=qid)
-    np.testing.assert_array_equal(ranker.predict(frame), stopping(model).fit(X, y, qid=qid).predict(X))
-    assert len(ranker.queries_) == 30
-
-
-@pytest.mark.parametrize(
-    ("model", "metric", "name"),
-    [
-        (RANKERS[0], {"metric": "map"}, "map@3"),
-        (RANKERS[1], {"eval_metric": "map@3"}, "map@3"),
-        (RANKERS[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3"),
-    ],
-    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
-)
-def test_the_metric_that_the_booster_names_is_watched(model, metric, name, problem):
-    X, y, qid = problem
-    fitted = stopping(model).set_params(**{f"estimator__{key}": value for key, value in metric.items()})
-    booster = fitted.fit(X, (y > 1).astype(int), qid=qid).estimator_
-    results = {"LGBMRanker": "evals_result_", "XGBRanker": "evals_result", "CatBoostRanker": "get_evals_result"}
-    found = getattr(booster, results[type(booster).__name__])
-    found = found() if callable(found) else found
-    assert name in {key for part in found.values() for key in part}
-
-
-def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
-    X, y, qid = problem
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(y > 1, "good", "bad"))
-    ranker = stopping(clone(RANKERS[2]).set_params(cat_features=("word",))).fit(frame, y, qid=qid)
-    assert ranker.best_iteration_ >= 1
-
-
-@pytest.mark.parametrize(
-    ("params", "error", "message"),
-    [
-        (
-            {"early_stopping_rounds": None},
-            ValueError,
-            "must be given together, or neither; got validation_fraction=0.25",
-        ),
-        ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
-        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 1.0"),
-        ({"validation_fraction": 0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 0"),
-        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number in \\(0, 1\\); got '0.1'"),
-        ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
-        ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
-        ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
-        ({"validation_fraction": 0.01}, ValueError, "got 0 of 30 queries for validation.*Fit on more queries"),
-        ({"validation_fraction": 0.99}, ValueError, "got 30 of 30 queries for validation"),
-    ],
-)
-def test_early_stopping_that_cannot_be(params, error, message, problem):
-    X, y, qid = problem
-    with pytest.raises(error, match=message):
-        stopping(RANKERS[0]).set_params(**params).fit(X, y, qid=qid)
 
 
 def scored_by(model, X, y, qid, scorer):
@@ -431,7 +359,8 @@ def test_predictions_that_are_not_a_rankers_own_are_not_judged(shuffled):
     scorer = ranking_scorers("ndcg@10")["ndcg@10"]
     train = qid < "q20"
     model = TransformedTargetRegressor(QueryRanker(Ridge()), check_inverse=False)
-    assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) > 0.5
+    expected = ndcg_score(y, Ridge().fit(X[train], y[train]).predict(X), qid=qid, k=10)
+    assert scorer(model.fit(X[train], y[train], qid=qid[train]), X, with_qid(y, qid)) == pytest.approx(expected)
     fitted = QueryRanker(Ridge()).fit(X[train], y[train], qid=qid[train])
     before = len(_sklearn_internals._known)
     assert len(fitted.predict(X)) == len(X)
@@ -459,34 +388,6 @@ def test_a_fold_of_a_single_label_does_not_spoil_a_search(problem):
     found = cross_val_score(model, X, with_qid(binary, qid), cv=PredefinedQuerySplit(np.where(qid < 20, 0, 1)))
     assert np.isfinite(found).all()
     assert found[1] == ndcg_score(binary[qid >= 20], np.zeros((qid >= 20).sum()), qid=qid[qid >= 20], k=10)
-
-
-@pytest.mark.parametrize("metric", [None, "ndcg"])
-def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(metric, problem):
-    X, y, qid = problem
-    weights = np.random.default_rng(0).integers(1, 9, len(y)) / 4
-    model = stopping(RANKERS[0]).set_params(estimator__metric=metric)
-    found = model.fit(X, y, qid=qid, sample_weight=weights).estimator_
-    # LightGBM's own: a query weighs as much as its documents do on average.
-    held = np.isin(qid, np.random.RandomState(0).permutation(30)[:8])
-    of_query = np.array([weights[qid == query].mean() for query in qid])
-    predicted = found.predict(X[held])
-    if metric is None:
-        expected = ndcg_score(y[held], predicted, qid=qid[held], k=10, sample_weight=of_query[held])
-        assert found.best_score_["valid_0"]["ndcg@10"] == pytest.approx(expected, rel=1e-6)
-    else:
-        by_lightgbm = get_metric("ndcg@5", convention="lightgbm")
-        expected = by_lightgbm(y[held], predicted, qid=qid[held], sample_weight=of_query[held])
-        assert found.best_score_["valid_0"]["ndcg@5"] == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_random_state_may_be_a_generator(problem):
-    X, y, qid = problem
-    drawn = np.random.default_rng(7).permutation(30)[:8]  # a quarter of 30 queries, rounded
-    ranker = stopping(RANKERS[0], random_state=np.random.default_rng(7)).fit(X, y, qid=qid)
-    held = np.isin(qid, drawn)
-    expected = ndcg_score(y[held], ranker.predict(X[held]), qid=qid[held], k=10)
-    assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(expected, rel=1e-12)
 
 
 COLUMNS = {

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import Ridge
+from support.ranks import report_of_ranks
 
 from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
 from skrank_metrics.datasets import make_ranking
@@ -77,16 +78,22 @@ def test_swapped_reports_swap_all(reports):
     one = compare([reports["first"], reports["noise"]], test="t").pairs[0]
     two = compare([reports["noise"], reports["first"]], test="t").pairs[0]
     assert (two.difference, two.wins, two.ties, two.losses) == (-one.difference, one.losses, one.ties, one.wins)
+    assert two.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    assert two.effect_size == pytest.approx(-one.effect_size)
     assert two.p_value == one.p_value
 
 
 def test_of_a_distance_the_smaller_wins():
     metrics = [kendall_tau_distance, "neg_kendall_tau_distance"]
-    reports = [report(feature, metrics=metrics) for feature in (0, 9)]
-    distance, negative = (compare(reports, name, test="t").pairs[0] for name in reports[0].mean)
-    assert distance.difference == -negative.difference < 0
-    assert (distance.wins, distance.losses) == (negative.wins, negative.losses)
-    assert distance.wins > distance.losses
+    # A relevant document at rank r has r - 1 inversions: the differences are -1, -3, 2 and 0.
+    reports = [report_of_ranks(ranks, metrics=metrics) for ranks in ([1, 1, 3, 2], [2, 4, 1, 2])]
+    for name, sign in (("kendall_tau_distance", 1), ("neg_kendall_tau_distance", -1)):
+        comparison = compare(reports, name)
+        (pair,) = comparison.pairs
+        assert (pair.differences * sign).tolist() == [-1, -3, 2, 0]
+        assert pair.difference * sign == -1 / 2
+        assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
+        assert comparison.greater_is_better == (sign < 0)
 
 
 def test_queries_without_a_value_are_left_out():
@@ -117,12 +124,9 @@ def test_queries_with_ids_of_other_types_have_none_in_common(reports):
         compare([reports["first"], other], align="intersection")
 
 
-def test_weights_weight_the_differences():
+def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():
     weights = np.random.default_rng(0).uniform(1, 9, 60)[QID]
     one, other = (report(feature, sample_weight=weights) for feature in (0, 1))
-    (pair,) = compare([one, other], random_state=0).pairs
-    assert pair.difference == pytest.approx(one.mean["ndcg@10"] - other.mean["ndcg@10"])
-    assert pair.interval[0] < pair.difference < pair.interval[1]
     with pytest.raises(ValueError, match="test must be 'permutation' for reports with weights; got 't'"):
         compare([one, other], test="t")
     with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
@@ -130,6 +134,43 @@ def test_weights_weight_the_differences():
     equal = [report(feature, sample_weight=np.ones(len(QID))) for feature in (0, 1)]
     p_values = [compare(two, random_state=3).pairs[0].p_value for two in (equal, [report(0), report(1)])]
     assert p_values[0] == p_values[1]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e308])
+def test_only_ratios_of_weights_count(size):
+    weights = np.repeat([1.0, 0.5, 0, 0.25, 1, 1, 1, 1], 2)
+    pairs = []
+    for scale in (1, size):
+        options = {"qid": np.repeat(range(8), 2), "metrics": "mrr", "sample_weight": scale * weights}
+        first, second = (evaluate([1, 0] * 8, scores, **options) for scores in ([2, 1] * 8, [1, 2] * 6 + [2, 1] * 2))
+        comparison = compare([first, second], "mrr")
+        assert "Weighted by sample_weight, 1 query with weight 0." in str(comparison).splitlines()
+        pairs += comparison.pairs
+    # Five of seven queries differ, so 2 of 2^5 signs are as extreme.
+    assert [pair.p_value for pair in pairs] == [2 / 2**5] * 2
+    assert pairs[1].difference == pytest.approx((1 + 0.5 + 0.25 + 1 + 1) / 2 / 5.75)
+    assert pairs[1].interval == pytest.approx(pairs[0].interval)
+
+
+def test_a_p_value_at_the_level_is_significant_whatever_1_minus_the_confidence_rounds_to():
+    labels, qid = [1, 0] * 20, np.repeat(range(20), 2)
+    first, second = (evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 20, [1, 2] * 20))
+    comparison = compare([first, second], "mrr", confidence=0.9, n_resamples=9, random_state=0)
+    assert comparison.pairs[0].p_value == 1 / 10 > 1 - 0.9
+    assert len(comparison.significant()) == 1
+
+
+def test_says_if_no_difference_could_be_significant(reports):
+    labels, qid = [1, 0] * 5, np.repeat(range(5), 2)
+    few = [evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 5, [1, 2] * 5)]
+    sentence = "No difference could be significant: p is at least {}. Pass {}."
+    for test in ("permutation", "wilcoxon"):  # 2 of the 2^5 signs
+        text = " ".join(str(compare(few, "mrr", test=test)).split())
+        assert sentence.format("0.0625", "reports of more queries") in text
+    text = " ".join(str(compare(reports, "mrr", n_resamples=49)).split())
+    assert sentence.format("0.0600 for 3 pairs", "a larger n_resamples") in text  # 3 times 1/50
+    for options in ({"n_resamples": 59}, {"n_resamples": 19, "correction": "bh"}, {"test": "t"}):
+        assert "could be" not in str(compare(reports, "mrr", **options))
 
 
 def test_one_query_has_no_interval_and_no_verdict():
@@ -169,7 +210,7 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"align": "union"}, ValueError, "align must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1; got 0"),
-        ({"random_state": "seed"}, TypeError, "random_state must be an int >= 0"),
+        ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
     ],
 )
 def test_bad_input(change, error, message):
@@ -210,7 +251,7 @@ def test_reads_well_and_converts(reports):
     comparison = compare(reports, test="t", random_state=0)
     text = str(comparison)
     assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second\n")
-    assert text.endswith("Significantly different at 0.05: first and noise, second and noise.")
+    assert "\nSignificantly different at 0.05: first and noise, second and noise.\nQueries needed" in text
     assert [pair.second for pair in comparison.significant()] == ["noise", "noise"]
     assert "first - noise" in comparison._repr_html_()
     frame = comparison.to_frame()
@@ -234,11 +275,6 @@ def test_text_and_frame_show_the_attributes(reports):
     for name in set(frame) - {"low", "high"}:
         assert frame[name].tolist() == [getattr(pair, name) for pair in comparison.pairs]
     assert list(zip(frame["low"], frame["high"], strict=True)) == [pair.interval for pair in comparison.pairs]
-
-
-@pytest.mark.parametrize("random_state", [0, np.random.RandomState(0), np.random.default_rng(0), None])
-def test_sources_of_random_numbers(reports, random_state):
-    assert 0 < compare(reports, n_resamples=99, random_state=random_state).pairs[0].p_value <= 1
 
 
 def test_refuses_reports_of_other_documents_or_labels():
@@ -285,11 +321,12 @@ def test_equal_differences_are_not_t_tested():
     same, different, _ = comparison.pairs
     assert (same.p_value, same.p_adjusted) == (1, 1)
     assert np.isnan([different.p_value, different.p_adjusted]).all()
-    assert different.interval[0] > -1
-    assert different.interval[1] <= 1
+    # Three differences of 1/2, and half of one at -1 and at 1: squares 3/4 + 1 - 4 (3/8)^2 = 19/16; cut at 1.
+    assert different.interval == pytest.approx((3 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(19 / 16 / 3 / 4), 1))
     assert comparison.significant() == []
     text = " ".join(str(comparison).split())
-    assert "none" in text
+    # Difference, interval, wins, ties, losses, effect size and p-values.
+    assert f"one - other +0.5000 [{different.interval[0]:+.4f}, +1.0000] 3 0 0 +inf none none" in text
     assert text.endswith("at 0.05: none. Not tested, as all differences are equal: one and other, same and other.")
     unbounded = compare(reports, "dcg", test="t")
     assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
@@ -303,7 +340,11 @@ def test_interval_of_a_difference_respects_the_bounds():
     first, last = (evaluate(labels, sign * np.tile(range(10), 12), qid=qid, metrics="mrr") for sign in (-1, 1))
     (pair,) = compare([first, last], "mrr").pairs
     assert pair.difference == pytest.approx(1 - 1 / 10)
-    assert pair.interval[0] < pair.difference < pair.interval[1] <= 1
+    # Twelve differences of 9/10, and half of one at -1 and at 1; cut at 1.
+    mean = 12 * 9 / 10 / 13
+    half = stats.t.ppf(0.975, 12) * np.sqrt((12 * 81 / 100 + 1 - 13 * mean**2) / 12 / 13)
+    assert mean + half > 1
+    assert pair.interval == pytest.approx((mean - half, 1))
 
 
 def test_undefined_queries_do_not_widen_the_interval_of_a_difference():

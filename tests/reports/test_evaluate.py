@@ -1,3 +1,5 @@
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,6 +138,42 @@ def test_slices_of_an_array_of_objects_have_plain_keys():
     assert [part.mean["mrr"] for part in slices.values()] == [1, 1 / 2]
 
 
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ([10, 9, 100], [9, 10, 100]),
+        ([10, 9.5, 100], [9.5, 10.0, 100.0]),
+        (["10", "9", "100"], ["10", "100", "9"]),
+        ([True, False, True], [False, True]),
+        ([("b", 1), ("a", 2), ("a", 1)], [("a", 1), ("a", 2), ("b", 1)]),
+        (["b", 1, "a"], ["b", 1, "a"]),
+        (
+            np.array(["2001-01-02", "2001-01-01", "2001-01-03"], dtype="M8[ns]"),
+            [datetime(2001, 1, d) for d in (1, 2, 3)],
+        ),
+        (pd.cut([9, 1, 5], [0, 2, 6, 10]), [pd.Interval(0, 2), pd.Interval(2, 6), pd.Interval(6, 10)]),
+    ],
+)
+def test_slices_are_sorted_if_they_have_an_order(by, expected):
+    by = pd.Series(by)  # of tuples, too
+    report = evaluate([[1, 0], [0, 1], [0, 0]], [[2, 1]] * 3, metrics="mrr", by=by)
+    assert list(report.slices) == expected
+    values = dict(zip(pd.Series(report.by).tolist(), [1, 1 / 2, 0], strict=True))
+    if len(expected) == len(by):
+        assert {name: part.mean["mrr"] for name, part in report.slices.items()} == values
+    rows = [line.split("mrr")[0].strip() for line in str(report).splitlines()]
+    first = rows.index(str(expected[0]))
+    assert rows[first : first + len(expected)] == [str(name) for name in expected]
+
+
+def test_a_slice_of_weight_0_has_no_mean():
+    names = ["mrr", "recall(average=micro)@1", "precision(average=micro)@1"]
+    weights, by = [0, 0, 1, 1], ["x", "x", "y", "y"]
+    report = evaluate([[1, 0], [0, 1]] * 2, [[2, 1]] * 4, metrics=names, sample_weight=weights, by=by)
+    assert list(report.slices["y"].mean.values()) == [(1 + 1 / 2) / 2, 1 / 2, 1 / 2]
+    assert np.isnan(list(report.slices["x"].mean.values())).all()
+
+
 def test_slices_may_not_vary_within_a_query():
     with pytest.raises(ValueError, match="by must be constant within a query; got x and y in query 'b'"):
         evaluate([1, 0, 1], [1, 2, 3], qid=["a", "b", "b"], by=["x", "x", "y"])
@@ -151,6 +189,9 @@ def test_slices_may_not_vary_within_a_query():
             ["x", None, None],
             r"by must not hold missing values; got None at row 1\. Fill them, .* by.fillna\('unknown'\)",
         ),
+        ([1.0, np.nan, np.nan], "by must not hold missing values; got nan at row 1"),
+        (pd.to_datetime(["2001", None, None]), "by must not hold missing values; got NaT at row 1"),
+        (pd.array([1, None, None], dtype="Int64"), "by must not hold missing values; got (<NA>|nan) at row 1"),
     ],
 )
 def test_slices_are_one_value_a_document(by, message):

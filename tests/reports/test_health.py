@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from support.shown import assert_shown, check_frame
 
 from skrank_metrics import evaluate, get_metric, ndcg_score
 from skrank_metrics.datasets import make_ranking
@@ -29,14 +30,29 @@ def test_range_of_ties_is_what_both_extremes_give(health):
         assert health.tie_means["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
 
 
-def test_text_and_frame_show_the_counts(health):
-    frame = health.to_frame()
-    assert frame["number"].tolist() == [5, 0, 0, 1, 1, 1, 1]
-    assert frame["share"].tolist() == [5 / 11, 0, 0, 1 / 5, 1 / 5, 1 / 5, 1 / 5]
-    shown = [" ".join(line.split()) for line in str(health).splitlines()]
-    assert [f"{count} {number} {share:.1%}" for count, number, share in health.to_frame("polars").rows()] == shown[2:9]
-    worst, best = health.tie_means["dcg"]
-    assert f"dcg {worst:.4f} {best:.4f}" in shown
+def test_text_html_and_frame_show_each_count_in_its_row():
+    # Labels and scores of queries: constant, single, all relevant, none relevant, tied in float32, repeated rows.
+    queries = [([1, 0], [1, 1]), *[([1], [1])] * 2, *[([1, 1], [2, 1])] * 5, *[([0, 0], [2, 1])] * 4]
+    queries += [([1, 0, 0], [1e6, 1e6 + 1e-3, 1e6 + 2e-3]), ([1, *[0] * 9], [*[5] * 9, 1])]
+    labels, scores = (np.concatenate(column) for column in zip(*queries, strict=True))
+    qid = np.repeat(range(14), [len(labels) for labels, _ in queries])
+    health = evaluate(labels, scores, qid=qid, metrics=["mrr", "dcg@3"]).health
+    counts = [
+        ("tied documents", health.n_tied, 35),
+        ("tied in float32 only", health.n_tied_in_float32, 35),
+        ("repeated rows", health.n_repeated, 35),
+        ("constant queries", health.n_constant, 14),
+        ("single-document queries", health.n_single_document, 14),
+        ("all-relevant queries", health.n_all_relevant, 14),
+        ("no-relevant queries", health.n_no_relevant, 14),
+    ]
+    assert [n for _, n, _ in counts] == [2 + 9, 3, 7, 1, 2, 5, 4]
+    first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
+    second = [["tied labels", "ascending", "descending"]]
+    second += [[name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()]
+    assert_shown(health, [first, second], ["14 queries, 35 documents", *health.findings])
+    frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
+    check_frame(health.to_frame(), {**frame, "share": [n / of for _, n, of in counts]})
 
 
 def test_each_finding_is_a_sentence(health):
@@ -56,6 +72,29 @@ def test_undefined_queries_may_be_left_out():
     assert health.findings[-1] == (
         "No relevant document: 1 query, counted as 0 in map and left out of mrr(replace_undefined_by=nan)."
     )
+
+
+def test_each_reason_for_undefined_values_is_a_sentence():
+    # Two labels, one of them 0; one label, 0; two labels and another, none of them 0.
+    labels, qid = [1, 0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2, 2]
+    names = ["auc", "kendall_tau", "spearman(replace_undefined_by=nan)", "pairwise_accuracy", "map", "ndcg"]
+    names += ["map(relevance_threshold=2)", "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"]
+    report = evaluate(labels, [1, 2, 3, 2, 1, 2, 3], qid=qid, metrics=[*names, "neg_kendall_tau_distance", "cg"])
+    assert [finding for finding in report.health.findings if "counted as" in finding] == [
+        "Documents of only one class: 2 queries, counted as 0 in auc.",
+        "No two documents with different labels: 1 query, counted as 0 in kendall_tau, pairwise_accuracy and left out "
+        "of spearman(replace_undefined_by=nan) and counted as -2 in "
+        "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2).",
+        "No relevant document: 1 query, counted as 0 in map, ndcg, cg; 2 queries, counted as 0 in "
+        "map(relevance_threshold=2).",
+    ]
+    assert [report.n_undefined[name] for name in ("auc", "kendall_tau", "map", names[-2], names[-1])] == [2, 1, 1, 2, 1]
+
+
+def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
+    report = evaluate([[1, 0]], [[2, 1]], metrics=[get_metric("ndcg", gain=[0, 0, 1])])
+    assert report.health.n_no_relevant == 0
+    assert report.health.findings == ("No document with a gain: 1 query, counted as 0 in ndcg(gain=[0, 0, 1]).",)
 
 
 def test_collapse_in_float32():

@@ -62,9 +62,10 @@ def test_without_differences_is_1(test):
     assert p_value(np.ones(1), test, 99, np.random.default_rng(0)) == 1.0
 
 
-@pytest.mark.parametrize("test", ["permutation", "wilcoxon"])
-def test_all_equal_differences_are_no_chance(test):
-    assert p_value(np.full(30, 0.25), test, 999, np.random.default_rng(0)) <= 1 / 1000
+def test_all_equal_differences_are_no_chance():
+    differences = np.full(30, 0.25)
+    assert p_value(differences, "permutation", 999, np.random.default_rng(0)) == 1 / 1000
+    assert p_value(differences, "wilcoxon", 999, None) == 2 / 2**30
 
 
 @pytest.mark.parametrize("n_queries", [2, 30])
@@ -118,10 +119,31 @@ def test_t_and_wilcoxon_are_those_of_scipy():
     assert p_value(a - b, "wilcoxon", 1, None) == pytest.approx(stats.wilcoxon(a, b).pvalue, rel=1e-9)
 
 
+@pytest.mark.parametrize("n_queries", [14, 30, 50, 51, 80])
+def test_wilcoxon_is_that_of_scipy_with_the_method_named(n_queries):
+    differences = np.random.default_rng(n_queries).normal(0.2, 1, n_queries)
+    method = "exact" if n_queries <= 50 else "approx"
+    expected = stats.wilcoxon(differences, method=method).pvalue
+    assert p_value(differences, "wilcoxon", 1, None) == pytest.approx(expected, rel=1e-12)
+    tied = differences.round(0)  # about a third are 0
+    tied = np.concatenate([tied, [1.0] * (n_queries + 51 - np.count_nonzero(tied))])
+    expected = stats.wilcoxon(tied, method="approx").pvalue
+    assert p_value(tied, "wilcoxon", 1, None) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_changed", [2, 13, 14, 40, 50])
+def test_wilcoxon_with_ties_is_exact_up_to_50_differences(n_changed):
+    # Mean ranks: equal differences, and one against all others. Sums of ranks that are as far from their mean:
+    # none or one of n equal ones on one side.
+    differences = np.append(np.zeros(3), np.append(-1, np.ones(n_changed - 1)))
+    expected = min(1, 2 * (1 + n_changed) / 2**n_changed)
+    assert p_value(differences, "wilcoxon", 1, None) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "n_queries"),
-    [("permutation", 30), ("permutation", 100), ("t", 30), ("t", 100), ("wilcoxon", 100)],  # SciPy's is slow below 50
+    [("permutation", 30), ("permutation", 100), ("t", 30), ("t", 100), ("wilcoxon", 30), ("wilcoxon", 100)],
 )
 def test_rejects_5_of_100_data_sets_without_a_difference(test, n_queries):
     random = np.random.default_rng(5)

@@ -1,6 +1,7 @@
 import pickle
 import re
 import sys
+from datetime import datetime
 from html.parser import HTMLParser
 
 import numpy as np
@@ -48,6 +49,23 @@ def test_values_beyond_the_usual_range_have_intervals_that_hold_the_mean():
         ((low, high),), (mean,) = report.intervals().values(), report.mean.values()
         assert low <= mean <= high
     assert replaced.intervals()["mrr"][0] >= -3
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ([1, 2, 3], "Weighted by sample_weight, no query with weight 0."),
+        ([1, 0, 3], "Weighted by sample_weight, 1 query with weight 0."),
+        ([0, 0, 3], "Weighted by sample_weight, 2 queries with weight 0."),
+    ],
+)
+def test_a_weighted_report_says_so(weights, sentence):
+    report = evaluate([[1, 0], [0, 1], [1, 0]], [[2, 1]] * 3, metrics="mrr", sample_weight=weights)
+    assert sentence in str(report).splitlines()
+    assert sentence in report._repr_html_()
+    frame = report.to_frame()
+    assert frame["weight"].tolist() == weights
+    assert (frame["mrr"] * frame["weight"]).sum() / frame["weight"].sum() == pytest.approx(report.mean["mrr"])
 
 
 def test_interval_of_a_weighted_mean_is_around_it(data):
@@ -132,6 +150,40 @@ def test_worst_queries_first_without_undefined_ones():
 def test_worst_refuses(data, arguments, message):
     with pytest.raises(ValueError, match=message):
         evaluate(*data[:2], qid=data[2]).worst(*arguments)
+
+
+def test_interval_of_a_huge_value_of_undefined_queries():
+    labels, scores = [[0, 0], [1, 0], [0, 1], [1, 0]], [[2, 1]] * 4
+    intervals = []
+    for value in (2.0**20, 2.0**1000):
+        report = evaluate(labels, scores, metrics="mrr", replace_undefined_by=value)
+        low, high = report.intervals()["mrr"]
+        assert low < report.mean["mrr"] < high
+        intervals.append((low / value, high / value))
+    assert intervals[0] == pytest.approx(intervals[1], abs=1e-5)
+
+
+def test_parts_of_other_queries_are_refused(data):
+    report = evaluate(*data[:2], qid=data[2])
+    with pytest.raises(ValueError, match=r"codes must hold one part per query, 80 in all; got shape \(2,\)"):
+        report.means_by(np.array([0, 1]))
+
+
+def test_keys_of_dates_are_dates():
+    qid = np.array(["2001-01-02", "2001-01-02", "2001-01-01", "2001-01-01"], dtype="M8[ns]")
+    assert evaluate([1, 0, 0, 1], [2, 1] * 2, qid=qid, metrics="mrr").worst() == {
+        datetime(2001, 1, 1): 1 / 2,
+        datetime(2001, 1, 2): 1,
+    }
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_spread_of_tiny_and_huge_values(size):
+    labels, scores = np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 0.0]]), [[2, 1]] * 3
+    values, scaled = (evaluate(factor * labels, scores, metrics="cg") for factor in (1, size))
+    assert scaled.std["cg"] == pytest.approx(size * values.std["cg"], rel=1e-12)
+    expected = size * np.array(values.intervals()["cg"])  # cg has no upper bound
+    np.testing.assert_allclose(scaled.intervals()["cg"], expected, rtol=1e-9)
 
 
 def test_frame_has_one_row_per_query(rows):

@@ -49,7 +49,8 @@ def test_whole_queries_do_not_leak(cv, ids):
     report = audit_splits(cv, X, Y if ids else with_qid(Y, QID), **ids)
     assert report.leaks == 0
     assert report.check() is None
-    assert str(report).endswith("No query leaks: all are whole in every fold.")
+    leaks = "No query or group leaks" if "qid" in ids and "groups" in ids else "No query leaks"
+    assert str(report).endswith(f"{leaks}: all are whole in every fold.")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,24 @@ def test_table_is_what_a_loop_counts():
     assert report.leaks == frame["leaking"].sum()
 
 
+@pytest.mark.option("audit_splits.groups", "audit_splits.qid")
+def test_groups_are_for_the_splitter_and_audited_beside_ids():
+    # Four queries of two users; GroupKFold tests the users' rows, of which the second user has more.
+    qid, user = np.array([0, 0, 1, 2, 2, 3]), np.array([7, 7, 7, 8, 8, 8])
+    by_user = audit_splits(GroupKFold(2), [[0]] * 6, [0] * 6, groups=user, qid=qid)
+    assert sorted(by_user.table["queries"].tolist()) == [2, 2]
+    assert by_user.table["documents"].tolist() == [3, 3]
+    assert by_user.leaks == 0
+    by_query = audit_splits(GroupKFold(4), [[0]] * 6, [0] * 6, groups=qid, qid=qid)
+    assert sorted(by_query.table["documents"].tolist()) == [1, 1, 2, 2]
+    # Without other ids, groups are what is audited; rows 3 to 5 share two of the three ids of rows 0 to 2.
+    halves, across = [([0, 1, 2], [3, 4, 5])], [0, 1, 2, 0, 1, 1]
+    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=across).leaks == 2
+    assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
+    of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
+    assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == ([0], [2])
+
+
 def test_text_and_frames_show_the_table():
     report = audit_splits(KFold(3), X, Y, qid=QID)
     frame = report.to_frame("polars")
@@ -93,6 +112,38 @@ def test_text_and_frames_show_the_table():
     for fold, values in enumerate(zip(*report.table.values(), strict=True)):
         assert [str(fold), *(f"{v:.4f}" if v.dtype.kind == "f" else str(v) for v in values)] in rows
     assert "share without relevant" in report._repr_html_()
+
+
+USER = QID // 2
+
+
+@pytest.mark.parametrize("ids", [{"qid": QID}, {}], ids=["qid", "index of y"])
+def test_groups_are_audited_as_queries_are_whatever_the_splitter(ids):
+    splits = list(QueryKFold(3).split(X, groups=QID))
+    y = Y if ids else with_qid(Y, QID)
+    assert audit_splits(splits, X, y, **ids).leaks == 0
+    report = audit_splits(splits, X, y, **ids, groups=USER)
+    shared = [sorted(set(USER[train]) & set(USER[test])) for train, test in splits]
+    assert [sorted(found) for found in report.leaking_groups] == shared
+    assert report.leaks == sum(map(len, shared)) > 0
+    assert report.table["leaking_groups"].tolist() == [len(users) for users in shared]
+    assert not report.table["leaking"].any()
+    assert "LEAK: fold 0 has " in str(report)
+    assert "groups with rows both in train and in test" in str(report)
+    with pytest.raises(
+        ValueError, match=r"cv must keep every query and group whole; got an iterable .*fold 0 has .* gr"
+    ):
+        report.check()
+    by_users = list(QueryKFold(3).split(X, groups=USER))
+    assert audit_splits(by_users, X, y, **ids, groups=USER).leaks == 0
+    assert "leaking_groups" not in audit_splits(splits, X, y, qid=QID, groups=QID + 100).table
+
+
+def test_groups_of_which_rows_are_dropped():
+    report = audit_splits([([0, 1], [2, 3])], [[0]] * 6, [1, 0] * 3, qid=list("aabbcc"), groups=list("uuvvvv"))
+    assert (report.leaking_groups[0].tolist(), report.cut_groups[0].tolist(), report.leaks) == ([], ["v"], 1)
+    with pytest.raises(ValueError, match=r"fold 0 has 1 group with only some of the rows used: v\. Use a splitter"):
+        report.check()
 
 
 def test_an_iterable_that_drops_rows():

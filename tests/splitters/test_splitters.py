@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+import skrank_metrics
 from skrank_metrics import (
     PredefinedQuerySplit,
     QueryKFold,
@@ -21,6 +22,7 @@ from skrank_metrics import (
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics.datasets import make_ranking
 from skrank_metrics.splitters.query_kfold import deal
 
 # The rows of the contract: 24 queries of 1 to 24 documents, interleaved, and a part for each query.
@@ -51,6 +53,7 @@ def heavy_tailed():
 
 
 @pytest.mark.parametrize(("n_splits", "shuffle"), [(5, False), (5, True), (7, True), (2, False)])
+@pytest.mark.option("QueryKFold.n_splits")
 def test_folds_are_whole_queries_and_rows_ascend(n_splits, shuffle):
     qid = np.repeat(np.arange(40), np.arange(1, 41))
     folds = list(QueryKFold(n_splits, shuffle=shuffle).split(qid, groups=qid))
@@ -91,6 +94,7 @@ def test_does_not_depend_on_the_container_of_ids(heavy_tailed):
         assert [test.tolist() for _, test in QueryKFold(3).split(heavy_tailed, groups=ids)] == expected
 
 
+@pytest.mark.option("QueryKFold.shuffle", "QueryKFold.random_state")
 def test_is_deterministic_for_a_seed_and_varies_between_seeds(heavy_tailed):
     def folds(seed):
         split = QueryKFold(3, shuffle=True, random_state=seed).split(heavy_tailed, groups=heavy_tailed)
@@ -209,6 +213,19 @@ def test_every_splitter_keeps_queries_whole(splitter):
     assert as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID)) == as_lists(splits)
 
 
+@every_splitter
+@pytest.mark.option("*.get_n_splits.X", "*.get_n_splits.y", "*.get_n_splits.groups", "*.get_n_splits.qid")
+def test_the_number_of_splits_does_not_depend_on_the_data(splitter):
+    n_splits = splitter.get_n_splits()
+    assert n_splits == len(list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID)))
+    assert splitter.get_n_splits(X=[[0]], y=[0], groups=[0], qid=[0]) == n_splits
+
+
+def test_every_public_splitter_is_tested():
+    public = {name for name in skrank_metrics.__all__ if hasattr(getattr(skrank_metrics, name), "get_n_splits")}
+    assert {type(splitter).__name__ for splitter in SPLITTERS} == public
+
+
 @pytest.mark.parametrize("splitter", SPLITTERS[:8], ids=repr)
 def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
     order = np.random.default_rng(1).permutation(len(CONTRACT_QID))
@@ -225,6 +242,7 @@ def test_what_is_not_prescribed_does_not_depend_on_the_order_of_rows(splitter):
 
 @every_splitter
 @pytest.mark.parametrize("way", ["groups", "qid", "index"])
+@pytest.mark.option("*.split.groups", "*.split.qid", "*.split.y")
 def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
     assert get_routing_for_object(splitter).split.requests == {"groups": True, "qid": True}
     folds = list(splitter.split(CONTRACT_X, CONTRACT_Y, groups=CONTRACT_QID))
@@ -350,6 +368,98 @@ def test_a_generator_is_a_random_state(make):
     assert one == splits(0) != other
 
 
+def queries_of(splitter):
+    """The queries of each test part, of 24."""
+    return [sorted(set(CONTRACT_QID[test])) for _, test in splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID)]
+
+
+@pytest.mark.option("QueryShuffleSplit.n_splits", "QueryShuffleSplit.random_state")
+def test_every_shuffle_split_is_another_one_and_repeats_with_its_seed():
+    splits = queries_of(QueryShuffleSplit(n_splits=4, random_state=0))
+    assert len(splits) == len({tuple(queries) for queries in splits}) == 4
+    assert queries_of(QueryShuffleSplit(n_splits=4, random_state=0)) == splits
+    assert queries_of(QueryShuffleSplit(n_splits=2, random_state=0)) == splits[:2]
+    assert all(one not in splits for one in queries_of(QueryShuffleSplit(n_splits=4, random_state=1)))
+    assert queries_of(QueryShuffleSplit(4)) != queries_of(QueryShuffleSplit(4)), "None draws anew"
+
+
+@pytest.mark.option("QueryShuffleSplit.random_state")
+def test_over_many_shuffle_splits_each_query_is_tested_as_often_as_its_share():
+    tested = np.bincount(np.concatenate(queries_of(QueryShuffleSplit(400, test_size=6, random_state=0))), minlength=24)
+    assert tested.sum() == 400 * 6
+    # Of 400 draws with probability 1/4, the standard deviation is sqrt(400 * 1/4 * 3/4), about 8.7.
+    assert abs(tested - 100).max() < 4 * 8.7
+
+
+@pytest.mark.option("RepeatedQueryKFold.n_splits", "RepeatedQueryKFold.n_repeats", "RepeatedQueryKFold.random_state")
+def test_repeats_repeat_with_their_seed():
+    splits = queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0))
+    assert len(splits) == len({tuple(queries) for queries in splits}) == 3 * 4
+    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=0)) == splits
+    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=2, random_state=0)) == splits[: 3 * 2]
+    assert queries_of(RepeatedQueryKFold(n_splits=3, n_repeats=4, random_state=1)) != splits
+    # The first repeat is the single draw of the same seed.
+    assert queries_of(QueryKFold(3, shuffle=True, random_state=0)) == splits[:3]
+
+
+@pytest.mark.option("RepeatedQueryKFold.stratify")
+def test_every_repeat_is_stratified():
+    # Half of the queries have a relevant document; without stratifying, some folds get more of them than others.
+    qid, y = np.arange(40), np.arange(40) < 20
+    counts = {}
+    for stratify in (None, "relevance"):
+        splitter = RepeatedQueryKFold(4, n_repeats=5, stratify=stratify, random_state=0)
+        counts[stratify] = {int(y[test].sum()) for _, test in splitter.split(qid, y, qid=qid)}
+    assert counts["relevance"] == {20 // 4}
+    assert len(counts[None]) > 1
+
+
+@pytest.mark.option("PredefinedQuerySplit.split_in_three.groups", "PredefinedQuerySplit.split_in_three.y")
+def test_the_three_parts_take_ids_as_split_does():
+    splitter = PredefinedQuerySplit(CONTRACT_QID % 3)
+    expected = [
+        [np.flatnonzero(part == CONTRACT_QID % 3).tolist() for part in parts]
+        for parts in ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # train, validation, test
+    ]
+    for ids in ({"groups": CONTRACT_QID}, {"qid": CONTRACT_QID}, {"y": with_qid(CONTRACT_Y, CONTRACT_QID)}):
+        found = splitter.split_in_three(CONTRACT_X, **ids)
+        assert [[rows.tolist() for rows in triple] for triple in found] == expected
+    cut = np.where(np.arange(len(CONTRACT_QID)) % 2, CONTRACT_QID, -1)
+    with pytest.raises(ValueError, match="groups must be constant within a query"):
+        next(splitter.split_in_three(CONTRACT_X, qid=CONTRACT_QID, groups=cut))
+
+
+@pytest.mark.option("query_train_test_split.qid", "query_train_test_split.random_state")
+def test_train_test_split_holds_out_the_queries_that_the_seed_draws():
+    qid = np.repeat(np.arange(20), 2)
+
+    def held_out(ids, seed):
+        return set(query_train_test_split(ids, qid=ids, random_state=seed)[1].tolist())
+
+    assert held_out(qid, 0) == held_out(qid, 0) != held_out(qid, 1)
+    assert len(held_out(qid, 0)) == 20 / 4
+    # Twice as many queries of half the length: the unit is the query.
+    assert len(held_out(np.arange(40), 0)) == 40 / 4
+    assert len({frozenset(held_out(qid, None)) for _ in range(5)}) > 1, "None draws anew"
+
+
+@pytest.mark.option("query_train_test_split.test_size", "query_train_test_split.train_size")
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({}, (15, 5)),  # a quarter
+        ({"test_size": 3}, (17, 3)),
+        ({"test_size": 0.4}, (12, 8)),
+        ({"train_size": 0.4}, (8, 12)),
+        ({"train_size": 6, "test_size": 0.1}, (6, 2)),
+    ],
+)
+def test_train_test_split_takes_sizes_in_queries(sizes, expected):
+    qid = np.repeat(np.arange(20), np.arange(1, 21))
+    parts = query_train_test_split(qid, qid=qid, random_state=0, **sizes)
+    assert tuple(len(set(part.tolist())) for part in parts) == expected
+
+
 def test_train_test_split_with_a_generator():
     one, other, different = (
         query_train_test_split(CONTRACT_QID, qid=CONTRACT_QID, random_state=np.random.default_rng(seed))[1].tolist()
@@ -413,6 +523,7 @@ def sparse_relevance():
 
 @pytest.mark.parametrize("shuffle", [{}, {"shuffle": True, "random_state": 0}, {"shuffle": True, "random_state": 1}])
 @pytest.mark.parametrize("stratify", ["relevance", "both"])
+@pytest.mark.option("QueryKFold.stratify")
 def test_balances_relevance(stratify, shuffle, sparse_relevance):
     y, qid = sparse_relevance
     empty = np.bincount(qid, weights=y) == 0
@@ -483,6 +594,7 @@ def test_repeats_differ_and_each_covers_all_rows():
         ({"test_size": 0.9, "train_size": 0.1}, (3, 27)),
     ],
 )
+@pytest.mark.option("QueryShuffleSplit.test_size", "QueryShuffleSplit.train_size")
 def test_sizes_are_in_queries(sizes, expected):
     qid = np.repeat(np.arange(30), np.arange(1, 31))
     for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
@@ -508,12 +620,20 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
         next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
 
 
+@pytest.mark.option(
+    "QueryTimeSeriesSplit.n_splits",
+    "QueryTimeSeriesSplit.gap",
+    "QueryTimeSeriesSplit.max_train_size",
+    "QueryTimeSeriesSplit.test_size",
+)
 def test_time_series_is_that_of_scikit_learn_for_queries_of_one_document():
     for params in ({}, {"gap": 2}, {"max_train_size": 3}, {"test_size": 2, "gap": 1}):
         expected = sklearn.model_selection.TimeSeriesSplit(3, **params).split(np.zeros(23))
-        assert as_lists(QueryTimeSeriesSplit(3, **params).split(np.zeros(23), qid=range(23))) == as_lists(expected)
+        splits = QueryTimeSeriesSplit(n_splits=3, **params).split(np.zeros(23), qid=range(23))
+        assert as_lists(splits) == as_lists(expected)
 
 
+@pytest.mark.option("PredefinedQuerySplit.validation", "PredefinedQuerySplit.split_in_three.qid")
 def test_the_folds_of_mslr():
     qid = np.repeat(np.arange(10), 3)
     parts = np.char.add("S", (qid % 5 + 1).astype(str))
@@ -571,6 +691,19 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryKFold(stratify="sizes"), ValueError, "stratify must be one of .* Did you mean 'size'"),
         (lambda: RepeatedQueryKFold(n_repeats=0), ValueError, "n_repeats must be an int >= 1; got 0"),
         (lambda: RepeatedQueryKFold(1), ValueError, "n_splits must be an int >= 2; got 1"),
+        (
+            lambda: QueryKFold(shuffle=True, random_state="a"),
+            TypeError,
+            r"random_state must be an int .*; got 'a' \(str",
+        ),
+        (
+            lambda: RepeatedQueryKFold(random_state=1.5),
+            TypeError,
+            r"random_state must be an int .*; got 1\.5 \(float\)",
+        ),
+        (lambda: QueryShuffleSplit(random_state=-1), ValueError, "random_state must be an int from 0 .*; got -1"),
+        (lambda: query_train_test_split([1], qid=[1], random_state=2**32), ValueError, "from 0 .*; got 4294967296"),
+        (lambda: make_ranking(random_state="a"), TypeError, r"random_state must be an int .*; got 'a' \(str"),
         (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, r"test_size must be an int >= 1 .*; got 0\."),
         (lambda: QueryShuffleSplit(train_size=1.0), ValueError, r"a float in \(0, 1\) .*; got 1.0"),

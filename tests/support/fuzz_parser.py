@@ -15,7 +15,7 @@ from skrank_metrics.metrics._record import SHARED_DEFAULTS
 from skrank_metrics.metrics._registry import REGISTRY
 
 NAMES = [*get_metric_names(), "ndgc", "precison", "nDCG", "map_at", "_", "__import__", ""]
-PARAMETERS = sorted({*SHARED_DEFAULTS, *(option for f in REGISTRY.values() for option in f.metric.options), "qid", "x"})
+PARAMETERS = sorted({*SHARED_DEFAULTS, *(option for f in REGISTRY.values() for option in f.record.options), "qid", "x"})
 VALUES = [
     "exp2", "linear", "binary", "log2", "reciprocal", "worst", "stable", "micro", "macro", "hits", "retrieved", "True",
     "false", "None", "nan", "NaN", "inf", "-inf", "0", "1", "2", "-1", "0.5", "1e3", "1e999", "-0.0", "1_0", "0x1",
@@ -62,7 +62,7 @@ def outcome(spec: str) -> str:
     except ValueError as error:
         return "refused with a hint" if "Did you mean" in str(error) else "refused"
     assert type(metric) is BoundMetric
-    assert metric.metric.name in REGISTRY
+    assert metric.record.name in REGISTRY
     return "a metric"
 
 

@@ -24,15 +24,19 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import sklearn
+from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     audit_splits,
+    compare,
     cross_evaluate,
     evaluate,
     make_ranking_scorer,
@@ -254,7 +258,7 @@ OTHER_IDS = ["a", "b", "a", "b", "b", "a", "a"]
 
 @dataclass(frozen=True)
 class Seam:
-    """Arguments that belong together, replaced: they give what the clean ones give, or ``error``."""
+    """Arguments replaced, as a rule some that belong together: they give what the clean ones give, or ``error``."""
 
     kind: str
     what: str
@@ -268,7 +272,19 @@ class Seam:
         return {**CLEAN, **self.make()}
 
 
-CLEAN = {"X": X, "y": Y, "scores": np.array(SCORES), "qid": np.array(IDS), "groups": None, "sample_weight": None}
+CLEAN: dict[str, Any] = {
+    "X": X,
+    "y": Y,
+    "scores": np.array(SCORES),
+    "qid": np.array(IDS),
+    "groups": None,
+    "sample_weight": None,
+    "estimator": Ridge(),
+    "further": {},  # parameters of fit
+    "random_state": 0,
+    "by": np.array(IDS),
+    "other": {},  # what differs in the second of two reports
+}
 
 
 def column(values: Any, index: Any = ROWS) -> Any:
@@ -279,12 +295,19 @@ def with_ids(values: Any, ids: Any = IDS) -> Any:
     return with_qid(values, ids)
 
 
+def reordered() -> dict[str, Any]:
+    return {name: np.array(CLEAN[name])[::-1] for name in ("y", "scores", "qid", "by")}
+
+
 def frame(index: Any) -> Any:
     return pd.DataFrame(X, index=index)
 
 
 SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
-DISAGREE, OUT_OF_STEP = "Ids that disagree", "Rows out of step"
+DISAGREE, OUT_OF_STEP, SLICES, COMPARED = "Ids that disagree", "Rows out of step", "Slices", "Reports compared"
+MISUSE = "Other arguments"
+BARE = "estimators must take the query id of each document in fit; got LGBMRanker"
+SEED = r"random_state must be an int from 0 to 2\*\*32 - 1, a RandomState or Generator instance, or None; got"
 AGREE = "must agree with the index level 'qid' of"
 INDEX = "must have the same index as .*; got {}, while rows are taken by position"
 REORDERED, OTHERS = INDEX.format("the same labels in different orders"), INDEX.format("different labels")
@@ -306,9 +329,20 @@ SEAMS = [
          lambda: {"qid": pd.Categorical(IDS, ["a", "b"]), "y": with_ids(Y, pd.Categorical(IDS, ["b", "a"]))}),
     Seam(DISAGREE, "the index of `y` and `groups` of users, ranked by query",
          lambda: {"y": with_ids(Y), "qid": None, "groups": ["u"] * 7}, "", RANK_BY_QUERY),
+    Seam(DISAGREE, "`groups` of users that splits by query cut", lambda: {"groups": list("uvuvvvv")},
+         "cv must keep every query and group whole; got an iterable", ("`audit_splits` (`groups`)",)),
+    Seam(DISAGREE, "no ids but `groups` in `params`", lambda: {"qid": None, "groups": np.array(IDS)}, "",
+         ("`cross_evaluate` (`params`)",)),
     Seam(OUT_OF_STEP, "`y` sorted, `X` not", lambda: {"X": frame(ROWS), "y": column(Y)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "`X` sorted, `y` with ids in its index not",
          lambda: {"X": frame(ROWS)[::-1], "y": with_ids(column(Y)), "qid": None}, REORDERED),
+    Seam(OUT_OF_STEP, "`X` sorted, `y` of `with_qid` counted from 0 before",
+         lambda: {"X": frame(range(7))[::-1], "y": with_ids(pd.Series(LABELS)), "qid": None}, REORDERED),
+    Seam(OUT_OF_STEP, "scores sorted, `y` of `with_qid` counted from 0 before",
+         lambda: {"scores": pd.Series(SCORES, name="score")[::-1], "y": with_ids(pd.Series(LABELS)), "qid": None},
+         REORDERED),
+    Seam(OUT_OF_STEP, "`X` sorted, `y` not, before a Pipeline makes arrays of them",
+         lambda: {"X": frame(ROWS), "y": column(Y)[::-1]}, REORDERED, ("`Pipeline.fit`",)),
     Seam(OUT_OF_STEP, "`qid` sorted, `y` not", lambda: {"y": column(Y), "qid": column(IDS)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "scores sorted, `y` not", lambda: {"y": column(Y), "scores": column(SCORES)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "weights sorted, `y` not",
@@ -318,10 +352,48 @@ SEAMS = [
          lambda: {"y": column(Y), "scores": column(SCORES, ROWS + 1)}, OTHERS),
     Seam(OUT_OF_STEP, "other rows of `qid` than of `y`",
          lambda: {"y": column(Y), "qid": column(IDS, ROWS + 1)}, OTHERS),
+    Seam(SLICES, "numbers, out of order", lambda: {"by": [10 if i == "a" else 9 for i in IDS]}),
+    Seam(SLICES, "numbers and strings", lambda: {"by": [1 if i == "a" else "b" for i in IDS]}),
+    Seam(SLICES, "dates in nanoseconds",
+         lambda: {"by": np.array([f"2001-01-0{1 + (i == 'a')}" for i in IDS], dtype="M8[ns]")}),
+    Seam(SLICES, "a value that varies within a query", lambda: {"by": OTHER_IDS},
+         "by must be constant within a query; got b and a in query 'b'"),
+    Seam(SLICES, "None", lambda: {"by": changed(IDS, 3, None)}, "by must not hold missing values; got None at row 3"),
+    Seam(SLICES, "NaN", lambda: {"by": [1.0, 2, 1, np.nan, 2, 1, 2]},
+         "by must not hold missing values; got nan at row 3"),
+    Seam(SLICES, "unhashable", lambda: {"by": changed(IDS, 3, {})}, "by must hold hashable values"),
+    Seam(SLICES, "a slice of weight 0", lambda: {"sample_weight": [float(i == "a") for i in IDS]}, "",
+         ("`evaluate(by=)`",)),
+    Seam(COMPARED, "in another order", lambda: {"other": reordered()}),
+    Seam(COMPARED, "names of the queries of another type", lambda: {"other": {"qid": [ord(i) for i in IDS]}},
+         "reports must be over the same queries; got 2 in '0' and 2 in '1', 0 of them in both"),
+    Seam(COMPARED, "other labels", lambda: {"other": {"y": changed(LABELS, 3, 1)}},
+         "reports must have the same documents with the same labels; got 4 documents with labels 3, 1, 0, 0 in '0'"),
+    Seam(COMPARED, "other labels with the same sum", lambda: {"other": {"y": [2, 1, 1, 1, 1, 0, 1]}},
+         "reports must have the same documents with the same labels"),
+    Seam(COMPARED, "weights in one of them", lambda: {"other": {"sample_weight": np.ones(7)}},
+         "reports must have the same weights; '0' and '1' differ"),
+    Seam(COMPARED, "other weights", lambda: {"sample_weight": np.ones(7), "other": {"sample_weight": np.full(7, 2.0)}},
+         "reports must have the same weights; '0' and '1' differ"),
+    Seam(COMPARED, "weights of 1e308", lambda: {"sample_weight": np.full(7, 1e308)}, "",
+         ("`compare`", "`evaluate(by=)`")),
     Seam(OUT_OF_STEP, "`X` with labels, `y` and `qid` that count from 0",
          lambda: {"X": frame(ROWS), "y": pd.Series(LABELS), "qid": pd.Series(IDS)}),
     Seam(OUT_OF_STEP, "`y` with labels, scores and `qid` that count from 0",
          lambda: {"y": column(Y), "scores": pd.Series(SCORES), "qid": pd.Series(IDS)}),
+    Seam(MISUSE, "a frame of polars with integers around 2^60 beside floats",
+         lambda: {"y": [[1, 0]] * 2, "scores": pl.DataFrame({"a": [2**60, 2**60 + 1], "b": [0.5, 1]}), "qid": None},
+         r"y_score must hold integers within \+-2\*\*53", ("metrics", "`evaluate`")),
+    Seam(MISUSE, "a class instead of an estimator", lambda: {"estimator": LGBMRanker},
+         r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
+         ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, BARE, ("`cross_evaluate`",)),
+    Seam(MISUSE, "`eval_set`", lambda: {"further": {"eval_set": [(X, Y)]}},
+         "got eval_set. To stop early, set validation_fraction", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "`group`", lambda: {"further": {"group": [3, 4]}},
+         r"got group. Pass query ids; qid_from_sizes\(group\)", ("`QueryRanker.fit`",)),
+    *(Seam(MISUSE, f"`random_state={seed!r}`", lambda seed=seed: {"random_state": seed}, SEED)
+      for seed in ("a", 1.5, -1, True, 2**32)),
 ]  # fmt: skip
 
 
@@ -340,12 +412,14 @@ class Recorded(BaseEstimator):
 
 
 def split(rows: dict[str, Any], **ids: Any) -> Any:
-    return [test.tolist() for _, test in QueryKFold(2).split(rows["X"], rows["y"], **ids)]
+    splitter = QueryKFold(2, shuffle=True, random_state=rows["random_state"])
+    return [test.tolist() for _, test in splitter.split(rows["X"], rows["y"], **ids)]
 
 
 def fit(rows: dict[str, Any]) -> Any:
     ids = {name: rows[name] for name in ("qid", "groups", "sample_weight")}
-    return QueryRanker(Ridge()).fit(rows["X"], rows["y"], **ids).predict(X).round(12).tolist()
+    ranker = QueryRanker(rows["estimator"], random_state=rows["random_state"])
+    return ranker.fit(rows["X"], rows["y"], **ids, **rows["further"]).predict(X).round(12).tolist()
 
 
 def score(rows: dict[str, Any]) -> Any:
@@ -354,7 +428,7 @@ def score(rows: dict[str, Any]) -> Any:
 
 
 def train_test_split(rows: dict[str, Any]) -> Any:
-    parts = query_train_test_split(rows["X"], rows["y"], qid=rows["qid"], random_state=0)
+    parts = query_train_test_split(rows["X"], rows["y"], qid=rows["qid"], random_state=rows["random_state"])
     return [np.asarray(part).tolist() for part in parts]
 
 
@@ -374,13 +448,46 @@ def evaluated(rows: dict[str, Any]) -> Any:
     return evaluate(rows["y"], rows["scores"], **ids, metrics="ndcg").mean["ndcg"]
 
 
+def sliced(rows: dict[str, Any]) -> Any:
+    """The mean of the slice of query "a", the only one whose weight is never 0; slices of numbers are in order."""
+    given = {name: rows[name] for name in ("qid", "sample_weight", "by")}
+    slices = evaluate(rows["y"], rows["scores"], **given, metrics="ndcg").slices
+    if all(isinstance(name, int) for name in slices):
+        assert list(slices) == sorted(slices)
+    return [round(part.mean["ndcg"], 12) for part in slices.values() if "a" in part.qid]
+
+
+def compared(rows: dict[str, Any]) -> Any:
+    """Difference and p-value of the given scores and their negatives."""
+    names = ("y", "scores", "qid", "sample_weight")
+    one, other = ({name: of[name] for name in names} for of in (rows, {**rows, **rows["other"]}))
+    reports = [
+        evaluate(of["y"], sign * of["scores"], qid=of["qid"], sample_weight=of["sample_weight"], metrics="ndcg")
+        for of, sign in ((one, 1), (other, -1))
+    ]
+    (pair,) = compare(reports, "ndcg").pairs
+    return [round(pair.difference, 12), pair.p_value]
+
+
 def audit(rows: dict[str, Any]) -> Any:
     return audit_splits(KFold(2), rows["X"], rows["y"], qid=rows["qid"]).to_frame().to_numpy().tolist()
 
 
 def crossed(rows: dict[str, Any]) -> Any:
-    done = cross_evaluate(Ridge(), rows["X"], rows["y"], qid=rows["qid"], cv=QueryKFold(2), metrics="ndcg")
-    return done.reports["Ridge"].mean["ndcg"]
+    params = None if rows["groups"] is None else {"groups": rows["groups"]}
+    options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params}
+    (report,) = cross_evaluate(rows["estimator"], rows["X"], rows["y"], qid=rows["qid"], **options).reports.values()
+    return report.mean["ndcg"]
+
+
+def piped(rows: dict[str, Any]) -> Any:
+    pipeline = make_pipeline(StandardScaler(), QueryRanker(rows["estimator"]))
+    return pipeline.fit(rows["X"], rows["y"], queryranker__qid=rows["qid"]).predict(X).round(12).tolist()
+
+
+def audit_groups(rows: dict[str, Any]) -> Any:
+    splits = list(QueryKFold(2).split(X, qid=IDS))
+    return audit_splits(splits, rows["X"], rows["y"], qid=rows["qid"], groups=rows["groups"]).check()
 
 
 # The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
@@ -388,16 +495,24 @@ WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
     "metrics": ({"y", "scores", "qid", "sample_weight"}, metric),
     "scorers": ({"y", "scores", "qid", "groups", "sample_weight"}, scored),
     "`evaluate`": ({"y", "scores", "qid", "sample_weight"}, evaluated),
-    "`QueryRanker.fit`": ({"X", "y", "qid", "groups", "sample_weight"}, fit),
+    "`QueryRanker.fit`": (
+        {"X", "y", "qid", "groups", "sample_weight", "estimator", "further", "random_state"},
+        fit,
+    ),
     "`QueryRanker.score`": ({"y", "qid", "groups", "sample_weight"}, score),
-    "splitters": ({"X", "y", "qid"}, lambda rows: split(rows, qid=rows["qid"])),
+    "splitters": ({"X", "y", "qid", "random_state"}, lambda rows: split(rows, qid=rows["qid"])),
     "splitters (`groups`)": (
         {"X", "y", "qid", "groups"},
         lambda rows: split(rows, qid=rows["qid"], groups=rows["groups"]),
     ),
+    "`evaluate(by=)`": ({"by", "sample_weight"}, sliced),
+    "`compare`": ({"other", "sample_weight"}, compared),
     "`audit_splits`": ({"X", "y", "qid"}, audit),
-    "`query_train_test_split`": ({"X", "y", "qid"}, train_test_split),
-    "`cross_evaluate`": ({"X", "y", "qid"}, crossed),
+    "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, audit_groups),
+    "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
+    "`cross_evaluate`": ({"X", "y", "qid", "estimator"}, crossed),
+    "`cross_evaluate` (`params`)": ({"groups"}, crossed),
+    "`Pipeline.fit`": (set(), piped),
 }
 
 

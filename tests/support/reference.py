@@ -66,9 +66,15 @@ def precision(ranked, k=None, divisor="k", relevance_threshold=None):
     return sum(_hits(ranked, relevance_threshold)[:k]) / (k if divisor == "k" else min(k, len(ranked)))
 
 
-def recall(ranked, k=None, relevance_threshold=None):
+def recall(ranked, k=None, normalizer="relevant", relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
-    return sum(hits[:k]) / sum(hits) if any(hits) else math.nan
+    most = sum(hits) if normalizer == "relevant" or k is None else min(k, sum(hits))
+    return sum(hits[:k]) / most if any(hits) else math.nan
+
+
+def fall_out(ranked, k=None, relevance_threshold=None):
+    misses = [1 - hit for hit in _hits(ranked, relevance_threshold)]
+    return sum(misses[:k]) / sum(misses) if any(misses) else math.nan
 
 
 def hit_rate(ranked, k=None, relevance_threshold=None):
@@ -94,10 +100,12 @@ def map(ranked, k=None, normalizer="min", relevance_threshold=None):
     return total / divisor if divisor else 0
 
 
-def f1(ranked, k=None, relevance_threshold=None):
-    hits = _hits(ranked, relevance_threshold)
-    k = len(ranked) if k is None else k
-    return 2 * sum(hits[:k]) / (k + sum(hits)) if any(hits) else math.nan
+def f1(ranked, k=None, beta=1, divisor="k", relevance_threshold=None):
+    if not any(_hits(ranked, relevance_threshold)):
+        return math.nan
+    p = precision(ranked, k, divisor, relevance_threshold)
+    r, weight = recall(ranked, k, relevance_threshold=relevance_threshold), Fraction(beta) ** 2
+    return (1 + weight) * p * r / (weight * p + r) if p * r else 0
 
 
 def r_precision(ranked, relevance_threshold=None):
@@ -137,10 +145,10 @@ def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_thresho
     return sum(stop for _, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
 
 
-def rbp(ranked, k=None, p=0.8, gain="binary", max_grade=4, relevance_threshold=None):
+def rbp(ranked, k=None, p=0.8, gain="binary", max_grade=4, normalize=False, relevance_threshold=None):
     gains = [_satisfied(label, gain, max_grade, relevance_threshold) for label in ranked[:k]]
     p = Fraction(p)
-    return (1 - p) * sum(p**place * g for place, g in enumerate(gains))
+    return (1 - p) * sum(p**place * g for place, g in enumerate(gains)) / (1 - p ** len(gains) if normalize else 1)
 
 
 def _pairs(ranked):
@@ -188,13 +196,13 @@ def q_measure(ranked, k=None, gain="linear", beta=1.0):
     return sum(ratios) / min(k, sum(hits))
 
 
-def bpref(ranked, relevance_threshold=None):
+def bpref(ranked, k=None, relevance_threshold=None):
     hits = _hits(ranked, relevance_threshold)
     relevant, others = sum(hits), len(hits) - sum(hits)
     if not relevant:
         return math.nan
     total = Fraction(0)
-    for place, hit in enumerate(hits):
+    for place, hit in enumerate(hits[:k]):
         if hit:
             above = min(place - sum(hits[:place]), relevant)
             total += 1 - above / min(relevant, others) if above else 1

@@ -1,0 +1,62 @@
+"""Ids as numbers, by the library that they come from: categories have their numbers, and strings are hashed once."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.integer[Any]]
+
+
+def codes_of_library(ids: Any) -> Codes | None:
+    """Numbers that differ if ids of pandas, polars or pyarrow do; below 0 if missing. None for other ids."""
+    for name, codes in (("pandas", _of_pandas), ("polars", _of_polars), ("pyarrow", _of_arrow)):
+        library = sys.modules.get(name)  # there are no ids of a library that nobody has imported
+        found = None if library is None else codes(ids, library)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
+    kinds = pandas.CategoricalDtype, pandas.StringDtype, pandas.DatetimeTZDtype
+    known = pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray
+    if not isinstance(ids, known) or not isinstance(ids.dtype, kinds):
+        return None
+    array = getattr(ids, "array", ids)
+    codes: Codes = array.codes if isinstance(ids.dtype, pandas.CategoricalDtype) else array.factorize()[0]
+    return codes
+
+
+def _of_polars(ids: Any, polars: Any) -> Codes | None:
+    if not isinstance(ids, polars.Series) or ids.dtype not in (polars.String, polars.Categorical, polars.Enum):
+        return None
+    coded = ids.cast(polars.Categorical) if ids.dtype == polars.String else ids
+    codes: Codes = coded.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+    return codes
+
+
+def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
+    if not isinstance(ids, pyarrow.Array | pyarrow.ChunkedArray):
+        return None
+    strings = pyarrow.types.is_string(ids.type) or pyarrow.types.is_large_string(ids.type)
+    if not strings and not pyarrow.types.is_dictionary(ids.type):
+        return None
+    array = ids.combine_chunks() if isinstance(ids, pyarrow.ChunkedArray) else ids
+    codes: Codes = array.dictionary_encode().indices.fill_null(-1).to_numpy()
+    return codes
+
+
+def codes_of_objects(ids: NDArray[Any]) -> Codes:
+    """Equal numbers for objects or strings that Python calls equal; a TypeError if some cannot be hashed."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
+        codes: Codes = pandas.factorize(ids)[0]  # for strings the same, in half the time
+        return codes
+    numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
+    return np.fromiter(map(numbers.__getitem__, ids.tolist()), dtype=np.intp, count=len(ids))

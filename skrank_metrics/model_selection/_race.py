@@ -1,0 +1,168 @@
+"""Who leaves a race of candidates, given their values per query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics.reports.statistics import Moments, adjust, moments, without_rounding
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When a candidate leaves.
+
+    The level 1 - confidence is split evenly over the rounds after which candidates can leave, and within a round over
+    the candidates by Holm's method.
+    """
+
+    n_rounds: int  # candidates can leave after all but the last
+    confidence: float = 0.95
+    indifference: float = 0.0  # below 0, a candidate must be behind by more than that
+    min_queries: int = 30
+    max_fits: int | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A candidate against the leader, on the queries so far."""
+
+    leader: int
+    lead: Moments  # of the differences, leader minus candidate
+    p_adjusted: float  # for candidates and rounds; NaN if there are too few queries to test
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class FoldValues:
+    """Values per query of all candidates in one fold."""
+
+    queries: IntArray  # (n_fold_queries,), numbers of the queries
+    values: FloatArray  # (n_candidates, n_fold_queries); NaN for undefined queries and for candidates that did not run
+    defined: Mask  # (n_fold_queries,), before undefined queries are given a value
+    weights: FloatArray | None = None  # (n_fold_queries,)
+
+
+@dataclass(frozen=True)
+class QueryValues:
+    """Values of all queries, over the folds so far."""
+
+    values: FloatArray  # (n_candidates, n_queries)
+    defined: Mask  # (n_queries,)
+    weights: FloatArray  # (n_queries,), 0 for queries that were not tested
+
+
+def over_folds(folds: Sequence[FoldValues], n_queries: int) -> QueryValues:
+    """Mean value of each query over the folds that test it.
+
+    A query that repeated folds test again gets a more precise value, but counts once.
+    """
+    sums, counts = np.zeros((len(folds[0].values), n_queries)), np.zeros(n_queries)
+    weights, defined = np.zeros(n_queries), np.zeros(n_queries, dtype=bool)
+    for fold in folds:
+        sums[:, fold.queries] += fold.values
+        counts[fold.queries] += 1
+        weights[fold.queries] = 1.0 if fold.weights is None else fold.weights
+        defined[fold.queries] = fold.defined
+    return QueryValues(sums / np.maximum(counts, 1), defined, weights)
+
+
+def leader_of(means: FloatArray, remaining: Iterable[int]) -> int:
+    """Remaining candidate with the best mean over folds; the first of equal ones, as in a grid search."""
+    places = np.fromiter(remaining, dtype=np.intp)
+    return int(places[np.argmax(means[places])])
+
+
+def standings(queries: QueryValues, leader: int, others: Sequence[int], rules: Rules) -> dict[int, Standing]:
+    """Each candidate against the leader by a one-sided paired t-test over queries, adjusted."""
+    pairs = {other: queries.values[[leader, other]] for other in others}
+    leads = {other: _lead(pair, queries.weights) for other, pair in pairs.items()}
+    enough = np.sum(queries.defined & (queries.weights > 0)) >= rules.min_queries
+    p_values = np.array([p_ahead(lead, rules) if enough else np.nan for lead in leads.values()])
+    adjusted = np.minimum(1, adjust(p_values, "holm") * (rules.n_rounds - 1))
+    n_queries = {other: int(_compared(pair, queries.weights).sum()) for other, pair in pairs.items()}
+    return {
+        other: Standing(leader, lead, float(p), n_queries[other])
+        for (other, lead), p in zip(leads.items(), adjusted, strict=True)
+    }
+
+
+def _compared(pair: FloatArray, weights: FloatArray) -> Mask:
+    return ~np.isnan(pair).any(axis=0) & (weights > 0)
+
+
+def _lead(pair: FloatArray, weights: FloatArray) -> Moments:
+    """Mean and spread of the differences between two candidates."""
+    counted = _compared(pair, weights)
+    one, other = pair[:, counted]
+    differences = without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
+    return moments(differences, weights[counted])
+
+
+def p_ahead(lead: Moments, rules: Rules) -> float:
+    """One-sided p-value of a lead, if the true one is at most -indifference; without spread, 0 or 1."""
+    if lead.n_effective < 2:
+        return np.nan
+    beyond = lead.mean + rules.indifference
+    if not lead.error > 0:
+        return 0.0 if beyond > 0 else 1.0
+    return float(special.stdtr(lead.n_effective - 1, -beyond / lead.error))
+
+
+def behind(found: dict[int, Standing], rules: Rules) -> list[int]:
+    """Candidates that are significantly behind the leader."""
+    level = round(1 - rules.confidence, 12)  # 1 - 0.9 is less than 0.1
+    return [candidate for candidate, standing in found.items() if standing.p_adjusted <= level]
+
+
+@dataclass
+class Race:
+    """The candidates of a race, round by round."""
+
+    n_candidates: int
+    rules: Rules
+    remaining: list[int] = field(init=False)
+    n_fits: int = 0
+    scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per round
+    folds: list[FoldValues] = field(default_factory=list)
+    left: dict[int, tuple[int, str]] = field(default_factory=dict)  # after how many rounds, and why
+    standings: dict[int, Standing] = field(default_factory=dict)  # the last of each candidate
+
+    def __post_init__(self) -> None:
+        self.remaining = list(range(self.n_candidates))
+
+    def start_round(self) -> list[int]:
+        """Candidates that run the next fold: of those that remain, as many of the best as the budget lets finish."""
+        if self.rules.max_fits is not None and self.scores:
+            affordable = (self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
+            best_first = sorted(self.remaining, key=lambda candidate: -self.means[candidate])
+            self._leave(best_first[affordable:], "max_fits")
+        self.n_fits += len(self.remaining)
+        return list(self.remaining)
+
+    def finish_round(self, scores: Mapping[int, float], fold: FoldValues, n_queries: int) -> None:
+        """Take the scores and values of the candidates that did not fail; those that failed or are behind leave."""
+        self.scores.append(np.array([scores.get(candidate, np.nan) for candidate in range(self.n_candidates)]))
+        self.folds.append(fold)
+        self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
+        if not self.remaining or len(self.scores) == self.rules.n_rounds:
+            return
+        leader = leader_of(self.means, self.remaining)
+        others = [candidate for candidate in self.remaining if candidate != leader]
+        found = standings(over_folds(self.folds, n_queries), leader, others, self.rules)
+        self.standings |= found
+        self._leave(behind(found, self.rules), "behind")
+
+    @property
+    def means(self) -> FloatArray:
+        """Means over folds so far, NaN for candidates that left."""
+        return np.mean(self.scores, axis=0)
+
+    def _leave(self, candidates: Iterable[int], why: str) -> None:
+        for candidate in candidates:
+            self.left[candidate] = len(self.scores), why
+            self.remaining.remove(candidate)

@@ -1,0 +1,563 @@
+"""A grid search in which candidates that are significantly worse stop after a few folds."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
+from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from skrank_metrics._input.arrays import IntArray, check_choice, check_int, check_number, check_seed, count_rows
+from skrank_metrics._input.query_ids import query_ids, without_labels
+from skrank_metrics._output.result import counted
+from skrank_metrics._sklearn_internals import check_rows
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table
+from skrank_metrics.model_selection._race import FoldValues, Race, Rules, Standing
+from skrank_metrics.model_selection.scorers import QueryScores, get_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.search_report import metric_of_scorer
+from skrank_metrics.model_selection.within_noise import WithinNoise
+from skrank_metrics.reports._alignment import check_by_query
+from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
+from skrank_metrics.splitters.audit import audit_splits, spelled
+from skrank_metrics.splitters.query_kfold import QueryKFold
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for what this version of scikit-learn lacks."""
+
+    def with_callbacks(method: Any) -> Any:  # noqa: D103
+        return method
+
+
+Splits = list[tuple[IntArray, IntArray]]
+
+
+def _best_has(name: str) -> Callable[[Any], bool]:
+    def check(search: Any) -> bool:
+        if not search.refit:
+            raise AttributeError(f"{name} needs the best candidate to be fitted again; got refit=False.")
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+def _delegated(name: str) -> Any:
+    def method(self: Any, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)(X)
+
+    method.__name__, method.__doc__ = name, f"Call {name} of the best estimator."
+    return available_if(_best_has(name))(method)
+
+
+class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Grid search that stops candidates once they are significantly worse than the leader, query by query.
+
+    All candidates run the first fold. After each fold, every candidate is compared with the leader, which is the one
+    with the best mean so far, on all queries tested so far. Those that are significantly behind do not run the other
+    folds. The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks
+    the same candidate and needs two to three times as many fits.
+
+    The probability that the best candidate leaves is at most 1 - confidence, over all rounds and candidates, as far as
+    queries are independent. Those of a fold share a model, and the models of the folds share most of their training
+    queries, so this holds for the models of these folds; the user guide has simulations.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        What to fit, such as QueryRanker(...). It is cloned.
+    param_grid : dict or list of dicts
+        Values to try by name of the parameter, as in GridSearchCV. With ``n_iter``, distributions too, as in
+        RandomizedSearchCV.
+    scoring : str, scorer of this package, sequence of str, or dict
+        What to optimize: a name such as "ndcg@10", a scorer, or several of them. Candidates race by one of them, a mean
+        over queries; scorers of other packages can only be reported beside it.
+    cv : splitter, int, iterable of (train, test) or None
+        As in GridSearchCV; None means QueryKFold(5). Folds must keep queries whole.
+    refit : bool, str or callable, default=True
+        As in GridSearchCV. If there are several metrics, the name of the one to race by, or a callable. Candidates race
+        by the attribute ``metric`` of a callable, as within_noise has it, else by the first metric.
+    n_iter : int, default=None
+        Number of candidates to draw at random. None means all of the grid.
+    n_jobs : int, default=None
+        Number of candidates to fit in parallel, with the backend of joblib.
+    confidence : float, default=0.95
+        One minus the probability that the best candidate leaves, in (0, 1).
+    indifference : float, default=0.0
+        A candidate leaves, too, if it is significantly less than this ahead of the leader. Saves more fits, but of
+        candidates that differ by less, any may win.
+    min_queries : int, default=30
+        Nobody leaves before this many queries with a defined value were tested.
+    max_fits : int, default=None
+        Largest number of fits on folds. If it is short, the candidates with the worst means leave, without a test.
+    error_score : "raise" or float, default=nan
+        Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
+        search. Invalid ids or labels always do.
+    verbose : int, default=0
+        1 reports the rounds, larger values the fits, too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the candidates. Only with n_iter.
+
+    Attributes
+    ----------
+    cv_results_ : dict of str to array
+        One row per candidate, as in GridSearchCV. Folds that a candidate did not run are NaN, and so is its mean.
+        "left_after" is the number of folds after which it left, NaN if it did not; "left_because" is "behind",
+        "failed", "max_fits" or "". When it was last compared with the leader, "leader" was the row of the leader (-1 if
+        never compared), "difference" its lead, with the ends of the interval "low" and "high", and "p_adjusted" the
+        p-value, adjusted for rounds and candidates.
+    best_estimator_ : estimator
+        The best candidate, fitted on all rows. Not with refit=False.
+    best_index_ : int
+        Row of the best candidate.
+    best_params_ : dict
+        Its parameters.
+    best_score_ : float
+        Its mean score over folds. Not if ``refit`` is callable.
+    n_fits_ : int
+        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``.
+    n_splits_ : int
+        Number of folds.
+    scorer_ : callable or dict of str to callable
+        As in GridSearchCV.
+    multimetric_ : bool
+        Whether there are several metrics.
+    refit_time_ : float
+        Seconds for fitting the best estimator. Not with refit=False.
+
+    See Also
+    --------
+    search_report : Which candidates are significantly different from the best.
+
+    References
+    ----------
+    O. Maron, A. W. Moore (1994). Hoeffding races. Advances in Neural Information Processing Systems 6.
+    https://proceedings.neurips.cc/paper/1993/hash/02a32ad2669e6fe298e607fe7cc0e1a0-Abstract.html
+
+    Examples
+    --------
+    The first candidate is behind on the 50 queries of the first fold, and leaves:
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV
+    >>> from skrank_metrics.datasets import make_ranking
+    >>> import sklearn
+    >>> X, y, qid = make_ranking(150, random_state=0)
+    >>> grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
+    >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     search = search.fit(X, y, qid=qid)
+    >>> search.n_fits_
+    7
+    >>> search.cv_results_["left_after"].tolist()
+    [1.0, nan, nan]
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any,
+        cv: Any,
+        refit: Any = True,
+        n_iter: int | None = None,
+        n_jobs: int | None = None,
+        confidence: float = 0.95,
+        indifference: float = 0.0,
+        min_queries: int = 30,
+        max_fits: int | None = None,
+        error_score: Any = np.nan,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.scoring = scoring
+        self.cv = cv
+        self.refit = refit
+        self.n_iter = n_iter
+        self.n_jobs = n_jobs
+        self.confidence = confidence
+        self.indifference = indifference
+        self.min_queries = min_queries
+        self.max_fits = max_fits
+        self.error_score = error_score
+        self.verbose = verbose
+        self.random_state = random_state
+
+    predict = _delegated("predict")
+    predict_proba = _delegated("predict_proba")
+    predict_log_proba = _delegated("predict_log_proba")
+    decision_function = _delegated("decision_function")
+    score_samples = _delegated("score_samples")
+    transform = _delegated("transform")
+    inverse_transform = _delegated("inverse_transform")
+
+    @property
+    def classes_(self) -> Any:
+        """Labels of a classifier."""
+        _best_has("classes_")(self)
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> Any:
+        """Number of features."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit, or with refit=False.")
+        return self.best_estimator_.n_features_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
+        tags.target_tags.required, tags.input_tags.sparse = True, inner.input_tags.sparse
+        return tags
+
+    def get_metadata_routing(self) -> Any:
+        """Get the metadata routing of the search, its estimator, scorers and splitter.
+
+        Returns
+        -------
+        router : MetadataRouter
+            As in GridSearchCV.
+        """
+        router = MetadataRouter(owner=self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        scored = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        router.add(scorer=check_scoring(self.estimator, self._scorers()), method_mapping=scored)
+        splitter = MethodMapping().add(caller="fit", callee="split")
+        return router.add(splitter=self._splitter(), method_mapping=splitter)
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, **params: Any) -> RacingSearchCV:
+        """Race the candidates, and fit the best one on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,)
+            Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
+        **params : dict of str to object
+            Metadata, as in GridSearchCV. With metadata routing, pass ``qid`` or ``groups``, and what the estimator
+            requests. Without, ``groups`` go to the splitter and all others to the fit of the estimator, and
+            ``sample_weight`` also to the scorers.
+
+        Returns
+        -------
+        self : RacingSearchCV
+            This object.
+
+        Raises
+        ------
+        TypeError
+            If the query ids are missing, or a parameter has the wrong type.
+        ValueError
+            If ids or labels are invalid, a fold cuts queries, there is no candidate, the metric to race by has no
+            values per query, a parameter is out of range, or all candidates fail.
+        """
+        scorers = self._scorers()
+        key = self._race_key(scorers)
+        metric = _metric_per_query(scorers[key], key)
+        candidates = self._candidates()
+        X, y = indexable(X, y)
+        columns = check_rows(X, y=y, **params)  # in folds, a default index no longer counts from 0
+        labels = without_labels(y)
+        routed = self._routed({name: without_labels(value) for name, value in params.items()})
+        splits = self._whole_splits(X, y, columns, routed.splitter.split)
+        race = Race(len(candidates), self._rules(len(candidates), len(splits)))
+        task = Task(clone(self.estimator), scorers, key, routed.estimator.fit, routed.scorer.score, self.error_score)
+        with self._subtask(None, "fit", max_subtasks=1 + bool(self.refit)) as root:
+            with self._subtask(root, "race", max_subtasks=len(splits)) as context:
+                folds = self._run(race, task, candidates, (X, labels), splits, context)
+            self.cv_results_ = results_table(candidates, folds) | _departures(race, metric)
+            self._choose(race, key, splits)
+            self.multimetric_ = self._is_multimetric()
+            self.scorer_: Any = scorers if self.multimetric_ else scorers[key]
+            self.n_splits_, self.n_fits_ = len(splits), race.n_fits
+            if self.refit:
+                with self._subtask(root, "refit-with-best-params"):
+                    self._refit(X, y, routed.estimator.fit)
+        return self
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Score the best estimator by the metric that the candidates raced by.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_features)
+            Features.
+        y : array-like of shape (n_documents,)
+            Relevance labels. May carry the query ids in an index level named "qid".
+        **params : dict of str to object
+            Metadata for the scorer, only with metadata routing.
+
+        Returns
+        -------
+        score : float
+            Larger is better.
+
+        Raises
+        ------
+        TypeError
+            If the query ids are missing.
+        ValueError
+            If ids or labels are invalid, or metadata is passed without metadata routing.
+        """
+        _best_has("score")(self)
+        check_is_fitted(self)
+        if params and not _routing():
+            raise ValueError(
+                f"params must be empty without metadata routing; got {', '.join(params)}. Let y carry the ids, as "
+                "with_qid(y, qid) does, or call sklearn.set_config(enable_metadata_routing=True)."
+            )
+        given = process_routing(self, "score", **params).scorer.score if params else {}
+        scorer = self.scorer_[self._race_key(self.scorer_)] if self.multimetric_ else self.scorer_
+        return float(scorer(self.best_estimator_, X, y, **given))
+
+    def _is_multimetric(self) -> bool:
+        return isinstance(self.scoring, Mapping | list | tuple | set)
+
+    def _scorers(self) -> dict[str, Any]:
+        """Scorers by name; a single one is named as in GridSearchCV."""
+        if isinstance(self.scoring, Mapping):
+            scorers = {name: _scorer(scoring) for name, scoring in self.scoring.items()}
+        elif isinstance(self.scoring, list | tuple | set):
+            scorers = ranking_scorers(*self.scoring)
+        else:
+            scorers = {"score": _scorer(self.scoring)}
+        if not scorers:
+            raise ValueError("scoring must hold at least one scorer; got an empty dict.")
+        return scorers
+
+    def _race_key(self, scorers: Mapping[str, Any]) -> str:
+        """Name of the metric to race by."""
+        first = next(iter(scorers))
+        if not self._is_multimetric():
+            return first
+        if callable(self.refit) or self.refit is False:
+            named = str(getattr(self.refit, "metric", None))
+            return named if named in scorers else first
+        if not isinstance(self.refit, str):
+            raise ValueError(
+                f"refit must name one of the metrics, or be a callable or False, if there are several; got "
+                f"{self.refit!r}. Pass refit={first!r}."
+            )
+        return str(check_choice(self.refit, "refit", scorers))
+
+    def _rules(self, n_candidates: int, n_rounds: int) -> Rules:
+        least, max_fits = n_candidates + n_rounds - 1, check_int(self.max_fits, "max_fits", 1, or_none=True)
+        if max_fits is not None and max_fits < least:
+            raise ValueError(
+                f"max_fits must be at least {least}, so that {counted(n_candidates, 'candidate')} can run the first "
+                f"fold and one the other {n_rounds - 1}; got {max_fits}."
+            )
+        return Rules(
+            n_rounds,
+            check_confidence(self.confidence),
+            check_number(self.indifference, "indifference", "[0, inf)"),
+            int(check_int(self.min_queries, "min_queries", 2) or 0),
+            max_fits,
+        )
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        if self.n_iter is None and self.random_state is not None:
+            raise ValueError(
+                "random_state must be None without n_iter, as all candidates of the grid run; got "
+                f"{self.random_state!r}. It does not seed cv or the estimator."
+            )
+        check_seed(self.random_state)
+        check_int(self.n_iter, "n_iter", 1, or_none=True)
+        if self.n_iter is None:
+            candidates = list(ParameterGrid(self.param_grid))
+        else:
+            candidates = list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
+        if not candidates:
+            raise ValueError(f"param_grid must hold at least one candidate; got {self.param_grid!r}.")
+        return candidates
+
+    def _routed(self, params: dict[str, Any]) -> Any:
+        if not isinstance(self.error_score, Real) and self.error_score != "raise":
+            raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
+        if _routing():
+            return process_routing(self, "fit", **params)
+        groups = params.pop("groups", None)
+        weights = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else {}
+        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split={"groups": groups}), scorer=Bunch(score=weights))
+
+    def _splitter(self) -> Any:
+        return QueryKFold(5) if self.cv is None else check_cv(self.cv)
+
+    def _whole_splits(self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]) -> Splits:
+        labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
+        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups)
+        splitter = self._splitter()
+        splits = list(splitter.split(X, y, **given))
+        audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
+        replace(audit, splitter=spelled(splitter)).check()
+        return splits
+
+    def _run(
+        self,
+        race: Race,
+        task: Task,
+        candidates: Sequence[Mapping[str, Any]],
+        data: tuple[Any, Any],
+        splits: Splits,
+        context: Any,
+    ) -> list[dict[int, Outcome]]:
+        """Run the rounds, and return the outcomes by number of the candidate, for each fold."""
+        numbers: dict[Any, int] = {}  # of queries
+        folds: list[dict[int, Outcome]] = []
+        with Parallel(n_jobs=self.n_jobs, verbose=max(0, self.verbose - 1)) as parallel:
+            for train, test in splits:
+                with self._subtask(context, "round"):
+                    running = race.start_round()
+                    calls = (delayed(fit_and_score)(task, candidates[i], *data, train, test) for i in running)
+                    folds.append(dict(zip(running, parallel(calls), strict=True)))
+                    done = {i: found.queries for i, found in folds[-1].items() if found.queries is not None}
+                    _warn_of_failures(folds[-1], self.error_score)
+                    if not done:
+                        raise _all_failed(race, folds[-1])
+                    scores = {i: folds[-1][i].scores[task.key] for i in done}
+                    race.finish_round(scores, _fold_values(done, numbers, len(candidates)), len(numbers))
+                    self._report(race, len(running))
+        return folds
+
+    def _report(self, race: Race, n_running: int) -> None:
+        if self.verbose:
+            n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
+            ahead = n_left * (n_rounds - len(race.scores))
+            saved = race.n_candidates * n_rounds - race.n_fits - ahead
+            print(
+                f"[round {len(race.scores)}/{n_rounds}] {counted(n_running, 'fit')}, {n_left} of "
+                f"{counted(race.n_candidates, 'candidate')} left, {counted(saved, 'fit')} saved",
+                flush=True,
+            )
+
+    def _choose(self, race: Race, key: str, splits: Splits) -> None:
+        """Choose the best candidate, as GridSearchCV does."""
+        found = self.cv_results_
+        if isinstance(self.refit, WithinNoise):
+            self.best_index_ = self.refit.choose(found, splits)
+        elif callable(self.refit):
+            self.best_index_ = self.refit(found)
+            if not isinstance(self.best_index_, Integral):
+                raise TypeError(f"refit must return a row of cv_results_; got {self.best_index_!r}.")
+            if not 0 <= self.best_index_ < race.n_candidates:
+                raise IndexError(f"refit must return a row below {race.n_candidates}; got {self.best_index_}.")
+        else:
+            self.best_index_ = int(found[f"rank_test_{key}"].argmin())
+        if not callable(self.refit):
+            self.best_score_ = found[f"mean_test_{key}"][self.best_index_]
+        self.best_params_ = found["params"][self.best_index_]
+
+    def _refit(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
+        self.best_estimator_ = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        started = time.time()
+        self.best_estimator_.fit(X, y, **fit_params)
+        self.refit_time_ = time.time() - started
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+    @contextmanager
+    def _subtask(self, parent: Any, name: str, **size: Any) -> Iterator[Any]:
+        """Tell the callbacks of scikit-learn where a task begins and ends; the fit itself has no parent."""
+        if not hasattr(self, "set_callbacks"):  # before scikit-learn 1.9
+            yield None
+            return
+        # Its documentation asks estimators to call this method, in spite of the underscore.
+        context = parent.subcontext(name, **size) if parent else self._init_callback_context(name, **size)
+        context.call_on_fit_task_begin(estimator=self)
+        yield context
+        context.call_on_fit_task_end(estimator=self)
+
+
+def _routing() -> bool:
+    return bool(sklearn.get_config()["enable_metadata_routing"])
+
+
+def _scorer(scoring: Any) -> Any:
+    if not isinstance(scoring, str):
+        return scoring
+    return get_scorer(scoring) if scoring in get_scorer_names() else get_ranking_scorer(scoring)
+
+
+def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
+    metric = metric_of_scorer(scorer)
+    if metric is None:
+        raise ValueError(
+            f"scoring must have a scorer of skrank_metrics to race by, as others have no values per query; got "
+            f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...)."
+        )
+    check_by_query(str(metric), metric)
+    return metric
+
+
+def _fold_values(done: Mapping[int, QueryScores], numbers: dict[Any, int], n_candidates: int) -> FoldValues:
+    """Values of the candidates that ran a fold, whose queries get the next numbers if they have none."""
+    first = next(iter(done.values()))
+    queries = np.array([numbers.setdefault(query, len(numbers)) for query in first.ids.tolist()])
+    values = np.full((n_candidates, len(queries)), np.nan)
+    for candidate, found in done.items():
+        values[candidate] = found.values
+    return FoldValues(queries, values, first.defined, first.weights)
+
+
+def _warn_of_failures(outcomes: Mapping[int, Outcome], error_score: Any) -> None:
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
+    if errors:
+        warnings.warn(
+            f"{len(errors)} of {counted(len(outcomes), 'fit')} failed. Their score on this fold is {error_score}, and "
+            f"the candidates leave. The first error:\n{errors[0]}",
+            FitFailedWarning,
+            stacklevel=4,
+        )
+
+
+def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
+    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
+    return ValueError(
+        f"all {counted(len(outcomes), 'candidate')} failed in fold {len(race.scores)}, so there is no best one. Pass "
+        f"error_score='raise' to see where.{' The first error:' * bool(errors)}\n{''.join(errors[:1])}"
+    )
+
+
+def _departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
+    """Columns of ``cv_results_`` that say when and why candidates left, and how far they were behind."""
+    none = Standing(-1, moments([]), np.nan, 0)
+    last = [race.standings.get(row, none) for row in range(race.n_candidates)]
+    left = [race.left.get(row, (np.nan, "")) for row in range(race.n_candidates)]
+    low, high = bounds_of(metric)
+    intervals = [mean_interval(found.lead, (low - high, high - low), race.rules.confidence) for found in last]
+    return {
+        "left_after": np.array([after for after, _ in left], dtype=np.float64),
+        "left_because": np.array([why for _, why in left], dtype=object),
+        "leader": np.array([standing.leader for standing in last]),
+        "difference": np.array([standing.lead.mean for standing in last]),
+        "low": np.array([low for low, _ in intervals]),
+        "high": np.array([high for _, high in intervals]),
+        "p_adjusted": np.array([standing.p_adjusted for standing in last]),
+    }

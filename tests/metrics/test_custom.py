@@ -1,0 +1,267 @@
+"""Metrics made of a user's function of one ranked list."""
+
+import fractions
+import functools
+import inspect
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+from support import reference
+
+import skrank_metrics
+from skrank_metrics import evaluate, get_metric, lightgbm_metric, make_metric, make_ranking_scorer, xgboost_metric
+
+TIES = ("average", "best", "worst", "stable")
+
+
+def hits_until(labels, k=None, *, weight=1.0, relevance_threshold=1):
+    """Weighted share of the relevant documents that are in the first k."""
+    hits = labels >= relevance_threshold
+    return weight * hits[:k].sum() / hits.sum() if hits.any() else math.nan
+
+
+def depth_of_last(labels):
+    hits = np.flatnonzero(labels)
+    return (hits[-1] + 1) / len(labels) if len(hits) else math.nan
+
+
+recall = make_metric(hits_until, name="own_recall", bounds=(0, 1), undefined="no relevant document")
+depth = make_metric(depth_of_last, bounds=(0, 1), greater_is_better=False)
+documents = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+tables = st.lists(documents, min_size=1, max_size=12).map(lambda rows: np.array(rows).T)
+
+
+@given(table=tables, k=st.sampled_from([None, 1, 3]), ties=st.sampled_from(TIES))
+def test_equals_the_built_in_metric_of_the_same_formula(table, k, ties):
+    y_true, y_score, qid = table
+    options = {"qid": qid, "k": k, "ties": ties, "relevance_threshold": 1}
+    for average in ("macro", None):
+        for value in (0.0, math.nan):
+            mine = recall(y_true, y_score, average=average, replace_undefined_by=value, **options)
+            theirs = skrank_metrics.recall_at_k_score(
+                y_true, y_score, average=average, replace_undefined_by=value, **options
+            )
+            np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_ties_are_those_of_the_enumeration(ties):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n = int(rng.integers(1, 7))
+        labels, scores = rng.integers(0, 3, n), rng.integers(0, 3, n)
+        rankings = reference.orders(tuple(labels.tolist()), tuple(scores.tolist()), ties)
+        total = sum(count * depth_of_last(np.array(ranked)) for ranked, count in rankings.items())
+        value = depth([labels], [scores], ties=ties, average=None, replace_undefined_by=math.nan)
+        np.testing.assert_allclose(value, [total / rankings.total()], rtol=0, atol=1e-12)
+
+
+def test_all_different_orders_are_taken_once():
+    seen = []
+    make_metric(lambda labels: seen.append(tuple(labels)) or 0, name="seen")([[3, 0, 0, 1, 2, 1]], [[2, 1, 1, 1, 0, 0]])
+    expected = itertools.product({(0, 0, 1), (0, 1, 0), (1, 0, 0)}, {(1, 2), (2, 1)})
+    assert sorted(seen) == sorted((3, *first, *second) for first, second in expected)
+
+
+def test_many_orders_are_drawn_alike_in_every_order_of_rows_and_the_report_says_so():
+    rng = np.random.default_rng(1)
+    labels, scores, qid = rng.integers(0, 3, 60), np.repeat([0, 1, 2, 3], 15), np.repeat([0, 1], 30)
+    report = evaluate(labels, scores, qid=qid, metrics=[depth, "map"])
+    mixed = rng.permutation(60)
+    again = evaluate(labels[mixed], scores[mixed], qid=qid[mixed], metrics=depth)
+    assert again.mean["depth_of_last"] == report.mean["depth_of_last"]
+    assert (
+        "Drawn orders: 2 queries with more than 720 different orders of tied labels; there depth_of_last is the mean "
+        "over 100 orders drawn at random." in report.health.findings
+    )
+    # The last hit is the last of the relevant documents of the lowest group that has one.
+    lowest = labels[:15]
+    exact = np.mean([1 + max(rng.permutation(15)[lowest > 0]) for _ in range(4000)]) / 30 + 15 / 30
+    assert report.per_query["depth_of_last"][0] == pytest.approx(exact, abs=0.005)
+
+
+def test_reports_do_not_mention_orders_that_are_all_taken():
+    report = evaluate([0, 1, 0, 1], [1, 1, 0, 0], qid=[0] * 4, metrics=depth)
+    assert not any(finding.startswith("Drawn") for finding in report.health.findings)
+    long = {"y_true": np.arange(60) % 2, "y_score": np.zeros(60), "qid": np.zeros(60)}
+    for metrics in ("map", get_metric(depth, ties="worst")):
+        assert not any(finding.startswith("Drawn") for finding in evaluate(**long, metrics=metrics).health.findings)
+
+
+def test_labels_are_in_ranked_order_whole_and_read_only():
+    seen = []
+
+    def look(labels, k=None):
+        seen.append((labels.tolist(), labels.dtype, labels.flags.writeable, k))
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            labels.flags.writeable = True
+        return 1.0
+
+    make_metric(look)([1, 0, 2, 5], [1, 3, 2, 0], qid=["a", "a", "a", "b"], k=2)
+    assert sorted(seen) == [([0, 2, 1], np.float64, False, 2), ([5], np.float64, False, 2)]
+
+
+def test_documents_that_were_not_ranked_go_to_who_asks_for_them():
+    def true_recall(labels, k=None, unranked=()):
+        return (labels[:k] > 0).sum() / ((labels > 0).sum() + np.sum(np.asarray(unranked) > 0))
+
+    rows = {"y_true": [1, 0, 1, 1], "y_score": [1, 3, 2, 0], "qid": [1] * 4, "retrieved": [True, True, True, False]}
+    assert make_metric(true_recall)(**rows, k=2) == 1 / 3 == skrank_metrics.recall_at_k_score(**rows, k=2)
+    with pytest.raises(ValueError, match=r"retrieved must be True .* query 1, as depth_of_last .* got 1 .* unranked="):
+        depth(**rows)
+    assert depth(**{**rows, "retrieved": [True] * 4}) == 1
+
+
+def test_two_dimensions_weights_and_undefined_queries():
+    y_true, y_score = [[1, 0], [0, 0], [0, 1]], [[2, 1], [2, 1], [2, 1]]
+    assert depth(y_true, y_score, average=None, replace_undefined_by=7).tolist() == [1 / 2, 7, 1]
+    assert depth(y_true, y_score, sample_weight=[1, 2, 1], replace_undefined_by=0) == (1 / 2 + 1) / 4
+    report = evaluate(y_true, y_score, metrics=depth, replace_undefined_by=np.nan)
+    assert report.mean == {"depth_of_last": 3 / 4}
+    assert report.n_undefined == {"depth_of_last": 1}
+
+
+@pytest.mark.option("make_metric.undefined")
+def test_what_undefined_says_is_documented_and_relevance_counts():
+    count = make_metric(lambda labels: labels.sum(), name="count", undefined="no relevant document")
+    plain = make_metric(lambda labels: labels.sum(), name="count")
+    rows = [[0, 0], [1, 0]], [[1, 2], [1, 2]]
+    assert count(*rows, average=None, replace_undefined_by=-1).tolist() == [-1, 1]
+    assert plain(*rows, average=None, replace_undefined_by=-1).tolist() == [0, 1]
+    assert "Undefined for a query with no relevant document." in count.__doc__
+
+
+@pytest.mark.option("make_metric.name", "make_metric.reference")
+def test_looks_like_a_metric_function():
+    assert str(inspect.signature(recall)) == (
+        "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
+        "average='macro', retrieved=None, weight=1.0, relevance_threshold=1)"
+    )
+    assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k. Undefined for")
+    assert "weight : object, default=1.0" in recall.__doc__
+    assert repr(recall) == "make_metric(own_recall)"
+    assert str(get_metric(recall, k=5, weight=0.5)) == "own_recall(weight=0.5)@5"
+    assert recall.__name__ == "own_recall"
+    assert "References\n----------\nA. Author" in make_metric(depth_of_last, reference="A. Author").__doc__
+
+
+@pytest.mark.option("make_metric.bounds")
+def test_bounds_limit_values_and_intervals():
+    rows = {"y_true": [[1, 0]] * 5 + [[0, 1]], "y_score": [[2, 1]] * 6}
+    bounded = make_metric(lambda labels: labels[0], name="first", bounds=(0, 1))
+    unbounded = make_metric(lambda labels: labels[0], name="first")
+    assert evaluate(**rows, metrics=bounded).intervals()["first"][1] <= 1
+    assert evaluate(**rows, metrics=unbounded).intervals()["first"][1] > 1
+    with pytest.raises(ValueError, match=r"first must return numbers within its bounds, 0 to 1; got 2.0 for query 0"):
+        bounded([[2, 0]], [[2, 1]])
+    assert make_metric(lambda labels: 1 + 1e-12, name="almost", bounds=(0, 1))([[1]], [[1]]) == 1
+
+
+@pytest.mark.option("make_metric.greater_is_better")
+def test_smaller_is_better():
+    model = LinearRegression().fit([[0], [1]], [1, 0])
+    X = [[0], [1], [2], [3]]
+    y, qid = [0, 1, 1, 0], ["a", "a", "b", "b"]
+    scorer = make_ranking_scorer(depth)
+    assert scorer(model, X, skrank_metrics.with_qid(y, qid)) == -(1 + 1 / 2) / 2
+    assert not get_metric(depth).greater_is_better
+    assert str(get_metric(depth)) == "depth_of_last"
+    up = make_metric(depth_of_last, greater_is_better=True)
+    assert make_ranking_scorer(up)(model, X, skrank_metrics.with_qid(y, qid)) == (1 + 1 / 2) / 2
+
+
+def test_works_with_boosters_and_convention():
+    y, s = np.array([1.0, 0, 0, 1]), np.array([1.0, 1, 2, 1])
+    assert lightgbm_metric(depth)(y, s, None, [2, 2]) == ("depth_of_last", 1.25 * 0.5 + 0.25, False)
+    assert xgboost_metric(recall, k=1).__name__ == "own_recall@1"
+    assert get_metric(depth, convention="lightgbm").get("ties") == "stable"
+    with pytest.raises(ValueError, match="metric must be one that catboost computes"):
+        skrank_metrics.builtin_metric(depth, "catboost")
+
+
+def test_pickles_if_the_function_does():
+    bound = pickle.loads(pickle.dumps(get_metric(recall, k=2)))
+    assert bound([[0, 1, 1]], [[3, 2, 1]]) == 1 / 2
+    assert bound.definition == get_metric(recall, k=2).definition
+    assert (
+        pickle.loads(pickle.dumps(make_ranking_scorer(depth)))._score_func.metric.function.__name__ == "depth_of_last"
+    )
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(make_metric(lambda labels: 1.0, name="one"))
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ([1.0], r"one real number; got \[1.0\] \(list\)"),
+        (np.ones(1), r"one real number; got array\(\[1.\]\) \(ndarray\)"),
+        ("high", r"one real number; got 'high' \(str\)"),
+        (None, r"one real number; got None \(NoneType\)"),
+        (1j, r"one real number; got 1j \(complex\)"),
+        (-math.inf, "finite numbers, or NaN if it is undefined; got -inf"),
+    ],
+)
+def test_refuses_what_is_no_number(result, expected):
+    with pytest.raises(ValueError, match=f"^mine must return {expected} for query 'a'"):
+        make_metric(lambda labels: result, name="mine")([1, 0], [1, 2], qid=["a", "a"])
+
+
+@pytest.mark.parametrize("result", [1, True, np.True_, np.float32(1), np.array(1.0), fractions.Fraction(1)])
+def test_takes_every_kind_of_number(result):
+    assert make_metric(lambda labels: result, name="mine")([[1, 0]], [[1, 2]]) == 1
+
+
+def test_errors_of_the_function_name_it_and_the_query():
+    rows = [1, 0], [1, 2], ["a", "a"]
+    with pytest.raises(ValueError, match=r"^mine failed for query 'a' with 2 labels: KeyError: 'x'") as raised:
+        make_metric(lambda labels: {}["x"], name="mine")(*rows[:2], qid=rows[2])
+    assert isinstance(raised.value.__cause__, KeyError)
+    with pytest.raises(ValueError, match=r"^mine failed for query 'a' .*read-only\. Change a copy: labels\.copy\(\)\."):
+        make_metric(lambda labels: labels.sort(), name="mine")(*rows[:2], qid=rows[2])
+    with pytest.raises(ValueError, match=r"^mine failed for query 'a'"):
+        evaluate(*rows[:2], qid=rows[2], metrics=make_metric(lambda labels: 1 / 0, name="mine"))
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "error", "message"),
+    [
+        (3, {}, TypeError, "function must be callable; got int"),
+        (max, {}, TypeError, "function must have a signature; got <built-in function max>"),
+        (lambda: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\)"),
+        (lambda *, labels: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\*, labels\)"),
+        (lambda labels, w: 1, {"name": "m"}, TypeError, "must give its options defaults; m has none for w"),
+        (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must name its options.*; m takes \*w"),
+        (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must name its options.*; m takes \*\*w"),
+        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "must have k=None, which means no cutoff; m has k=10"),
+        (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
+        (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
+        (functools.partial(depth_of_last), {}, ValueError, "name must be .* got None. Pass name="),
+        (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
+        (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),
+        (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),
+        (depth_of_last, {"name": "neg_depth"}, ValueError, "must not start with 'neg_'.* pass greater_is_better=False"),
+        (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be in ascending order; got \(1, 0\)"),
+        (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
+        (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
+    ],
+)
+def test_refuses(function, options, error, message):
+    with pytest.raises(error, match=message):
+        make_metric(function, **options)
+
+
+def test_refuses_the_options_that_it_lacks():
+    with pytest.raises(TypeError, match=r"depth_of_last.. got an unexpected parameter 'k'"):
+        depth([[1]], [[1]], k=2)
+    with pytest.raises(ValueError, match="average='micro' is not defined for depth_of_last, which cannot be pooled"):
+        depth([[1]], [[1]], average="micro")
+    with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric of .* with make_metric"):
+        evaluate([[1]], [[1]], metrics=[depth_of_last])
+    with pytest.raises(ValueError, match="metrics must have different names; got two named 'same'"):
+        evaluate([[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)])

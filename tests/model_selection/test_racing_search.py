@@ -1,0 +1,443 @@
+"""A race gives the numbers of a grid search, from fewer fits."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from joblib import parallel_config
+from scipy.stats import uniform
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from support.consumers import WAYS
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RacingSearchCV,
+    RepeatedQueryKFold,
+    get_ranking_scorer,
+    kendall_tau_distance,
+    make_ranking_scorer,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+    within_noise,
+)
+
+N_QUERIES, SIZE = 150, 6
+NOISE = [3.0, 1.0, 0.6, 0.5, 0.45]
+
+
+class Column(RegressorMixin, BaseEstimator):
+    """Ranks by one of the columns; -1 fails to fit, -2 predicts NaN."""
+
+    def __init__(self, column=0, scale=1.0):
+        self.column = column
+        self.scale = scale
+
+    def fit(self, X, y, sample_weight=None):
+        if self.column == -1:
+            raise RuntimeError("column -1")
+        self.n_features_in_ = np.shape(X)[1]
+        self.fitted_ = sample_weight
+        return self
+
+    def predict(self, X):
+        if self.column == -2:
+            return np.full(len(X), np.nan)
+        return np.asarray(X)[:, self.column] * self.scale
+
+
+def made_up(seed=0):
+    """Columns that are the labels with less and less noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, N_QUERIES * SIZE)
+    return y[:, None] + rng.normal(size=(len(y), len(NOISE))) * NOISE, y, np.repeat(np.arange(N_QUERIES), SIZE)
+
+
+X, Y, QID = made_up()
+LABELS = with_qid(Y, QID)
+GRID = {"column": list(range(len(NOISE)))}
+
+
+def race(estimator=None, grid=GRID, **options):
+    options = {"scoring": "ndcg@3", "cv": QueryKFold(5), "error_score": "raise", **options}
+    return RacingSearchCV(Column() if estimator is None else estimator, grid, **options)
+
+
+def grid_search(estimator=None, grid=GRID, **options):
+    options = {"scoring": get_ranking_scorer("ndcg@3"), "cv": QueryKFold(5), "error_score": "raise", **options}
+    return GridSearchCV(Column() if estimator is None else estimator, grid, **options)
+
+
+def assert_same_folds(raced, grid):
+    """Scores of the folds that ran are those of the grid search, and the winner is the same."""
+    assert {name for name in grid.cv_results_ if "time" not in name} <= raced.cv_results_.keys()
+    n_ran = 0
+    for name, column in grid.cv_results_.items():
+        if name.startswith("split"):
+            ran = ~np.isnan(raced.cv_results_[name])
+            np.testing.assert_allclose(raced.cv_results_[name][ran], column[ran], rtol=0, atol=1e-12)
+            n_ran += ran.sum()
+        elif name.startswith("param_"):
+            np.testing.assert_array_equal(raced.cv_results_[name], column)
+    assert raced.cv_results_["params"] == grid.cv_results_["params"]
+    assert raced.best_index_ == grid.best_index_
+    return n_ran
+
+
+@pytest.fixture(scope="module")
+def raced():
+    return race().fit(X, LABELS)
+
+
+@pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")
+def test_folds_that_ran_are_those_of_a_grid_search(raced):
+    grid = grid_search().fit(X, LABELS)
+    assert assert_same_folds(raced, grid) == raced.n_fits_ < 5 * len(NOISE)
+    assert raced.best_params_ == grid.best_params_
+    assert raced.best_score_ == pytest.approx(grid.best_score_, abs=1e-12)
+    assert raced.n_splits_ == grid.n_splits_
+    np.testing.assert_array_equal(raced.predict(X), grid.predict(X))
+    assert raced.score(X, LABELS) == grid.score(X, LABELS)
+
+
+def test_results_say_when_and_why_candidates_left(raced):
+    found = raced.cv_results_
+    assert found["left_after"][0] == 1  # by far the worst
+    ran = np.column_stack([~np.isnan(found[f"split{i}_test_score"]) for i in range(5)])
+    np.testing.assert_array_equal(ran.sum(axis=1), np.nan_to_num(found["left_after"], nan=5))
+    left = ~np.isnan(found["left_after"])
+    np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), left)
+    assert set(found["left_because"][left]) == {"behind"}
+    assert set(found["left_because"][~left]) == {""}
+    assert (found["p_adjusted"][left] <= 0.05).all()
+    assert not (found["p_adjusted"][~left] <= 0.05).any()
+    assert (found["low"][left] < found["difference"][left]).all()
+    assert (found["difference"][left] < found["high"][left]).all()
+    assert found["leader"][raced.best_index_] in (-1, *np.flatnonzero(~left))
+    assert (found["rank_test_score"][left] == 1 + (~left).sum()).all()
+
+
+def test_the_difference_is_that_of_the_values_per_query():
+    found = race(grid={"column": [0, 4]}).fit(X, LABELS).cv_results_
+    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
+    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
+    assert found["difference"][0] == pytest.approx((best - worst).mean())
+    assert found["leader"].tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_ways_for_the_ids(way, raced):
+    with way.context():
+        search = race(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}, scoring=ranking_scorers("ndcg@3"))
+        search.set_params(refit="ndcg@3").fit(X, way.labels(Y, QID), **way.keywords(QID))
+        score = search.score(X, way.labels(Y, QID), **way.keywords(QID))
+    other = clone(search).fit(X, LABELS)
+    assert search.best_score_ == other.best_score_
+    assert score == other.score(X, LABELS)
+
+
+@pytest.mark.option("RacingSearchCV.refit")
+def test_several_metrics_race_by_the_one_of_refit():
+    scoring = ranking_scorers("ndcg@3", "mrr")
+    raced, grid = (make(scoring=scoring, refit="mrr").fit(X, LABELS) for make in (race, grid_search))
+    assert_same_folds(raced, grid)
+    assert raced.multimetric_
+    assert raced.score(X, LABELS) == grid.score(X, LABELS)
+    alone = race(scoring="mrr").fit(X, LABELS).cv_results_
+    for name in ("left_after", "difference", "p_adjusted"):
+        np.testing.assert_array_equal(raced.cv_results_[name], alone[name])
+    by_name = race(scoring=["ndcg@3", "mrr"], refit="mrr").fit(X, LABELS)
+    np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
+
+
+def test_scorers_of_others_can_be_reported_beside_it():
+    scoring = {"ndcg": "ndcg@3", "error": "neg_mean_squared_error"}
+    raced = race(scoring=scoring, refit="ndcg").fit(X, LABELS)
+    assert (raced.cv_results_["split0_test_error"] < 0).all()
+
+
+def test_a_callable_refit_and_none():
+    search = race(refit=lambda results: int(np.argmin(results["split0_test_score"]))).fit(X, LABELS)
+    assert search.best_index_ == 0
+    assert search.best_estimator_.column == 0
+    assert not hasattr(search, "best_score_")
+    search = race(refit=False).fit(X, LABELS)
+    assert search.best_params_ == {"column": 4}
+    assert not hasattr(search, "predict")
+    assert not hasattr(search, "best_estimator_")
+    with pytest.raises(TypeError, match="refit must return a row of cv_results_; got 'first'"):
+        race(refit=lambda results: "first").fit(X, LABELS)
+    with pytest.raises(IndexError, match="refit must return a row below 5; got 5"):
+        race(refit=lambda results: 5).fit(X, LABELS)
+
+
+def test_within_noise_takes_the_splits_of_the_race():
+    options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": within_noise("ndcg@3", prefer="column")}
+    raced, grid = race(min_queries=1000, **options).fit(X, LABELS), grid_search(**options).fit(X, LABELS)
+    assert raced.best_index_ == grid.best_index_ == 2
+    raced, by_ndcg = race(**options).fit(X, LABELS), race().fit(X, LABELS)
+    np.testing.assert_array_equal(raced.cv_results_["left_after"], by_ndcg.cv_results_["left_after"])
+    finished = np.isnan(raced.cv_results_["left_after"])
+    assert raced.best_index_ == np.flatnonzero(finished)[0] > 2, "the simplest of those that are not behind"
+
+
+@pytest.mark.option("RacingSearchCV.n_iter", "RacingSearchCV.random_state")
+def test_candidates_are_drawn_from_distributions():
+    distributions = {"column": [0, 3], "scale": uniform(1, 2)}
+    search = race(grid=distributions, n_iter=4, random_state=0).fit(X, LABELS)
+    assert search.cv_results_["params"] == list(ParameterSampler(distributions, 4, random_state=0))
+
+
+def test_clone_pickle_and_pipelines(raced):
+    assert clone(raced).get_params().keys() == raced.get_params().keys()
+    again = pickle.loads(pickle.dumps(raced))
+    np.testing.assert_array_equal(again.predict(X), raced.predict(X))
+    inside = race(make_pipeline(StandardScaler(), Column()), {"column__" + "column": [0, 4]}).fit(X, LABELS)
+    assert inside.best_params_ == {"column__column": 4}
+    assert inside.n_features_in_ == len(NOISE)
+    around = make_pipeline(StandardScaler(), race()).fit(X, LABELS)
+    assert around[-1].best_params_ == raced.best_params_
+
+
+def test_nested_in_another_cross_validation():
+    frame, labels = pd.DataFrame(X), with_qid(pd.Series(Y), QID)
+    nested = cross_val_score(race(), frame, labels, scoring=get_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
+    expected = cross_val_score(grid_search(), frame, labels, scoring=get_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
+    np.testing.assert_array_equal(nested, expected)
+
+
+def test_classifiers_and_methods_of_the_best():
+    grid = {"C": [0.1, 1.0]}
+    y = with_qid((Y > 1).astype(int), QID)
+    search = race(LogisticRegression(), grid).fit(X, y)
+    assert search.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(search.predict_proba(X), search.best_estimator_.predict_proba(X))
+    assert sklearn.base.is_classifier(search)
+    assert not hasattr(search, "transform")
+
+
+def weights_by_query():
+    return np.where(QID % 3 == 0, 5.0, 1.0)
+
+
+@pytest.mark.option("RacingSearchCV.fit.**params")
+def test_weights_without_routing_reach_fit_and_scorer():
+    weights = weights_by_query()
+    raced = race().fit(X, LABELS, sample_weight=weights)
+    assert_same_folds(raced, grid_search().fit(X, LABELS, sample_weight=weights))
+    np.testing.assert_array_equal(raced.best_estimator_.fitted_, weights)
+
+
+def test_weights_with_routing_count_in_the_race():
+    weights = np.where(QID % 2 == 0, 1.0, 0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_ranking_scorer("ndcg@3").set_score_request(qid=True, groups=True, sample_weight=True)
+        model = Column().set_fit_request(sample_weight=False)
+        options = {"scoring": scorer, "cv": list(QueryKFold(5).split(X, Y, QID))}
+        found = {make: make(model, **options).fit(X, Y, qid=QID, sample_weight=weights) for make in (race, grid_search)}
+    assert_same_folds(found[race], found[grid_search])
+    results = found[race].cv_results_
+    test = np.concatenate([test for _, test in options["cv"][: int(results["left_after"][0])]])
+    test = test[weights[test] > 0]
+    columns = (X[test, i] for i in (results["leader"][0], 0))
+    best, worst = (ndcg_score(Y[test], column, qid=QID[test], k=3) for column in columns)
+    assert results["difference"][0] == pytest.approx(best - worst)
+
+
+@pytest.mark.option("RacingSearchCV.error_score")
+def test_candidates_that_fail_leave():
+    grid = {"column": [4, -1, -2, 0]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search = race(grid=grid, error_score=np.nan).fit(X, LABELS)
+    assert [w.category for w in caught] == [UserWarning, FitFailedWarning]
+    assert "Scoring score failed. The score on this fold will be set to nan" in str(caught[0].message)
+    assert "1 of 4 fits failed. Their score on this fold is nan, and the candidates leave" in str(caught[1].message)
+    assert "RuntimeError: column -1" in str(caught[1].message)
+    found = search.cv_results_
+    assert found["left_because"].tolist() == ["", "failed", "failed", "behind"]
+    assert found["left_after"].tolist()[1:] == [1, 1, 1]
+    assert np.isnan(found["split0_test_score"][1:3]).all()
+    assert search.best_index_ == 0
+    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="Scoring score failed"):
+        found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
+    assert found["split0_test_score"].tolist()[1:3] == [0, 0]
+    assert np.isnan(found["mean_test_score"][1:3]).all()
+    with pytest.raises(RuntimeError, match="column -1"):
+        race(grid=grid).fit(X, LABELS)
+    with pytest.raises(ValueError, match="y_score must be without NaN"):
+        race(grid={"column": [4, -2]}).fit(X, LABELS)
+
+
+def test_all_candidates_fail():
+    with (
+        pytest.warns(FitFailedWarning),
+        pytest.raises(ValueError, match=r"all 1 candidate failed in fold 0(?s:.*)column -1"),
+    ):
+        race(grid={"column": [-1]}, error_score=np.nan).fit(X, LABELS)
+
+
+def test_errors_of_the_set_up_abort_the_race():
+    with pytest.raises(TypeError, match="RacingSearchCV needs the query id of each document"):
+        race(error_score=np.nan).fit(X, Y)
+    negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
+    with pytest.raises(ValueError, match="finite and >= 0"):
+        race(error_score=np.nan).fit(X, negative)
+    weights = np.arange(len(Y)) + 1.0
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        race(error_score=np.nan).fit(X, LABELS, sample_weight=weights)
+
+
+@pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence", "RacingSearchCV.indifference")
+def test_options_that_keep_or_drop_candidates():
+    def fits(**options):
+        return race(**options).fit(X, LABELS).n_fits_
+
+    usual = fits()
+    assert fits(min_queries=31) > usual  # each fold has 30
+    assert fits(min_queries=N_QUERIES + 1) == 5 * len(NOISE)
+    assert fits(confidence=0.5) <= usual <= fits(confidence=0.9999) < 5 * len(NOISE)
+    assert fits(indifference=0.05) < usual
+    assert fits(indifference=1.0) == len(NOISE) + 4
+
+
+@pytest.mark.option("RacingSearchCV.max_fits")
+def test_a_budget():
+    search = race(max_fits=13, min_queries=1000).fit(X, LABELS)
+    assert search.n_fits_ == 13  # 5 + 4 * 2
+    assert search.cv_results_["left_because"].tolist().count("max_fits") == 3
+    with pytest.raises(ValueError, match="max_fits must be at least 9, so that 5 candidates can run the first fold"):
+        race(max_fits=8).fit(X, LABELS)
+
+
+def test_repeated_folds_count_queries_once():
+    cv = RepeatedQueryKFold(5, n_repeats=2, random_state=0)
+    raced = race(cv=cv, min_queries=N_QUERIES + 1).fit(X, LABELS)
+    assert raced.n_fits_ == 10 * len(NOISE)
+    assert_same_folds(race(cv=cv).fit(X, LABELS), grid_search(cv=cv).fit(X, LABELS))
+
+
+def test_metrics_of_which_smaller_is_better():
+    scorer = make_ranking_scorer(kendall_tau_distance)
+    raced, grid = (make(scoring=scorer).fit(X, LABELS) for make in (race, grid_search))
+    assert assert_same_folds(raced, grid) < 5 * len(NOISE)
+    assert (raced.cv_results_["difference"][~np.isnan(raced.cv_results_["left_after"])] > 0).all()
+
+
+def test_undefined_queries_that_are_left_out():
+    y = np.where(QID < 30, 0, Y)
+    scorer = make_ranking_scorer("ndcg@3", replace_undefined_by=np.nan)
+    raced, grid = (make(scoring=scorer).fit(X, with_qid(y, QID)) for make in (race, grid_search))
+    assert_same_folds(raced, grid)
+    kept = race(scoring=scorer, min_queries=121).fit(X, with_qid(y, QID))
+    assert kept.n_fits_ == 5 * len(NOISE)
+
+
+@pytest.mark.option("RacingSearchCV.verbose")
+def test_progress(capsys):
+    raced = race(verbose=1).fit(X, LABELS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("[round 1/5] 5 fits, ")
+    saved = 5 * len(NOISE) - raced.n_fits_
+    finished = int(np.isnan(raced.cv_results_["left_after"]).sum())
+    assert (
+        lines[-1]
+        == f"[round 5/5] {finished} fit{'s' * (finished > 1)}, {finished} of 5 candidates left, {saved} fits saved"
+    )
+
+
+@pytest.mark.option("RacingSearchCV.n_jobs")
+def test_in_parallel_the_numbers_are_the_same(raced):
+    with parallel_config(backend="threading"):
+        parallel = race(n_jobs=2).fit(X, LABELS)
+    for name, column in raced.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(parallel.cv_results_[name], column)
+
+
+@pytest.mark.skipif(not hasattr(RacingSearchCV, "set_callbacks"), reason="scikit-learn 1.9 has callbacks")
+def test_callbacks_see_the_rounds():
+    class Tasks:
+        def setup(self, estimator, context):
+            self.begun, self.ended = [], []
+
+        def teardown(self, estimator, context):
+            self.torn_down = True
+
+        def on_fit_task_begin(self, estimator, context):
+            self.begun.append((context.task_name, context.max_subtasks))
+
+        def on_fit_task_end(self, estimator, context):
+            self.ended.append(context.task_name)
+
+    tasks = Tasks()
+    race().set_callbacks(tasks).fit(X, LABELS)
+    rounds = [("round", 0)] * 5
+    assert tasks.begun == [("fit", 2), ("race", 5), *rounds, ("refit-with-best-params", 0)]
+    assert tasks.ended == ["round"] * 5 + ["race", "refit-with-best-params", "fit"]
+    assert tasks.torn_down
+
+
+def test_a_single_candidate_runs_all_folds():
+    search = race(grid={"column": [3]}).fit(X, LABELS)
+    assert search.n_fits_ == 5
+    assert search.best_score_ == grid_search(grid={"column": [3]}).fit(X, LABELS).best_score_
+    assert race(grid={}).fit(X, LABELS).best_params_ == {}
+
+
+def test_a_generator_of_splits_is_used_up_by_the_first_fit():
+    search = race(cv=QueryKFold(5).split(X, Y, QID))
+    assert search.fit(X, LABELS).n_splits_ == 5
+    with pytest.raises(ValueError, match="cv must yield at least one pair"):
+        search.fit(X, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "options"),
+    [
+        (ValueError, "confidence must be a number in", {"confidence": 1.0}),
+        (ValueError, "confidence must be a number in", {"confidence": 0}),
+        (ValueError, r"indifference must be a number in \[0, inf\)", {"indifference": -0.1}),
+        (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
+        (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
+        (ValueError, "random_state must be None without n_iter", {"random_state": 0}),
+        (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
+        (ValueError, "error_score must be 'raise' or a number; got 'ignore'", {"error_score": "ignore"}),
+        (ValueError, r"param_grid must hold at least one candidate; got \[\]", {"grid": []}),
+        (ValueError, "non-empty", {"grid": {"column": []}}),
+        (ValueError, "cv must keep every query whole; got KFold.*QueryKFold", {"cv": KFold(4)}),
+        (ValueError, "cv must keep every query whole", {"cv": 4}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*make_scorer", {"scoring": "r2"}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*got None", {"scoring": None}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
+        (ValueError, "scoring must hold at least one scorer", {"scoring": {}}),
+        (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
+        (ValueError, "refit must name one of the metrics.*refit='mrr'", {"scoring": ["mrr", "map"]}),
+        (ValueError, "refit must be one of", {"scoring": ["mrr", "map"], "refit": "ndcg"}),
+        (ValueError, "Unknown metric 'ndgc'", {"scoring": "ndgc@3"}),
+    ],
+)
+def test_bad_input(error, message, options):
+    with pytest.raises(error, match=message):
+        race(**options).fit(X, LABELS)
+
+
+def test_groups_go_to_the_splitter_without_routing():
+    search = race(cv=GroupKFold(5)).fit(X, LABELS, groups=QID)
+    assert search.n_splits_ == 5
+
+
+@pytest.mark.option("RacingSearchCV.score.**params")
+def test_score_takes_metadata_with_routing_only(raced):
+    with pytest.raises(ValueError, match="params must be empty without metadata routing; got qid"):
+        raced.score(X, Y, qid=QID)

@@ -1,0 +1,234 @@
+"""Early stopping on queries that are held out: which ones, by which metric, and when it stops."""
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+from catboost import CatBoostRanker, Pool
+from lightgbm import LGBMRanker
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from support.rankers import RANKERS, RECORDED, of_name
+from xgboost import XGBRanker
+
+from skrank_metrics import QueryKFold, QueryRanker, get_metric, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
+
+BEST = "best_iteration_"
+WATCHED = {
+    "RecordedLGBMRanker": ("ndcg@10", get_metric("ndcg@10")),
+    "RecordedXGBRanker": ("ndcg@10", get_metric("ndcg@10", convention="xgboost")),
+    "RecordedCatBoostRanker": ("NDCG:top=10;type=Base", get_metric("ndcg@10", convention="catboost")),
+}
+
+
+def stopping(model, **params):
+    """Stops within 200 rounds, on a quarter of the queries."""
+    rounds = {"iterations": 200} if isinstance(model, CatBoostRanker) else {"n_estimators": 200}
+    params = {"validation_fraction": 0.25, "early_stopping_rounds": 5, "random_state": 0} | params
+    return QueryRanker(clone(model).set_params(**rounds), **params)
+
+
+def held_out(fitted, X, qid):
+    """The queries that the booster validated on, from the rows that it was given."""
+    booster = fitted.estimator_
+    found = np.isin(X[:, 0].astype(np.float32), booster.validation_rows)
+    assert sorted(X[found, 0].astype(np.float32)) == sorted(booster.validation_rows)
+    assert sorted(X[~found, 0].astype(np.float32)) == sorted(booster.fitted_rows)
+    queries = set(qid[found].tolist())
+    assert not queries & set(qid[~found].tolist()), "queries are held out as a whole"
+    return queries
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_the_validation_curve_is_the_metric_of_the_queries_held_out_with_their_weights(model, weighted, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5) if weighted else None
+    fitted = stopping(model).fit(X, y, qid=qid, sample_weight=weights)
+    held, booster = np.isin(qid, list(held_out(fitted, X, qid))), fitted.estimator_
+    name, metric = WATCHED[type(model).__name__]
+    curve, first = booster.curve()[name], np.unique(qid[held], return_index=True)[1]
+    best = fitted.best_iteration_  # the boosters drop later trees
+    staged = np.array([metric(y[held], s, qid=qid[held], average=None) for s in booster.staged(X[held], best)])
+    of_query = np.ones(len(first)) if weights is None else weights[held][first]
+    np.testing.assert_allclose(curve[:best], staged @ of_query / of_query.sum(), rtol=0, atol=1e-6)
+    assert best == curve.argmax() + 1
+    if weighted:
+        assert abs(curve[:best] - staged.mean(axis=1)).max() > 1e-3
+
+
+@pytest.mark.option("QueryRanker.early_stopping_rounds")
+@pytest.mark.parametrize("rounds", [1, 4, 12])
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_stops_after_so_many_rounds_without_a_better_value(model, rounds, problem):
+    X, y, qid = problem
+    fitted = stopping(model, early_stopping_rounds=rounds).fit(X, y, qid=qid)
+    curve = fitted.estimator_.curve()[WATCHED[type(model).__name__][0]]
+    since_best = np.arange(len(curve)) - [curve[: i + 1].argmax() for i in range(len(curve))]
+    assert since_best.tolist().index(rounds) == len(curve) - 1, "the first time, and the end"
+    assert fitted.best_iteration_ == len(curve) - rounds
+
+
+@pytest.mark.option("QueryRanker.validation_fraction")
+@pytest.mark.parametrize(("fraction", "n_queries"), [(0.1, 3), (0.25, 8), (0.5, 15), (np.float32(0.8), 24)])
+def test_the_share_held_out_is_one_of_queries(fraction, n_queries, problem):
+    X, y, qid = problem
+    fitted = stopping(RECORDED[0], validation_fraction=fraction).fit(X, y, qid=qid)
+    assert len(held_out(fitted, X, qid)) == n_queries  # of 30
+    assert len(fitted.queries_) == 30, "they took part in the fit"
+
+
+@pytest.mark.option("QueryRanker.random_state")
+@pytest.mark.parametrize("source", [int, np.random.RandomState, np.random.default_rng], ids=lambda one: one.__name__)
+def test_the_random_state_decides_which_queries_are_held_out(source, problem):
+    X, y, qid = problem
+
+    def drawn(seed):
+        return held_out(stopping(RECORDED[0], random_state=source(seed)).fit(X, y, qid=qid), X, qid)
+
+    assert drawn(0) == drawn(0) != drawn(1)
+    if source is int:
+        anew = [stopping(RECORDED[0], random_state=None).fit(X, y, qid=qid) for _ in range(3)]
+        assert len({frozenset(held_out(fitted, X, qid)) for fitted in anew}) > 1
+
+
+def stopped_by_hand(model, held, X, y, qid, weights):
+    """What a user would write with the interface of each booster; rows are sorted by query."""
+    (X, Xv), (y, yv), (q, qv) = ((part[~held], part[held]) for part in (X, y, qid))
+    (w, wv), sizes = (weights[~held], weights[held]), lambda ids: np.unique(ids, return_counts=True)[1]
+    model = stopping(model).estimator
+    if isinstance(model, LGBMRanker):
+        data = lightgbm.Dataset(X, y, group=sizes(q), weight=w)
+        valid = lightgbm.Dataset(Xv, yv, group=sizes(qv), weight=wv, reference=data)
+        params = {"objective": "lambdarank", "metric": "None", "min_child_samples": 2, "verbose": -1, "num_threads": 1}
+        stop, metric = lightgbm.early_stopping(5, verbose=False), lightgbm_metric("ndcg@10")
+        params |= {"random_state": 0}
+        return lightgbm.train(params, data, 200, valid_sets=[valid], feval=metric, callbacks=[stop])
+    if isinstance(model, XGBRanker):
+        first, first_v = (np.unique(ids, return_index=True)[1] for ids in (q, qv))
+        model.set_params(early_stopping_rounds=5, eval_metric="ndcg@10")
+        weighted = {"sample_weight": w[first], "sample_weight_eval_set": [wv[first_v]]}
+        return model.fit(X, y, qid=q, eval_set=[(Xv, yv)], eval_qid=[qv], verbose=False, **weighted)
+    model.set_params(eval_metric="NDCG:top=10;type=Base")
+    valid = Pool(Xv, yv, group_id=qv, group_weight=wv)
+    return model.fit(X, y, group_id=q, group_weight=w, eval_set=valid, early_stopping_rounds=5)
+
+
+@pytest.mark.parametrize(("model", "recorded"), list(zip(RANKERS, RECORDED, strict=True)), **of_name)
+def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, recorded, problem):
+    X, y, qid = problem
+    weights = np.where(qid % 3 == 0, 4.0, 0.5)
+    ranker = stopping(recorded).fit(X, y, qid=qid, sample_weight=weights)
+    held = np.isin(qid, list(held_out(ranker, X, qid)))
+    expected = stopped_by_hand(model, held, X, y, qid, weights)
+    assert ranker.best_iteration_ < 195
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    unweighted = stopping(model).fit(X, y, qid=qid)
+    assert (unweighted.predict(X) != ranker.predict(X)).any()
+    never = {"validation_fraction": None, "early_stopping_rounds": None}
+    assert not hasattr(unweighted.set_params(**never).fit(X, y, qid=qid), BEST)
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_in_a_search_is_that_of_a_loop(model, shuffled):
+    X, y, qid = shuffled
+    grid = {"queryranker__early_stopping_rounds": [1, 10]}
+    pipe = make_pipeline(StandardScaler(), stopping(model))
+    search = GridSearchCV(pipe, grid, scoring=ranking_scorers("ndcg@10"), refit=False, cv=QueryKFold(3))
+    found = search.fit(X, with_qid(y, qid)).cv_results_
+    for rounds, mean in zip((1, 10), found["mean_test_ndcg@10"], strict=True):
+        scores = []
+        for train, test in QueryKFold(3).split(X, qid=qid):
+            scaled = StandardScaler().fit(X[train]).transform(X)
+            ranker = stopping(model, early_stopping_rounds=rounds).fit(scaled[train], y[train], qid=qid[train])
+            scores.append(ndcg_score(y[test], ranker.predict(scaled[test]), qid=qid[test], k=10))
+        assert mean == pytest.approx(np.mean(scores), abs=1e-12)
+    assert found["mean_test_ndcg@10"][0] != found["mean_test_ndcg@10"][1]
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_early_stopping_on_a_frame_is_that_on_its_array(model, shuffled):
+    X, y, qid = shuffled
+    ranker = stopping(model).fit(pd.DataFrame(X, columns=list("abcd")), y, qid=qid)
+    expected = stopping(model).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(pd.DataFrame(X, columns=list("abcd"))), expected.predict(X))
+    assert ranker.best_iteration_ == expected.best_iteration_
+
+
+@pytest.mark.parametrize(
+    ("model", "metric", "name", "expected"),
+    [
+        (RECORDED[0], {"metric": "map"}, "map@3", get_metric("map@3", convention="lightgbm")),
+        (RECORDED[1], {"eval_metric": "map@3"}, "map@3", get_metric("map@3", convention="xgboost")),
+        (RECORDED[2], {"eval_metric": "MRR:top=3"}, "MRR:top=3", get_metric("mrr@3", convention="catboost")),
+    ],
+    ids=["LGBMRanker", "XGBRanker", "CatBoostRanker"],
+)
+def test_the_metric_that_the_booster_names_is_watched(model, metric, name, expected, problem):
+    X, y, qid = problem
+    relevant = (y > 1).astype(int)
+    fitted = stopping(model).set_params(**{f"estimator__{key}": value for key, value in metric.items()})
+    booster = fitted.fit(X, relevant, qid=qid).estimator_
+    held = np.isin(qid, list(held_out(fitted, X, qid)))
+    best = fitted.best_iteration_
+    values = [expected(relevant[held], scores, qid=qid[held]) for scores in booster.staged(X[held], best)]
+    np.testing.assert_allclose(booster.curve()[name][:best], values, rtol=0, atol=1e-6)
+
+
+def test_early_stopping_of_columns_that_catboost_is_told_of(problem):
+    X, y, qid = problem
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(word=np.where(y > 1, "good", "bad"))
+    model = clone(RANKERS[2]).set_params(cat_features=("word",))
+    with_word, alone = stopping(model).fit(frame, y, qid=qid), stopping(RANKERS[2]).fit(X, y, qid=qid)
+    name = "NDCG:top=10;type=Base"
+    best, second = (max(fit.estimator_.get_evals_result()["validation"][name]) for fit in (with_word, alone))
+    assert best > second, "the word tells the relevant documents"
+    changed = frame.assign(word="bad")
+    assert (with_word.predict(changed) != with_word.predict(frame)).any()
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        (
+            {"early_stopping_rounds": None},
+            ValueError,
+            "must be given together, or neither; got validation_fraction=0.25",
+        ),
+        ({"validation_fraction": None}, ValueError, "must be given together, or neither; got validation_fraction=None"),
+        ({"validation_fraction": 1.0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 1.0"),
+        ({"validation_fraction": 0}, ValueError, r"validation_fraction must be a number in \(0, 1\); got 0"),
+        ({"validation_fraction": "0.1"}, TypeError, "validation_fraction must be a number in \\(0, 1\\); got '0.1'"),
+        ({"early_stopping_rounds": 0}, ValueError, "early_stopping_rounds must be an int >= 1; got 0"),
+        ({"early_stopping_rounds": 2.5}, TypeError, r"early_stopping_rounds must be an int >= 1; got 2.5 \(float\)"),
+        ({"estimator": Ridge()}, TypeError, "must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got Ridge"),
+        ({"validation_fraction": 0.01}, ValueError, "got 0 of 30 queries for validation.*Fit on more queries"),
+        ({"validation_fraction": 0.99}, ValueError, "got 30 of 30 queries for validation"),
+    ],
+)
+def test_early_stopping_that_cannot_be(params, error, message, problem):
+    X, y, qid = problem
+    with pytest.raises(error, match=message):
+        stopping(RANKERS[0]).set_params(**params).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("metric", [None, "ndcg"])
+def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(metric, problem):
+    X, y, qid = problem
+    weights = np.random.default_rng(0).integers(1, 9, len(y)) / 4
+    model = stopping(RECORDED[0]).set_params(estimator__metric=metric)
+    fitted = model.fit(X, y, qid=qid, sample_weight=weights)
+    found, held = fitted.estimator_, np.isin(qid, list(held_out(fitted, X, qid)))
+    # LightGBM's own: a query weighs as much as its documents do on average.
+    of_query = np.array([weights[qid == query].mean() for query in qid])
+    predicted = found.predict(X[held])
+    if metric is None:
+        expected = ndcg_score(y[held], predicted, qid=qid[held], k=10, sample_weight=of_query[held])
+        assert found.best_score_["valid_0"]["ndcg@10"] == pytest.approx(expected, rel=1e-6)
+    else:
+        by_lightgbm = get_metric("ndcg@5", convention="lightgbm")
+        expected = by_lightgbm(y[held], predicted, qid=qid[held], sample_weight=of_query[held])
+        assert found.best_score_["valid_0"]["ndcg@5"] == pytest.approx(expected, rel=1e-6)

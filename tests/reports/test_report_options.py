@@ -1,0 +1,277 @@
+"""The options of evaluate, of reports and of explain_difference, against values by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.ranks import report_of_ranks, rows_of_ranks
+
+from skrank_metrics import evaluate, explain_difference, get_metric, kendall_tau_distance, map_score, with_qid
+
+LOG3 = np.log2(3)
+# Query "a" has its relevant documents at ranks 1 and 3 of three, "b" at rank 2 of two, "c" none.
+LABELS, SCORES = np.array([2, 0, 1, 0, 1, 0, 0]), np.array([9.0, 8, 7, 5, 4, 2, 1])
+QID = np.array(["a", "a", "a", "b", "b", "c", "c"])
+NAN = np.nan
+
+
+def mean_of(metric, **options):
+    return evaluate(LABELS, SCORES, **{"qid": QID, "metrics": metric, **options}).mean[metric]
+
+
+@pytest.mark.option("evaluate.qid", "evaluate.metrics")
+def test_ids_and_metrics():
+    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2"])
+    assert {name: values.tolist() for name, values in report.per_query.items()} == {
+        "mrr": [1, 1 / 2, 0],
+        "recall@2": [1 / 2, 1, 0],
+    }
+    one = evaluate(LABELS, SCORES, qid=np.where(QID == "c", "c", "a"), metrics=["mrr", "recall@2"])
+    assert one.per_query["recall@2"].tolist() == [1 / 3, 0]
+    assert evaluate(with_qid(LABELS, QID), SCORES, metrics="mrr").qid.tolist() == ["a", "b", "c"]
+    assert list(evaluate(LABELS, SCORES, qid=QID, metrics=map_score).mean) == ["map"]
+
+
+@pytest.mark.option("evaluate.convention")
+def test_convention():
+    # By exponential gains, 3, 0, 1 and 0, 1; a query without relevant documents counts as 1 for LightGBM.
+    exp2 = (3 + 1 / 2) / (3 + 1 / LOG3), 1 / LOG3, 1
+    linear = (2 + 1 / 2) / (2 + 1 / LOG3), 1 / LOG3, 0
+    assert mean_of("ndcg", convention="lightgbm") == pytest.approx(sum(exp2) / 3)
+    assert mean_of("ndcg", convention="trec_eval") == pytest.approx(sum(linear) / 3)
+    assert mean_of("ndcg") == pytest.approx(sum(linear) / 3)
+    assert mean_of("ndcg(gain=linear)", convention="lightgbm") == pytest.approx((sum(linear) + 1) / 3), "names win"
+
+
+@pytest.mark.option("evaluate.ties")
+@pytest.mark.parametrize(("ties", "expected"), [("best", 1), ("worst", 1 / 2), ("stable", 1 / 2), ("average", 3 / 4)])
+def test_order_of_ties(ties, expected):
+    report = evaluate([0, 1], [1, 1], qid=[7, 7], metrics=["mrr", "recall@1"], ties=ties)
+    assert report.mean == {"mrr": expected, "recall@1": 2 * expected - 1}
+    assert {metric.get("ties") for metric in report.metrics.values()} == {ties}
+
+
+@pytest.mark.option("evaluate.replace_undefined_by")
+@pytest.mark.parametrize(("value", "expected"), [(0, 1.5 / 3), (1, 2.5 / 3), (NAN, 1.5 / 2), (None, 1.5 / 3)])
+def test_value_of_undefined_queries(value, expected):
+    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2"], replace_undefined_by=value)
+    assert report.mean == pytest.approx({"mrr": expected, "recall@2": expected})
+    assert report.n_undefined == {"mrr": 1, "recall@2": 1}
+    np.testing.assert_array_equal(report.per_query["mrr"][2], 0.0 if value is None else value)
+
+
+@pytest.mark.option("evaluate.sample_weight")
+@pytest.mark.parametrize("undefined", [0.0, NAN])
+def test_weights_of_queries(undefined):
+    weights = np.array([5, 5, 5, 2, 2, 3, 3.0])
+    report = evaluate(LABELS, SCORES, qid=QID, metrics="mrr", sample_weight=weights, replace_undefined_by=undefined)
+    assert report.mean["mrr"] == pytest.approx((5 * 1 + 2 * 1 / 2) / (7 if np.isnan(undefined) else 10))
+    assert report.weights.tolist() == [5, 2, 3]
+    assert report.per_query["mrr"].tolist()[:2] == [1, 1 / 2]
+    shares = np.array([5, 2]) / 7 if np.isnan(undefined) else np.array([5, 2, 3]) / 10
+    values = np.array([1, 1 / 2, 0])[: len(shares)]
+    assert report.std["mrr"] == pytest.approx(np.sqrt(shares @ values**2 - (shares @ values) ** 2))
+    assert evaluate(LABELS, SCORES, qid=QID, metrics="mrr").weights is None
+
+
+@pytest.mark.option("evaluate.retrieved")
+def test_documents_that_were_not_ranked():
+    retrieved = np.array([False, True, True, True, False, True, True])
+    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "recall@2", "ndcg"], retrieved=retrieved)
+    # In "a" the second relevant document moves up to rank 2; that of "b" is missing, but counts in R.
+    assert report.per_query["mrr"].tolist() == [1 / 2, 0, 0]
+    assert report.per_query["recall@2"].tolist() == [1 / 2, 0, 0]
+    assert report.per_query["ndcg"] == pytest.approx([1 / LOG3 / (2 + 1 / LOG3), 0, 0])
+    assert report.n_undefined["recall@2"] == 1, "b has a relevant document"
+    assert report.n_documents == 7
+
+
+@pytest.mark.option("evaluate.by")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slices_take_their_share_of_everything(weighted):
+    """The reports of slices are those of their rows alone, with weights and documents that were not ranked."""
+    random = np.random.default_rng(0)
+    qid = np.repeat(np.arange(12), 5)
+    labels, scores = random.integers(0, 3, 60), random.permutation(60)
+    options = {
+        "sample_weight": random.uniform(1, 3, 12)[qid] if weighted else None,
+        "retrieved": random.random(60) < 0.7,
+    }
+    metrics = ["ndcg@3", "recall(average=micro)@2"]
+    by = np.array(["x", "y", "z"])[qid % 3]
+    report = evaluate(labels, scores, qid=qid, metrics=metrics, by=by, **options)
+    assert report.by.tolist() == ["x", "y", "z"] * 4
+    assert list(report.slices) == ["x", "y", "z"]
+    for value, part in report.slices.items():
+        rows = by == value
+        own = {name: None if given is None else given[rows] for name, given in options.items()}
+        alone = evaluate(labels[rows], scores[rows], qid=qid[rows], metrics=metrics, **own)
+        assert part.mean == alone.mean
+        assert part.std == alone.std
+        assert part.intervals() == alone.intervals()
+        assert str(part.health) == str(alone.health)
+    plain = evaluate(labels, scores, qid=qid, metrics=metrics)
+    assert plain.by is None
+    assert plain.slices == {}
+
+
+@pytest.mark.option("RankingReport.intervals.confidence")
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_confidence_of_intervals(confidence):
+    report = report_of_ranks([1, 2, 4, 1], metrics=["mrr", "dcg"])
+    mrr, dcg = (report.intervals(confidence=confidence)[name] for name in ("mrr", "dcg"))
+    gains = 1 / np.log2(1 + np.array([1, 2, 4, 1]))
+    expected = stats.t.interval(confidence, 3, gains.mean(), stats.sem(gains))
+    assert dcg == pytest.approx(np.clip(expected, 0, np.inf))
+    # Values 1, 1/2, 1/4 and 1, and half an observation at 0 and at 1: squares 2.8125 - 5 (3.25 / 5)^2 = 0.7.
+    half = stats.t.ppf((1 + confidence) / 2, 4) * np.sqrt(0.7 / 4 / 5)
+    assert mrr == pytest.approx((0.65 - half, min(1, 0.65 + half)))
+    with pytest.raises(ValueError, match=r"confidence must be a number in \(0, 1\); got 1"):
+        report.intervals(1)
+
+
+def test_intervals_of_weighted_queries():
+    # The values 1, 1/2 and 0 with weights 5, 2, 3: n is 10^2 / 38.
+    report = report_of_ranks([1, 2, 0], weights=[5, 2, 3], metrics=["mrr", "dcg"])
+    shares, n = np.array([5, 2, 3]) / 10, 100 / 38
+    gains = np.array([1, 1 / LOG3, 0])
+    error = np.sqrt((shares**2 @ (gains - shares @ gains) ** 2) * n / (n - 1))
+    low, high = report.intervals(0.5)["dcg"]
+    assert (low, high) == pytest.approx(stats.t.interval(0.5, n - 1, shares @ gains, error))
+    values = np.array([1, 1 / 2, 0])
+    mean = (n * 0.6 + 1 / 2) / (n + 1)
+    squares = n**2 * (shares**2 @ (values - 0.6) ** 2) + n * (0.6 - mean) ** 2 + (mean**2 + (1 - mean) ** 2) / 2
+    half = stats.t.ppf(0.75, n) * np.sqrt(squares / n / (n + 1))
+    assert report.intervals(0.5)["mrr"] == pytest.approx((mean - half, mean + half))
+
+
+def test_interval_of_a_pooled_metric_with_weights():
+    # Of "a", 1 of 2 relevant documents is in the top 1, of "b" 1 of 1, of "c" none; weights 3, 2 and 4 of the queries
+    # are 6, 2 and 0 of the pooled mean, (6 * 1/2 + 2 * 1) / 8 = 5/8.
+    labels, scores = [1, 1, 0, 1, 0, 0, 0], [3, 2, 1, 2, 1, 2, 1]
+    name = "recall(average=micro)@1"
+    report = evaluate(labels, scores, qid=QID, metrics=name, sample_weight=[3, 3, 3, 2, 2, 4, 4])
+    assert report.mean[name] == 5 / 8
+    # n is 8^2 / (6^2 + 2^2) = 1.6, the shares 3/4 and 1/4.
+    n, mean = 1.6, (1.6 * 5 / 8 + 1 / 2) / 2.6
+    own = n**2 * (9 / 16 * (1 / 8) ** 2 + 1 / 16 * (3 / 8) ** 2)
+    squares = own + n * (5 / 8 - mean) ** 2 + (mean**2 + (1 - mean) ** 2) / 2
+    half = stats.t.ppf(0.75, n) * np.sqrt(squares / n / (n + 1))
+    assert report.intervals(0.5)[name] == pytest.approx((mean - half, mean + half))
+
+
+@pytest.mark.option("RankingReport.worst.n", "RankingReport.worst.metric")
+def test_worst_queries():
+    report = report_of_ranks([2, 1, 4, 0, 3, 2], list("abcdef"), metrics=["mrr", "recall@2", kendall_tau_distance])
+    assert list(report.worst().items()) == [("c", 1 / 4), ("e", 1 / 3), ("a", 1 / 2), ("f", 1 / 2), ("b", 1)]
+    assert list(report.worst(n=2).items()) == [("c", 1 / 4), ("e", 1 / 3)]
+    assert list(report.worst(n=3, metric="recall@2").items()) == [("c", 0), ("e", 0), ("a", 1)]
+    # Documents above the relevant one are inversions; a query without one has none to make, and 0 is its count.
+    assert list(report.worst(n=2, metric="kendall_tau_distance").items()) == [("c", 3), ("e", 2)]
+    many = report_of_ranks([1, 2] * 8)
+    assert len(many.worst()) == 10
+
+
+@pytest.mark.option("RankingReport.to_dict.flat")
+def test_dicts_hold_the_attributes():
+    report = report_of_ranks([1, 2, 0, 3], metrics=["mrr", "recall@2"])
+    nested, intervals = report.to_dict(), report.intervals()
+    assert list(nested) == ["mrr", "recall@2"]
+    for name, values in nested.items():
+        low, high = intervals[name]
+        assert low < high
+        expected = {"mean": report.mean[name], "low": low, "high": high, "std": report.std[name], "n_undefined": 1.0}
+        assert values == expected
+    flat = report.to_dict(flat=True)
+    short = {"mrr": "mrr", "recall@2": "recall_at_2"}
+    assert flat == {
+        short[name] + (f"_{part}" if part != "mean" else ""): value
+        for name, values in nested.items()
+        for part, value in values.items()
+    }
+    assert nested == report.to_dict(flat=False)
+
+
+def test_means_by_parts_of_the_queries():
+    report = report_of_ranks([1, 2, 4, 3, 1], weights=[1, 3, 2, 1, 1], metrics=["mrr", "recall(average=micro)@2"])
+    means = report.means_by(np.array([1, 0, 1, 0, 1]))
+    assert means["mrr"] == pytest.approx([(3 / 2 + 1 / 3) / 4, (1 + 2 / 4 + 1) / 4])
+    assert means["recall(average=micro)@2"] == pytest.approx([3 / 4, (1 + 0 + 1) / 4])
+
+
+def test_slices_in_their_order_have_their_own_numbers():
+    labels, scores, qid = rows_of_ranks([1, 2, 4, 3])
+    by = np.repeat(["late", "early", "late", "early"], 6)
+    report = evaluate(labels, scores, qid=qid, metrics="mrr", by=by)
+    means = {name: part.mean["mrr"] for name, part in report.slices.items()}
+    assert means == pytest.approx({"late": (1 + 1 / 4) / 2, "early": (1 / 2 + 1 / 3) / 2})
+    assert list(report.slices) == ["early", "late"]
+    assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0, 2]]
+
+
+def causes_of(difference):
+    return {c.cause: (c.change, pytest.approx(c.effect, abs=1e-12), c.n_queries) for c in difference.causes}
+
+
+@pytest.mark.option("explain_difference.conventions", "explain_difference.qid")
+def test_pair_of_conventions():
+    # "a": (2 + 1/2) / (2 + 1 / log2(3)) with linear gains, (3 + 1/2) / (3 + 1 / log2(3)) with exponential ones.
+    gain = ((3 + 1 / 2) / (3 + 1 / LOG3) - (2 + 1 / 2) / (2 + 1 / LOG3)) / 3
+    difference = explain_difference(LABELS, SCORES, qid=QID, conventions=("lightgbm", "trec_eval"))
+    assert difference.conventions == ("lightgbm", "trec_eval")
+    assert causes_of(difference) == {
+        "gain": ("exp2 -> linear", -gain, 1),
+        "queries without a value": ("1.0 -> 0.0", -1 / 3, 1),
+    }
+    assert difference.end - difference.start == pytest.approx(-gain - 1 / 3)
+    assert difference.end == mean_of("ndcg", convention="trec_eval")
+    default = explain_difference(with_qid(LABELS, QID), SCORES)
+    assert default.conventions == ("sklearn", "lightgbm")
+    assert default.metric == "ndcg@10"
+    one = explain_difference(LABELS, SCORES, qid=np.zeros(7), conventions=("lightgbm", "trec_eval"))
+    assert causes_of(one)["queries without a value"] == ("1.0 -> 0.0", 0, 0)
+
+
+@pytest.mark.option("explain_difference.metric")
+def test_metric_to_explain():
+    difference = explain_difference(LABELS, SCORES, qid=QID, metric="map@2", conventions=("trec_eval", "lightgbm"))
+    assert difference.metric == "map@2"
+    # "a" has one of two relevant documents in the top 2: 1 / R and 1 / min(2, R) are the same; "c" counts as 0 or 1.
+    assert (difference.start, difference.end) == pytest.approx(((1 / 2 + 1 / 2) / 3, (1 / 2 + 1 / 2 + 1) / 3))
+    assert causes_of(difference)["divisor"] == ("relevant -> min", 0, 0)
+    at_1 = explain_difference(LABELS, SCORES, qid=QID, metric="map@1", conventions=("trec_eval", "lightgbm"))
+    assert causes_of(at_1)["divisor"] == ("relevant -> min", (1 - 1 / 2) / 3, 1)
+    bound = explain_difference(LABELS, SCORES, qid=QID, metric=get_metric("map", k=1))
+    assert bound.metric == "map@1"
+
+
+@pytest.mark.option("explain_difference.sample_weight")
+def test_weights_of_the_explained_mean():
+    weights = np.array([5, 5, 5, 2, 2, 3, 3.0])
+    options = {"qid": QID, "conventions": ("lightgbm", "trec_eval"), "sample_weight": weights}
+    difference = explain_difference(LABELS, SCORES, **options)
+    gain = ((3 + 1 / 2) / (3 + 1 / LOG3) - (2 + 1 / 2) / (2 + 1 / LOG3)) * 5 / 10
+    assert {cause: effect for cause, (_, effect, _) in causes_of(difference).items()} == {
+        "gain": -gain,
+        "queries without a value": -3 / 10,
+    }
+
+
+@pytest.mark.option("explain_difference.retrieved")
+def test_documents_that_were_not_ranked_in_the_explained_mean():
+    retrieved = np.array([False, True, True, True, True, True, True])
+    options = {"qid": QID, "conventions": ("lightgbm", "trec_eval")}
+    difference = explain_difference(LABELS, SCORES, **options, retrieved=retrieved)
+    # The document of grade 1 is at rank 2, and the missing one of grade 2 counts in the ideal order.
+    assert difference.end == pytest.approx((1 / LOG3 / (2 + 1 / LOG3) + 1 / LOG3) / 3)
+    assert difference.start == pytest.approx((1 / LOG3 / (3 + 1 / LOG3) + 1 / LOG3 + 1) / 3)
+
+
+def test_queries_that_a_cause_changes_in_one_order_only_are_counted():
+    # Equal scores: by position, linear and exponential gains of 1 and 0 are the same; of 2 and 1 they differ.
+    labels, qid = [1, 0, 2, 1], [0, 0, 1, 1]
+    difference = explain_difference(labels, [1, 1, 1, 1], qid=qid)
+    assert {cause: n for cause, (_, _, n) in causes_of(difference).items()} == {
+        "gain": 1,
+        "ties": 2,
+        "queries without a value": 0,
+    }

@@ -79,9 +79,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     folds. The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks
     the same candidate and needs two to three times as many fits.
 
-    The probability that the best candidate leaves is at most 1 - confidence, over all rounds and candidates, as far as
-    queries are independent. Those of a fold share a model, and the models of the folds share most of their training
-    queries, so this holds for the models of these folds; the user guide has simulations.
+    The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
+    if the queries that are still to come are like those before. They are scored by other models, whose training queries
+    are partly the same, so the bound is not exact; docs/decisions.md has simulations.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     n_jobs : int, default=None
         Number of candidates to fit in parallel, with the backend of joblib.
     confidence : float, default=0.95
-        One minus the probability that the best candidate leaves, in (0, 1).
+        One minus the largest probability that the winner of the grid search leaves, in (0, 1).
     indifference : float, default=0.0
         A candidate leaves, too, if it is significantly less than this ahead of the leader. Saves more fits, but of
         candidates that differ by less, any may win.
@@ -286,8 +286,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         columns = check_rows(X, y=y, **params)  # in folds, a default index no longer counts from 0
         labels = without_labels(y)
         routed = self._routed({name: without_labels(value) for name, value in params.items()})
-        splits = self._whole_splits(X, y, columns, routed.splitter.split)
-        race = Race(len(candidates), self._rules(len(candidates), len(splits)))
+        splits, n_queries = self._whole_splits(X, y, columns, routed.splitter.split)
+        race = Race(self._rules(len(candidates), len(splits), n_queries))
         task = Task(clone(self.estimator), scorers, key, routed.estimator.fit, routed.scorer.score, self.error_score)
         with self._subtask(None, "fit", max_subtasks=1 + bool(self.refit)) as root:
             with self._subtask(root, "race", max_subtasks=len(splits)) as context:
@@ -367,7 +367,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return str(check_choice(self.refit, "refit", scorers))
 
-    def _rules(self, n_candidates: int, n_rounds: int) -> Rules:
+    def _rules(self, n_candidates: int, n_rounds: int, n_queries: int | None) -> Rules:
         least, max_fits = n_candidates + n_rounds - 1, check_int(self.max_fits, "max_fits", 1, or_none=True)
         if max_fits is not None and max_fits < least:
             raise ValueError(
@@ -376,6 +376,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return Rules(
             n_rounds,
+            n_candidates,
+            n_queries,
             check_confidence(self.confidence),
             check_number(self.indifference, "indifference", "[0, inf)"),
             int(check_int(self.min_queries, "min_queries", 2) or 0),
@@ -410,14 +412,18 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     def _splitter(self) -> Any:
         return QueryKFold(5) if self.cv is None else check_cv(self.cv)
 
-    def _whole_splits(self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]) -> Splits:
+    def _whole_splits(
+        self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> tuple[Splits, int | None]:
+        """Splits, and the number of queries that they test, None if some are tested again."""
         labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
         queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups)
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
         audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
         replace(audit, splitter=spelled(splitter)).check()
-        return splits
+        times = np.sum([np.bincount(queries.codes[test], minlength=len(queries.ids)) > 0 for _, test in splits], axis=0)
+        return splits, int(times.sum()) if times.max() == 1 else None
 
     def _run(
         self,
@@ -442,7 +448,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
                     if not done:
                         raise _all_failed(race, folds[-1])
                     scores = {i: folds[-1][i].scores[task.key] for i in done}
-                    race.finish_round(scores, _fold_values(done, numbers, len(candidates)), len(numbers))
+                    race.finish_round(scores, _fold_values(done, numbers, len(candidates)))
                     self._report(race, len(running))
         return folds
 
@@ -450,10 +456,10 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         if self.verbose:
             n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
             ahead = n_left * (n_rounds - len(race.scores))
-            saved = race.n_candidates * n_rounds - race.n_fits - ahead
+            saved = race.rules.n_candidates * n_rounds - race.n_fits - ahead
             print(
                 f"[round {len(race.scores)}/{n_rounds}] {counted(n_running, 'fit')}, {n_left} of "
-                f"{counted(race.n_candidates, 'candidate')} left, {counted(saved, 'fit')} saved",
+                f"{counted(race.rules.n_candidates, 'candidate')} left, {counted(saved, 'fit')} saved",
                 flush=True,
             )
 
@@ -466,8 +472,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             self.best_index_ = self.refit(found)
             if not isinstance(self.best_index_, Integral):
                 raise TypeError(f"refit must return a row of cv_results_; got {self.best_index_!r}.")
-            if not 0 <= self.best_index_ < race.n_candidates:
-                raise IndexError(f"refit must return a row below {race.n_candidates}; got {self.best_index_}.")
+            if not 0 <= self.best_index_ < race.rules.n_candidates:
+                raise IndexError(f"refit must return a row below {race.rules.n_candidates}; got {self.best_index_}.")
         else:
             self.best_index_ = int(found[f"rank_test_{key}"].argmin())
         if not callable(self.refit):
@@ -547,9 +553,9 @@ def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
 
 def _departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
     """Columns of ``cv_results_`` that say when and why candidates left, and how far they were behind."""
-    none = Standing(-1, moments([]), np.nan, 0)
-    last = [race.standings.get(row, none) for row in range(race.n_candidates)]
-    left = [race.left.get(row, (np.nan, "")) for row in range(race.n_candidates)]
+    none = Standing(-1, moments([]), np.nan)
+    last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
+    left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]
     low, high = bounds_of(metric)
     intervals = [mean_interval(found.lead, (low - high, high - low), race.rules.confidence) for found in last]
     return {

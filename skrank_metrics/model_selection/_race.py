@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import special
@@ -30,6 +30,8 @@ class Rules:
     indifference: float = 0.0  # below 0, a candidate must be behind by more than that
     min_queries: int = 30
     max_fits: int | None = None
+    n_rungs: int = 0  # rounds on a share of the training queries, before the others
+    rung_margin: float = 0.0  # there, a candidate must be behind by more than this
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def standings(queries: QueryValues, leader: int, others: Sequence[int], rules: R
     leads = {other: _lead(pair, queries.weights) for other, pair in pairs.items()}
     enough = np.sum(queries.defined & (queries.weights > 0)) >= rules.min_queries
     to_come = 1.0 if rules.n_queries is None else 1 - queries.n_tested / rules.n_queries
-    n_tests = (rules.n_rounds - 1) * (rules.n_candidates - 1)
+    n_tests = (rules.n_rungs + rules.n_rounds - 1) * (rules.n_candidates - 1)
     adjusted = {other: n_tests * p_ahead(lead, rules, to_come) if enough else np.nan for other, lead in leads.items()}
     return {other: Standing(leader, lead, float(np.minimum(1, adjusted[other]))) for other, lead in leads.items()}
 
@@ -129,7 +131,7 @@ class Race:
 
     rules: Rules
     remaining: list[int] = field(init=False)
-    n_fits: int = 0
+    n_fits: float = 0  # those on rungs count as their share of the training queries
     scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per round
     folds: list[FoldValues] = field(default_factory=list)
     left: dict[int, tuple[int, str]] = field(default_factory=dict)  # after how many rounds, and why
@@ -138,13 +140,13 @@ class Race:
     def __post_init__(self) -> None:
         self.remaining = list(range(self.rules.n_candidates))
 
-    def start_round(self) -> list[int]:
+    def start_round(self, share: float = 1) -> list[int]:
         """Candidates that run the next fold: of those that remain, as many of the best as the budget lets finish."""
         if self.rules.max_fits is not None and self.scores:
-            affordable = (self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
+            affordable = int(self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
             best_first = sorted(self.remaining, key=lambda candidate: -self.means[candidate])
             self._leave(best_first[affordable:], "max_fits")
-        self.n_fits += len(self.remaining)
+        self.n_fits += share * len(self.remaining)
         return list(self.remaining)
 
     def finish_round(self, scores: Mapping[int, float], fold: FoldValues) -> None:
@@ -159,6 +161,16 @@ class Race:
         found = standings(over_folds(self.folds), leader, others, self.rules)
         self.standings |= found
         self._leave(behind(found, self.rules), "behind")
+
+    def finish_rung(self, scores: Mapping[int, float], fold: FoldValues, share: float) -> None:
+        """Take the values of models of a share of the training queries; those that fail or are far behind leave."""
+        self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
+        leader = max(self.remaining, key=lambda candidate: scores[candidate])
+        others = [candidate for candidate in self.remaining if candidate != leader]
+        rules = replace(self.rules, indifference=-self.rules.rung_margin, n_queries=None)
+        found = standings(over_folds([fold]), leader, others, rules)
+        self.standings |= found
+        self._leave(behind(found, rules), f"behind on {share:g} of the training queries")
 
     @property
     def means(self) -> FloatArray:

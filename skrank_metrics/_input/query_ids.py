@@ -15,7 +15,7 @@ from skrank_metrics._input.arrays import refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
 
-# In the attrs of a Series of with_qid: checksum of the labels and ids of rows that counted 0 to n - 1.
+# In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
 
 
@@ -45,7 +45,7 @@ def query_ids(
     if qid is not None or ids_in_index(y) is not None:
         carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
         queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
-    if queries is not None and (groups is None or not unit):
+    if queries is not None and (groups is None or groups is qid or not unit):
         return queries
     if groups is None:
         raise TypeError(
@@ -53,7 +53,7 @@ def query_ids(
             + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
         )
     units = group_ids(groups, n_rows, "groups", rows_of)
-    if queries is not None and qid is not groups:
+    if queries is not None:
         id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
     return units
 
@@ -134,27 +134,31 @@ def _would_reorder(labels: Any, column: Any) -> bool:
     """
     if not _dropped(column):
         return True
-    return counted_rows(column) and _checksum(column.iloc[labels]) != _checksum(column)
+    return counted_rows(column) and not _holds(column.iloc[labels], column.attrs[_COUNTED])
 
 
 def counted_rows(y: Any) -> bool:
     """Whether with_qid made these very rows from a Series that counted them 0 to n - 1."""
-    return _COUNTED in getattr(y, "attrs", ()) and y.attrs[_COUNTED] == _checksum(y)
+    return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
 
 
-def remember_that_rows_counted(y: Any) -> None:
+def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
     """Note that a Series of with_qid counted its rows 0 to n - 1."""
-    y.attrs[_COUNTED] = _checksum(y)
+    y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
 
 
-def _checksum(y: Any) -> int | None:
-    """Checksum of labels and query ids, None without ids."""
+def _holds(y: Any, checksum: int) -> bool:
     ids = ids_in_index(y)
-    if ids is None:
-        return None
-    queries, labels = group_ids(ids, len(y), rows_of="y"), np.asarray(y)
-    held = repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes()
-    return zlib.crc32(held, zlib.crc32(queries.codes.tobytes(), zlib.crc32(repr(queries.ids.tolist()).encode())))
+    return ids is not None and _of_labels(y, _of_queries(group_ids(ids, len(y), rows_of="y"))) == checksum
+
+
+def _of_queries(queries: Grouping) -> int:
+    return zlib.crc32(queries.codes.astype(np.int64, copy=False).tobytes())
+
+
+def _of_labels(y: Any, before: int) -> int:
+    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
+    return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 
 def row_labels(column: Any) -> Any:
@@ -182,6 +186,12 @@ def counts_rows(index: Any) -> bool:
 
 def _same_labels(one: Any, other: Any) -> bool:
     if one.dtype.kind in "iu" and other.dtype.kind in "iu":
+        if counts_rows(other):
+            one, other = other, one
+        if counts_rows(one):  # sorting would take twenty times as long
+            seen = np.zeros(len(one), dtype=bool)
+            seen[other[(other >= 0) & (other < len(one))]] = True
+            return bool(seen.all())
         return np.array_equal(np.sort(one), np.sort(other))
     return one.dtype == other.dtype and set(one) == set(other)
 
@@ -267,6 +277,8 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     except TypeError:
         kind = _kind(name)
         raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
+    if set(map(type, different)) <= {str, bytes, int}:
+        return array, ()
     # There are few different values; every row is checked only if one of them requires it.
     if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown, check_frames
+from support.shown import alignments_of, assert_shown, check_frame
 
 from skrank_metrics import (
     QueryKFold,
@@ -38,6 +38,14 @@ def ends(interval, sign=""):
 
 def p_value(p):
     return "<0.0001" if p < 5e-5 else f"{p:.4f}"
+
+
+def check_frames(result, expected):
+    for library in ("pandas", "polars"):
+        frame = result.to_frame(library=library)
+        assert type(frame).__module__.startswith(library)
+        check_frame(frame, expected)
+    assert result.to_frame().equals(result.to_frame(library="pandas"))
 
 
 @pytest.fixture(scope="module")

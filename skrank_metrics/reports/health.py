@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.label_orders import N_ORDERS
+from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
@@ -94,7 +94,7 @@ def examine(evaluation: Evaluation) -> Health:
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
@@ -183,8 +183,8 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
         n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
         if n_drawn:
             yield (
-                f"Drawn orders: {counted(n_drawn, 'query')} with more than {N_ORDERS} different orders of tied labels; "
-                f"there {', '.join(names)} is the mean over {N_ORDERS} orders drawn at random."
+                f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
+                f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
             )
 
 

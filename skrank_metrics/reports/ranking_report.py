@@ -21,16 +21,14 @@ from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.statistics import (
     METHOD,
-    NONE,
+    NO_INTERVAL,
     bounds_of,
     check_confidence,
     mean_interval,
     moments,
     weighting,
+    why_none,
 )
-
-# Averages to which Student's t does not apply.
-NO_INTERVAL = ("median", "geometric")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -222,7 +220,7 @@ class RankingReport(Result):
     def _parts(self) -> list[Part]:
         reports = {None: self, **self.slices}
         intervals = {value: report.intervals() for value, report in reports.items()}
-        std, some_lack_one = self.std, any(np.isnan(low) for ends in intervals.values() for low, _ in ends.values())
+        std = self.std
         parts: list[Part] = [
             f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}",
             Table(
@@ -237,9 +235,7 @@ class RankingReport(Result):
                 for metric, mean in report.mean.items()
             ]
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        none = NONE if some_lack_one else ""
-        if any(metric.average in NO_INTERVAL for metric in self.metrics.values()):
-            none += "; none for medians and geometric means"
+        none = why_none((self.metrics[name], ends) for given in intervals.values() for name, ends in given.items())
         return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
 
@@ -251,7 +247,7 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         per_query={name: evaluation.per_query(name) for name in evaluation.metrics},
         qid=lists.grouping.ids,
         n_undefined={name: int(np.isnan(result.values).sum()) for name, result in evaluation.results.items()},
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         weights=lists.weights,
         by=by,
         _evaluation=replace(evaluation, lists=lists.without_caches()),

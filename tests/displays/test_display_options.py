@@ -362,6 +362,7 @@ def test_weights_and_mean_of_a_report_are_drawn():
     display = QueryScoreDisplay.from_report(report, ax=axes())
     assert display.mean == (3 * 1 + 1 / 2 + 1 / 4) / 5
     assert legend(display) == ["mean 0.750"]
+    assert legend(QueryScoreDisplay.from_report(report, name="own", ax=axes())) == ["own (mean 0.750)"]
     _, share = display.line_.get_data()
     np.testing.assert_allclose(share[1:], [1 / 5, 2 / 5, 1])
     assert display.weights.tolist() == [3, 1, 5, 1]

@@ -87,6 +87,13 @@ def test_failed_candidates_are_not_chosen():
         by_hand(results([np.nan, 0.8], [0.7, np.nan]))
 
 
+def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
+    found = results([0.9, 0.91], [0.7, 0.71], [0.7, 0.72], [0.9, 0.9])
+    assert by_hand(found | {"iter": np.array([0, 0, 1, 0])}) == 2
+    assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
+    assert by_hand(found) == 0
+
+
 def test_equal_candidates_and_constant_distances():
     assert by_hand(results([0.5, 0.5], [0.75, 0.75])) == 1
     assert by_hand(results([0.75, 0.75], [0.75, 0.75])) == 0

@@ -30,7 +30,8 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     - are, for each tie policy, those of the orders of tied documents: under "average", the mean over all orders;
     - at a cutoff that is the length of the list are those without a cutoff, and exist at a larger one;
     - are replaced by ``replace_undefined_by`` for the same queries whatever its value;
-    - are the same for 2-D labels, for documents that are all marked as retrieved, and in another process, which pickles the metric;
+    - are the same for 2-D labels, for documents that are all marked as retrieved, and in another process, to which the
+      metric is pickled;
 
     and that labels, scores and ids are not modified.
 

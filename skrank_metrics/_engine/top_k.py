@@ -12,7 +12,7 @@ from skrank_metrics._engine.query_lists import SLAB, QueryLists, blocks_of, wind
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
 # Steps on few documents take about as long as on many, so padding is cheaper than further steps.
-WIDE_RATIO = 1.6
+WIDE_RATIO = 2.5
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,7 @@ SHARED_TYPES = {
     "replace_undefined_by": "float",
     "sample_weight": "ArrayLike | None",
     "retrieved": "ArrayLike | None",
+    "judged": "ArrayLike | None",
 }
 
 

@@ -5,6 +5,7 @@ from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
+from skrank_metrics.displays.race import RaceDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -49,6 +50,7 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import Comparison, compare
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
@@ -73,6 +75,7 @@ __all__ = [
     "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "RaceDisplay",
     "RacingSearchCV",
     "RankingReport",
     "RepeatedQueryKFold",
@@ -111,6 +114,7 @@ __all__ = [
     "precision_at_k_score",
     "q_measure_score",
     "qid_from_sizes",
+    "queries_needed",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",

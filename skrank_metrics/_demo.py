@@ -9,7 +9,6 @@ from typing import Any
 
 import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils import Bunch
 
 from skrank_metrics._output.result import text_of
@@ -18,6 +17,7 @@ from skrank_metrics.datasets import load_digits_retrieval
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
+from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers
 from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import Comparison, compare
@@ -44,15 +44,18 @@ def run(picture: Path) -> None:
     """Tune and compare the models, print a table, and draw the picture."""
     data = load_digits_retrieval()
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
-    print(f"Every model is tuned by GridSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
+    print(f"Every model is tuned by RacingSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
     models, left_out = _models()
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
     reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=COMPUTED)}
+    n_fits = n_saved = 0
     for number, (name, (model, grid)) in enumerate(models.items(), start=1):
         print(f"[{number}/{len(models)}] {name} ...", end=" ", flush=True)
         started = time.perf_counter()
-        reports[name], best = _tune(model, grid, data)
-        print(f"best {best} after {time.perf_counter() - started:.1f} s", flush=True)
+        reports[name], best, fits = _tune(model, grid, data)
+        n_fits, n_saved = n_fits + fits[0], n_saved + fits[1]
+        print(f"best {best}, {fits[0]} fits, {time.perf_counter() - started:.1f} s", flush=True)
+    print(f"\nThe races took {n_fits} fits; grid searches take {n_fits + n_saved}.")
     reports = dict(sorted(reports.items(), key=lambda item: -item[1].mean[METRICS[0]]))
     comparison = compare(reports, METRICS[0], random_state=0)
     print("\n" + _format(reports, comparison))
@@ -74,17 +77,18 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
     return models, left_out
 
 
-def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str]:
-    """Out-of-fold report of the best candidate, and its parameters."""
+def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str, tuple[int, int]]:
+    """Out-of-fold report of the best candidate, its parameters, and the number of fits that ran and were saved."""
     grid = {f"estimator__{name}": values for name, values in grid.items()}
-    options = {"scoring": ranking_scorers(*METRICS), "refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2}
-    search = GridSearchCV(QueryRanker(model), grid, error_score="raise", **options)
+    options: dict[str, Any] = {"refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2, "error_score": "raise"}
+    search = RacingSearchCV(QueryRanker(model), grid, scoring=ranking_scorers(*METRICS), **options)
     with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
     evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=COMPUTED, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
-    return evaluation.reports["best"], chosen
+    n_saved = len(search.cv_results_["params"]) * search.n_splits_ - search.n_fits_
+    return evaluation.reports["best"], chosen, (search.n_fits_, n_saved)
 
 
 def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:

@@ -47,6 +47,8 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     assert [float(ndcg) for *_, ndcg, _, _ in rows] == sorted((float(ndcg) for *_, ndcg, _, _ in rows), reverse=True)
     assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
     assert "[4/4] CatBoostRanker ... best depth=" in printed
+    fits = [int(number) for number in re.findall(r", (\d+) fits, ", printed)]
+    assert f"The races took {sum(fits)} fits; grid searches take {4 * 3 * 5}." in printed
     assert "Left out" not in printed
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -17,11 +17,16 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_array
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import carried, ids_in_index, query_ids
 
+T = TypeVar("T", bound=np.generic)
+
 # The lengths of the queries of a block differ by at most this factor: less padding against fewer, larger blocks.
 BUCKET_RATIO = 1.25
 # A block of 512 KiB and its temporaries stay in the caches. Blocks of small inputs have an eighth of their cells, which
 # keeps temporaries below the size of the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
+# glibc keeps freed memory, up to twice the largest block that it ever returned to the system. With this one, which is
+# never touched, the temporaries of a call need no new pages in the next one.
+np.empty(2**23, dtype=np.uint8)
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
 
@@ -31,7 +36,7 @@ class QueryLists:
     """Validated documents grouped by query, queries in order of first appearance."""
 
     grouping: Grouping
-    labels: FloatArray  # in grouped order
+    given_labels: NDArray[Any]  # in grouped order
     scores: FloatArray  # in grouped order
     weights: FloatArray | None  # one per query
     retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
@@ -50,6 +55,21 @@ class QueryLists:
     def n_queries(self) -> int:
         """Number of queries."""
         return len(self.grouping.sizes)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents of all queries."""
+        return len(self.given_labels)
+
+    @cached_property
+    def labels(self) -> FloatArray:
+        """The labels as float64; NDCG and others need only their ``grades``."""
+        return self.given_labels.astype(np.float64, copy=False)
+
+    @cached_property
+    def largest_label(self) -> float:
+        """The largest label of all."""
+        return float(self.given_labels.max())
 
     @cached_property
     def keys(self) -> FloatArray:
@@ -96,7 +116,7 @@ class QueryLists:
         return replace(
             self,
             grouping=grouping,
-            labels=self.labels[kept],
+            given_labels=self.given_labels[kept],
             scores=self.scores[kept],
             retrieved=parts[0],
             judged=parts[1],
@@ -132,7 +152,7 @@ class QueryLists:
         if gain not in self._tables:
             # Gains other than these two grow with the label, so it is enough to check the largest.
             all_matter = isinstance(gain, CallableGain | TabulatedGain)
-            self._tables[gain] = gain(self.distinct_labels if all_matter else self.labels.max(keepdims=True))
+            self._tables[gain] = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
@@ -144,17 +164,22 @@ class QueryLists:
     def distinct_labels(self) -> FloatArray:
         """All labels that occur, ascending, ranked or not."""
         if self.grades is not None:
-            counted = [self.count(float(grade)).sum() for grade in range(1, int(self.grades.max()) + 1)]
-            return np.flatnonzero(np.diff([len(self.labels), *counted, 0])).astype(np.float64)
+            counted = [self.count(float(grade)).sum() for grade in range(1, int(self.largest_label) + 1)]
+            return np.flatnonzero(np.diff([self.n_documents, *counted, 0])).astype(np.float64)
         return np.unique(self.labels)
 
     @cached_property
     def grades(self) -> NDArray[np.uint8] | None:
         """The labels, if they are whole numbers small enough to be counted grade by grade."""
-        if self.labels.max() > MAX_COUNTED_GRADE:
+        if self.largest_label > MAX_COUNTED_GRADE:
             return None
-        grades = self.labels.astype(np.uint8)
-        return grades if np.array_equal(self.labels, grades) else None
+        grades = np.empty(self.n_documents, dtype=np.uint8)
+        for first in range(0, self.n_documents, BLOCK_CELLS):
+            part = slice(first, first + BLOCK_CELLS)
+            grades[part] = self.given_labels[part]
+            if (grades[part] != self.given_labels[part]).any():
+                return None
+        return grades
 
     def labels_at(self, places: IntArray) -> FloatArray:
         """Labels of documents by their places; places behind the last one are padding."""
@@ -168,7 +193,7 @@ class QueryLists:
         if key not in self._ideals:
             steps = np.full(1, -1.0)
             if self.grades is not None and not isinstance(gain, CallableGain):
-                steps = np.diff(gain(np.arange(self.grades.max() + 1.0)), prepend=0.0)
+                steps = np.diff(gain(np.arange(self.largest_label + 1)), prepend=0.0)
             if (steps >= 0).all():
                 self._ideals[key] = self._count_ideal(steps, discount, k)
             else:
@@ -193,35 +218,46 @@ class QueryLists:
             ideal[queries] = best @ (1 / discount(np.arange(1.0, best.shape[1] + 1)))
         return ideal
 
-    def windows(self, values: FloatArray, queries: IntArray, fill: float) -> FloatArray:
+    def windows(self, values: NDArray[T], queries: IntArray, fill: float) -> NDArray[T]:
         """Entries of each query as rows of a rectangle, with ``fill`` behind the last document."""
-        starts, sizes = self.grouping.starts[queries], self.grouping.sizes[queries]
-        width = int(sizes.max())
-        # Copying rows of a strided view takes a third of the time of indexing each cell.
-        last = len(values) - width
-        windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
-        rows: FloatArray = windows[np.minimum(starts, last)]
-        for row in np.flatnonzero(starts > last):
-            rows[row, : sizes[row]] = values[starts[row] : starts[row] + sizes[row]]
-        shortest = int(sizes.min())
-        rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
-        return rows
+        return windows(values, self.grouping.starts[queries], self.grouping.sizes[queries], fill)
 
     @property
     def block_cells(self) -> int:
         """Largest number of cells of a block of several queries."""
-        return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, len(self.labels) // 8))
+        return min(BLOCK_CELLS, max(LEAST_BLOCK_CELLS, self.n_documents // 8))
 
     def blocks(self) -> Iterator[IntArray]:
         """Yield the numbers of queries of similar length, each query once."""
-        by_size = np.argsort(self.grouping.sizes, kind="stable")
-        sizes = self.grouping.sizes[by_size]
-        first = 0
-        while first < len(sizes):
-            end = int(np.searchsorted(sizes, sizes[first] * BUCKET_RATIO, side="right"))
-            end = min(end, first + max(1, self.block_cells // int(sizes[end - 1])))
-            yield by_size[first:end]
-            first = end
+        return blocks_of(self.grouping.sizes, self.block_cells)
+
+
+def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) -> Iterator[IntArray]:
+    """Yield the numbers of lists of similar length, each list once."""
+    by_size = np.argsort(sizes, kind="stable")
+    sizes = sizes[by_size]
+    first = 0
+    while first < len(sizes):
+        end = int(np.searchsorted(sizes, sizes[first] * ratio, side="right"))
+        end = min(end, first + max(1, block_cells // max(1, int(sizes[end - 1]))))
+        yield by_size[first:end]
+        first = end
+
+
+def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:
+    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last entry."""
+    width = max(1, int(sizes.max()))
+    if width > len(values):
+        return np.full((len(sizes), width), fill, dtype=values.dtype)
+    # Copying rows of a strided view takes a third of the time of indexing each cell.
+    last = len(values) - width
+    view = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
+    rows: NDArray[T] = view[np.minimum(starts, last)]
+    for row in np.flatnonzero(starts > last):
+        rows[row, : sizes[row]] = values[starts[row] : starts[row] + sizes[row]]
+    shortest = int(sizes.min())
+    rows[:, shortest:][np.arange(shortest, width) >= sizes[:, None]] = fill
+    return rows
 
 
 def query_lists(

@@ -197,13 +197,13 @@ class RankedLists:
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
     """Yield the numbers of some queries and their lists ranked down to ``depth`` and the tie group there."""
     for part in top_documents(lists, depth):
-        yield part.queries, _rank(lists, part, ties)
+        yield part.queries, _rank(lists, part, depth, ties)
 
 
-def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
+def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
     """Put the labels of each query in ranked order."""
-    order, keys = sort_each_row(-part.keys)
-    columns = order if part.columns is None else part.columns.take(_cells(order))
+    order, keys = sort_each_row(0.0 - part.keys, depth)  # which makes no -0.0, that sorts before 0.0
+    columns = order if part.columns is None else part.columns.take(_cells(order, part.columns.shape[1]))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
     labels = lists.labels_at(rows)
@@ -222,11 +222,12 @@ def _rank(lists: QueryLists, part: TopDocuments, ties: str) -> RankedLists:
     return RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
 
 
-def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
+def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal keys in any order, and the keys in that order.
 
-    Sorting takes a third of the time of argsort. So the columns are packed into the last bits of the keys, and rows in
-    which these bits mattered are sorted again.
+    Rows are cut at ``depth`` unless keys are equal there; then there must be no -0.0. Sorting takes a third of the
+    time of argsort. So the columns are packed into the last bits of the keys, and rows in which these bits mattered are
+    sorted again.
     """
     width = keys.shape[1]
     bits = keys.view(np.int64)
@@ -237,19 +238,23 @@ def sort_each_row(keys: FloatArray) -> tuple[IntArray, FloatArray]:
     packed &= ~in_column
     packed |= np.arange(width)
     packed.sort(axis=1)
-    packed &= in_column
+    if depth is not None and depth < width:
+        last, padding = packed[:, depth - 1] | in_column, np.array(np.inf).view(np.int64) | in_column
+        if not (((packed[:, depth] | in_column) == last) & (last != padding)).any():
+            packed = packed[:, :depth]
+    packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
-    ranked = keys.take(_cells(order))
+    ranked = keys.take(_cells(order, width))
     wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
     if len(wrong):
-        order[wrong] = np.argsort(keys[wrong], axis=1)
+        order[wrong] = np.argsort(keys[wrong], axis=1)[:, : order.shape[1]]
         ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
     return order, ranked
 
 
-def _cells(columns: IntArray) -> IntArray:
+def _cells(columns: IntArray, width: int) -> IntArray:
     """Places in a flattened block; indexing by them takes half the time of take_along_axis."""
-    return columns + np.arange(len(columns))[:, None] * columns.shape[1]
+    return columns + np.arange(len(columns))[:, None] * width
 
 
 def _settle(labels: FloatArray, second_keys: NDArray[Any], groups: _ties.TieGroups) -> FloatArray:

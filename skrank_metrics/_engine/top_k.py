@@ -1,15 +1,20 @@
-"""The documents that can be among the first ranks, block by block; the others need no order."""
+"""The documents that can be among the first ranks, many queries at a time; the others need no order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._engine.query_lists import QueryLists, blocks_of, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._input.grouping import places_within
+
+# So many documents at a time stay in the cache.
+SLAB = 131_072
+# Steps on few documents take about as long as on many, so padding is cheaper than further steps.
+WIDE_RATIO = 1.6
 
 
 @dataclass(frozen=True)
@@ -23,34 +28,88 @@ class TopDocuments:
 
 def top_documents(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     """Yield the documents that can be among the first ``depth``, for many queries at a time."""
-    return _joined((_choose(lists, queries, depth) for queries in lists.blocks()), lists.block_cells)
+    return _joined(_parts(lists, depth), lists.block_cells)
 
 
-def _choose(lists: QueryLists, queries: IntArray, depth: int | None) -> TopDocuments:
-    """Choose the first ``depth`` documents of each query and all that tie with the last of them."""
-    keys = lists.windows(lists.keys, queries, -np.inf)
-    n_queries, width = keys.shape
-    if depth is None or depth >= width:
-        return TopDocuments(queries, keys, None)
-    # Partitioning values to find the last key that counts is four times faster than argpartition.
-    last = np.partition(keys, width - depth, axis=1)[:, width - depth]
-    last = np.maximum(last, -np.finfo(np.float64).max)  # padding never counts
-    chosen = np.flatnonzero(keys >= last[:, None])
-    if len(chosen) > keys.size / 2:  # nearly all tie
-        return TopDocuments(queries, keys, None)
-    chosen_keys = keys.ravel()[chosen]
-    if len(chosen) == n_queries * depth:
-        columns = chosen.reshape(-1, depth) - np.arange(n_queries)[:, None] * width
-        if columns.min() >= 0 and columns.max() < width:  # depth of each row, so nothing ties at the cutoff
-            return TopDocuments(queries, chosen_keys.reshape(-1, depth), columns)
-    row, column = np.divmod(chosen, width)
-    counts = np.bincount(row, minlength=n_queries)
-    place = places_within(counts)
-    columns = np.zeros((n_queries, max(1, counts.max())), dtype=np.intp)
-    columns[row, place] = column
-    top = np.full(columns.shape, -np.inf)
-    top[row, place] = chosen_keys
-    return TopDocuments(queries, top, columns)
+def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
+    if depth is None:
+        yield from _whole(lists, np.arange(lists.n_queries))
+        return
+    starts, sizes = lists.grouping.starts, lists.grouping.sizes
+    first, end = -(-starts // 4), (starts + sizes) // 4  # the fours of rows that lie within each query
+    # Sorting all documents of a shorter list is quicker than choosing some.
+    long = np.flatnonzero(end - first > depth)
+    bounds = np.full(len(sizes), np.inf)
+    bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
+    yield from _whole(lists, np.flatnonzero(bounds == np.inf))
+    if len(long):
+        yield from _reaching(lists, long, bounds)
+
+
+def _whole(lists: QueryLists, queries: IntArray) -> Iterator[TopDocuments]:
+    """All documents of some queries."""
+    for block in blocks_of(lists.grouping.sizes[queries], lists.block_cells):
+        yield TopDocuments(queries[block], lists.windows(lists.keys, queries[block], -np.inf), None)
+
+
+def _largest_of_four(keys: FloatArray) -> FloatArray:
+    largest = np.empty(len(keys) // 4)
+    for first in range(0, len(largest), SLAB // 4):
+        part = largest[first : first + SLAB // 4]
+        fours = keys[4 * first : 4 * (first + len(part))].reshape(-1, 4)
+        np.maximum(np.maximum(fours[:, 0], fours[:, 1]), np.maximum(fours[:, 2], fours[:, 3]), out=part)
+    return largest
+
+
+def _lower_bounds(largest: FloatArray, first: IntArray, sizes: IntArray, depth: int) -> FloatArray:
+    """Keys that at least ``depth`` documents of a query reach, and few more: the depth-th of its largest of four."""
+    bounds = np.empty(len(first))
+    for block in blocks_of(sizes, SLAB, WIDE_RATIO):
+        of_queries = windows(largest, first[block], sizes[block], -np.inf)
+        place = of_queries.shape[1] - depth
+        of_queries.partition(place, axis=1)
+        bounds[block] = of_queries[:, place]
+    return np.maximum(bounds, -np.finfo(np.float64).max)  # padding never counts
+
+
+def _reaching(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> Iterator[TopDocuments]:
+    """The documents that reach the bound of their query, from as many queries at once as stay in the cache."""
+    documents = np.cumsum(lists.grouping.sizes[queries])
+    slabs = np.split(queries, np.flatnonzero(np.diff(documents // SLAB)) + 1)
+    tied: list[IntArray] = [queries[:0]]
+    group: list[tuple[Any, ...]] = []
+    for slab in slabs:
+        chosen = _choose(lists, slab, bounds)
+        if chosen is None:
+            tied.append(slab)
+        else:
+            group.append((slab, *chosen))
+        if group and (slab is slabs[-1] or sum(len(columns) for *_, columns in group) > SLAB):
+            yield from _rectangles(group, lists.block_cells)
+            group = []
+    yield from _whole(lists, np.concatenate(tied))
+
+
+def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[IntArray, FloatArray, IntArray] | None:
+    """For each query the number of documents that reach its bound, and their keys and columns; None if most do."""
+    every = slice(queries[0], queries[-1] + 1)  # with short lists in between, whose bound is infinite
+    starts, sizes = lists.grouping.starts[every], lists.grouping.sizes[every]
+    keys = lists.keys[starts[0] : starts[-1] + sizes[-1]]
+    places = np.flatnonzero(keys >= np.repeat(bounds[every], sizes))
+    if 2 * len(places) > len(keys):
+        return None
+    own = starts[queries - queries[0]] - starts[0]
+    counts = np.diff(np.searchsorted(places, own + lists.grouping.sizes[queries]), prepend=0)
+    return counts, keys.take(places), places - np.repeat(own, counts)
+
+
+def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopDocuments]:
+    """Chosen documents of many queries, queries with similar numbers of them in one rectangle."""
+    queries, counts, keys, columns = (np.concatenate(parts) for parts in zip(*group, strict=True))
+    starts = np.cumsum(counts) - counts
+    for block in blocks_of(counts, block_cells, WIDE_RATIO):
+        where = starts[block], counts[block]
+        yield TopDocuments(queries[block], windows(keys, *where, -np.inf), windows(columns, *where, 0))
 
 
 def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:

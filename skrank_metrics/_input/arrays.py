@@ -24,8 +24,8 @@ class NaNScoreError(ValueError):
 
 def check_arrays(
     y_true: Any, y_score: Any, retrieved: Any = None, judged: Any = None
-) -> tuple[FloatArray, FloatArray, Mask | None, Mask | None]:
-    """Valid labels and scores as float64 arrays of one shape, 1-D or 2-D, and the masks, if any.
+) -> tuple[NDArray[Any], FloatArray, Mask | None, Mask | None]:
+    """Valid labels, and scores as float64, of one shape, 1-D or 2-D, and the masks, if any.
 
     Whatever the label of a document that was not judged, it becomes 0.
     """
@@ -33,7 +33,7 @@ def check_arrays(
     known = None if judged is None else _check_mask(judged, "judged", given.shape)
     if known is not None and given.dtype.kind in "biufO":
         given = np.where(known, given, 0)
-    labels, scores = to_float64(given, "y_true"), to_float64(y_score, "y_score")
+    labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
     if labels.shape != scores.shape:
         hint = " Pass one score per document, not one per class." if scores.ndim > labels.ndim else ""
         raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
@@ -64,11 +64,12 @@ def check_label_column(y: Any) -> FloatArray:
     return labels
 
 
-def check_labels(labels: FloatArray, name: str = "y_true") -> None:
+def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
     """Refuse relevance labels that are negative or not finite."""
     # NaN fails both comparisons, and each bound needs one pass over memory.
     if labels.min() >= 0 and labels.max() < np.inf:
         return
+    labels = labels.astype(np.float64)
     bad = ~((labels >= 0) & (labels < np.inf))
     # Models are fitted on y, metrics are not.
     unjudged = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
@@ -93,6 +94,11 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
 
 def to_float64(values: Any, name: str) -> FloatArray:
     """A non-empty 1-D or 2-D array of real numbers as float64; no copy if it is one already."""
+    return to_real(values, name).astype(np.float64, copy=False)
+
+
+def to_real(values: Any, name: str) -> NDArray[Any]:
+    """A non-empty 1-D or 2-D array of numbers, of a type from which float64 takes them as they are."""
     array = to_array(values, name)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
@@ -104,7 +110,8 @@ def to_float64(values: Any, name: str) -> FloatArray:
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
-    return array.astype(np.float64, copy=False)
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return array.astype(np.float64) if wide else array
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, on
 
 # Levels of an index of labels that are columns of the data, beside "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
-# In the attrs of a Series of with_qid: checksum of the labels and ids of rows that counted 0 to n - 1.
+# In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
 
 
@@ -160,27 +160,31 @@ def _would_reorder(labels: Any, column: Any) -> bool:
     """
     if not _dropped(column):
         return True
-    return counted_rows(column) and _checksum(column.iloc[labels]) != _checksum(column)
+    return counted_rows(column) and not _holds(column.iloc[labels], column.attrs[_COUNTED])
 
 
 def counted_rows(y: Any) -> bool:
     """Whether with_qid made these very rows from a Series that counted them 0 to n - 1."""
-    return _COUNTED in getattr(y, "attrs", ()) and y.attrs[_COUNTED] == _checksum(y)
+    return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
 
 
-def remember_that_rows_counted(y: Any) -> None:
+def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
     """Note that a Series of with_qid counted its rows 0 to n - 1."""
-    y.attrs[_COUNTED] = _checksum(y)
+    y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
 
 
-def _checksum(y: Any) -> int | None:
-    """Checksum of labels and query ids, None without ids."""
+def _holds(y: Any, checksum: int) -> bool:
     ids = ids_in_index(y)
-    if ids is None:
-        return None
-    queries, labels = group_ids(ids, len(y), rows_of="y"), np.asarray(y)
-    held = repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes()
-    return zlib.crc32(held, zlib.crc32(queries.codes.tobytes(), zlib.crc32(repr(queries.ids.tolist()).encode())))
+    return ids is not None and _of_labels(y, _of_queries(group_ids(ids, len(y), rows_of="y"))) == checksum
+
+
+def _of_queries(queries: Grouping) -> int:
+    return zlib.crc32(queries.codes.astype(np.int64, copy=False).tobytes())
+
+
+def _of_labels(y: Any, before: int) -> int:
+    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
+    return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 
 def row_labels(column: Any) -> Any:
@@ -213,6 +217,12 @@ def counts_rows(index: Any) -> bool:
 
 def _same_labels(one: Any, other: Any) -> bool:
     if one.dtype.kind in "iu" and other.dtype.kind in "iu":
+        if counts_rows(other):
+            one, other = other, one
+        if counts_rows(one):  # sorting would take twenty times as long
+            seen = np.zeros(len(one), dtype=bool)
+            seen[other[(other >= 0) & (other < len(one))]] = True
+            return bool(seen.all())
         return np.array_equal(np.sort(one), np.sort(other))
     return one.dtype == other.dtype and set(one) == set(other)
 

@@ -28,7 +28,7 @@ class CVResultsDisplay:
     Parameters
     ----------
     scores : array-like of float of shape (n_candidates, n_folds)
-        Score of each candidate in each fold, the best candidate first.
+        Score of each candidate in each fold, the best candidate first. NaN for folds that a candidate did not run.
     candidates : sequence of str
         Names of the candidates.
     metric : str, default="score"
@@ -68,7 +68,7 @@ class CVResultsDisplay:
     @documented(errorbar_kw=_BARS)
     def plot(self, ax: Any = None, *, errorbar_kw: Mapping[str, Any] | None = None) -> CVResultsDisplay:
         """Draw the candidates one below the other; the height of a new figure follows from their number."""
-        names = [textwrap.fill(name, NAME_WIDTH) for name in self.candidates]
+        names = ["\n".join(textwrap.fill(line, NAME_WIDTH) for line in name.split("\n")) for name in self.candidates]
         n_lines = 1 + max(name.count("\n") for name in names)
         ax = use_axes(self, ax, figsize=(8, 1.1 + (0.16 * n_lines + 0.14) * len(names)))
         n_folds = self.scores.shape[1]
@@ -79,7 +79,8 @@ class CVResultsDisplay:
         # The bars lie under the marks of the folds.
         style = {"fmt": "o", "zorder": 1, "color": COLOURS[0], "elinewidth": 3, "ecolor": "#9CC6E3"}
         style |= {"label": "mean ± standard deviation over folds", **(errorbar_kw or {})}
-        self.means_ = ax.errorbar(self.scores.mean(axis=1), places, xerr=self.scores.std(axis=1), **style)
+        means, stds = np.nanmean(self.scores, axis=1), np.nanstd(self.scores, axis=1)
+        self.means_ = ax.errorbar(means, places, xerr=stds, **style)
         some = self.n_searched is not None and self.n_searched > len(names)
         note = f" (best {len(names)} of {self.n_searched} candidates)" if some else ""
         ax.set(xlabel=self.metric + note, ylim=(len(names) - 0.5, -0.5))
@@ -93,7 +94,7 @@ class CVResultsDisplay:
         "NotFittedError: If the search is not fitted.",
         "ValueError: If the search does not have the metric, has several and was refitted by none, has a single fold "
         "or candidate, or if every candidate failed.",
-        search=("GridSearchCV, RandomizedSearchCV or a halving search", "Fitted search."),
+        search=("GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search", "Fitted search."),
         metric=("str", "Metric of the search. None means the one that it was refitted by."),
         n_candidates=("int", "Number of candidates to draw, the best ones."),
         errorbar_kw=_BARS,
@@ -109,7 +110,8 @@ class CVResultsDisplay:
     ) -> CVResultsDisplay:
         """Draw the candidates of a fitted search.
 
-        Candidates that failed in a fold are left out. In a halving search, each is shown on its last rung.
+        Candidates that failed in a fold are left out. In a halving search, each is shown on its last rung. Those that
+        left a race come last, with the mean over the folds that they ran: means over other folds do not compare.
         """
         check_search(search)
         check_int(n_candidates, "n_candidates", 1)
@@ -118,12 +120,16 @@ class CVResultsDisplay:
         key = metric_of(search, dict.fromkeys(names), metric)
         scores = fold_scores(found, key)
         ranked = ranked_rows(search, key)
-        best = [row for row in ranked if not np.isnan(scores[row]).any()][:n_candidates]
+        after = found.get("left_after", np.full(len(scores), np.nan))
+        # Those that left a race lack folds, but did not fail unless they lack one that they ran.
+        ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
+        best = [row for row in ranked if not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
         # The function of a single scorer alone knows the name of its metric.
         ranking, function = metric_of_scorer(search.scorer_), score_function(search.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
-        candidates = [spelled(found["params"][candidate]) or "defaults" for candidate in best]
+        left = {row: f"\nleft after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
+        candidates = [(spelled(found["params"][row]) or "defaults") + left.get(row, "") for row in best]
         display = cls(scores[best], candidates, metric=label, n_searched=len(ranked))
         return display.plot(ax, errorbar_kw=errorbar_kw)

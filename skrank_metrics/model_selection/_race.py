@@ -115,7 +115,8 @@ def p_ahead(lead: Moments, rules: Rules) -> float:
 
 def behind(found: dict[int, Standing], rules: Rules) -> list[int]:
     """Candidates that are significantly behind the leader."""
-    return [candidate for candidate, standing in found.items() if standing.p_adjusted <= 1 - rules.confidence]
+    level = round(1 - rules.confidence, 12)  # 1 - 0.9 is less than 0.1
+    return [candidate for candidate, standing in found.items() if standing.p_adjusted <= level]
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from collections.abc import Iterator
@@ -87,11 +88,10 @@ class RankingScore:
     def _result(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> Scored:
         """Values and weights of the queries, computed once for all metrics that were made together."""
         check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-        contents: list[Any] = []
-        if len(self.together) > 1:  # contents are compared, as arrays can change in place
-            given = {"y_true": y_true, "y_score": y_score, "index of y_true": ids_in_index(y_true), **columns}
-            contents = [part if part is None else to_array(part, name).copy() for name, part in given.items()]
-        results = _last.take(self.together, contents)
+        given = []
+        if len(self.together) > 1:
+            given = [to_array(y_true, "y_true"), to_array(y_score, "y_score"), ids_in_index(y_true), *columns.values()]
+        results, contents = _last.take(self.together, given)
         if self.number not in results:
             X = scored_rows() if X is None else X
             columns = check_rows(X, y_true=y_true, **columns)
@@ -121,11 +121,15 @@ class _Last(threading.local):
     def __init__(self) -> None:
         self.kept: list[Any] = []  # a list that is the same for the thread's life, which another thread can clear
 
-    def take(self, together: tuple[BoundMetric, ...], contents: list[Any]) -> Results:
-        """Results that are kept for these metrics and contents, which then are no longer kept."""
+    def take(self, together: tuple[BoundMetric, ...], given: list[Any]) -> tuple[Results, list[Any]]:
+        """Results that are kept for these metrics and contents, and a copy of the contents; they are kept no longer.
+
+        Contents are compared, as arrays can change in place.
+        """
         kept, self.kept[:] = list(self.kept), []
-        same = bool(kept) and kept[0] is together and all(map(np.array_equal, contents, kept[1]))
-        return kept[2] if same else {}
+        if kept and kept[0] is together and all(map(_same, given, kept[1])):
+            return kept[2], kept[1]
+        return {}, [copy.deepcopy(part) for part in given]
 
     def keep(self, together: tuple[BoundMetric, ...], contents: list[Any], results: Results, predictions: Any) -> None:
         """Keep results as long as the predictions live."""
@@ -135,6 +139,12 @@ class _Last(threading.local):
         except TypeError:  # a list; each scorer ranks it
             return
         kept[:] = [together, contents, results, reference]
+
+
+def _same(given: Any, kept: Any) -> bool:
+    if hasattr(kept, "equals"):  # of pandas, polars or pyarrow; as arrays of NumPy, strings would become objects
+        return type(given) is type(kept) and bool(given.equals(kept))
+    return np.array_equal(given, kept)
 
 
 _last = _Last()

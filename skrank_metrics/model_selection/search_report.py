@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
+from skrank_metrics._input.arrays import FloatArray, check_choice, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
@@ -46,6 +46,8 @@ class Candidate:
     pair : Pair or None
         Comparison of the best candidate with this one. None for the best itself and for candidates that were not
         fitted again.
+    left : str
+        When and why it left a race, such as "behind after fold 1"; "" if it did not.
     """
 
     rank: int
@@ -54,6 +56,7 @@ class Candidate:
     std: dict[str, float]
     index: int
     pair: Pair | None
+    left: str = ""
 
     @property
     def verdict(self) -> str:
@@ -62,6 +65,8 @@ class Candidate:
             # Per query, even the best of the search may be behind.
             different = "worse" if self.pair.difference > 0 else "better"
             return different if self.pair.p_adjusted <= LEVEL else "no"
+        if self.left:
+            return self.left
         failed = np.isnan(list(self.mean.values())).any()
         return "best" if self.rank == 1 else "failed" if failed else "not tested"
 
@@ -103,7 +108,7 @@ class SearchReport(Result):
         parts: list[Part] = [
             f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
             Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
-            Table(("rank", *lead), leads),
+            *([Table(("rank", *lead), leads)] if leads else []),
             *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
         ]
         if self.changed > 1e-9:
@@ -111,6 +116,13 @@ class SearchReport(Result):
                 f"Fitted again, folds differ from the search by up to {self.changed:.4f}: folds or models are random, "
                 "or the data, the order of their rows or the weights are not those of the search."
             )
+        if left := sum(bool(c.left) for c in found):
+            parts.append(
+                f"{counted(left, 'candidate')} left the race before the last fold, and have no mean over folds: "
+                "cv_results_ says how far they were behind the leader."
+            )
+        if not tested:
+            return parts
         return [
             *parts,
             "The best is compared with each other candidate per query, out of fold, both fitted again: "
@@ -151,8 +163,9 @@ def search_report(
 
     Parameters
     ----------
-    search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV
-        Must use scorers of this package. Halving searches show each candidate on its last rung.
+    search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV or RacingSearchCV
+        Must use scorers of this package. Halving searches show each candidate on its last rung. Candidates that left a
+        race come after those that ran all folds, the last to leave first, and are not fitted again.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features that the search was fitted on.
     y : array-like of shape (n_documents,)
@@ -211,7 +224,7 @@ def search_report(
     means = search.cv_results_[f"mean_test_{key}"]
     names = {row: f"{rank}: {spelled(search.cv_results_['params'][row])}" for rank, row in enumerate(rows, start=1)}
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
-    if len(fitted) < 2:
+    if len(fitted) < 2 and not is_race(search):
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: _model(search, row) for row, name in fitted.items()}
     scorers = _scorers_of(search)
@@ -219,7 +232,9 @@ def search_report(
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
     evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     best, *others = fitted.values()
-    found = compare_pairs(align_reports(evaluation.reports, by, None), [(best, other) for other in others], how)
+    found: tuple[Pair, ...] = ()
+    if others:
+        found = compare_pairs(align_reports(evaluation.reports, by, None), [(best, other) for other in others], how)
     pairs = dict(zip(list(fitted)[1:], found, strict=True))
     # Scorers of one metric can differ in the response method; their keys differ.
     shown = {name: str(m) for name, m in metrics.items()}
@@ -260,7 +275,20 @@ def _candidate(search: Any, row: int, rank: int, shown: Mapping[str, str], pair:
     mean, std = (
         {label: float(found[f"{kind}_test_{name}"][row]) for name, label in shown.items()} for kind in ("mean", "std")
     )
-    return Candidate(rank, found["params"][row], mean, std, row, pair)
+    return Candidate(rank, found["params"][row], mean, std, row, pair, _left(search, row))
+
+
+def is_race(search: Any) -> bool:
+    """Whether candidates of a fitted search could leave before the last fold."""
+    return "left_after" in search.cv_results_
+
+
+def _left(search: Any, row: int) -> str:
+    """When and why a candidate left a race."""
+    found = search.cv_results_
+    if not is_race(search) or np.isnan(found["left_after"][row]):
+        return ""
+    return f"{found['left_because'][row]} after fold {found['left_after'][row]:.0f}"
 
 
 def _cv_of(search: Any) -> Any:
@@ -269,7 +297,8 @@ def _cv_of(search: Any) -> Any:
             "search must have a cv that can be iterated again; got an iterator, which is exhausted. Search with a "
             "splitter, or with cv=list(...)."
         )
-    return 5 if search.cv is None else search.cv  # None means five folds of rows in a search
+    # None means five folds of queries in a race, and of rows in other searches.
+    return 5 if search.cv is None and not is_race(search) else search.cv
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
@@ -332,7 +361,10 @@ def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> st
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first and failed ones last; in a halving search, the last rung of each candidate."""
+    """Rows of the results, best first and failed ones last.
+
+    A halving search has the last rung of each candidate, and a race those that left, the last to leave first.
+    """
     found = search.cv_results_
     rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
     resource = getattr(search, "resource", None)
@@ -341,10 +373,22 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
         for row, params in enumerate(found["params"])
     }
     rows = np.array(list(last.values()))
-    means = found[f"mean_test_{metric}"][rows]
     if len(rows) < 2:
         raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
+    if is_race(search):
+        rungs = np.nan_to_num(found["left_after"], nan=np.inf)
+        means = _means_so_far(search, metric)[rows]
+    else:
+        means = found[f"mean_test_{metric}"][rows]
     return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
+
+
+def _means_so_far(search: Any, metric: str) -> FloatArray:
+    """Mean over the folds that each candidate ran without failing; NaN if there is none."""
+    folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
+    ran = ~np.isnan(folds)
+    with np.errstate(invalid="ignore"):
+        return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
 
 
 def spelled(params: Mapping[str, Any]) -> str:

@@ -64,7 +64,7 @@ def with_qid(y: Any, qid: Any) -> Any:
     labels = to_array(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
-    query_ids(len(labels), "with_qid", y=y, qid=qid)
+    queries = query_ids(len(labels), "with_qid", y=y, qid=qid)
     categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their numbers serve in each fold
     index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
     kept = row_labels(y)
@@ -73,7 +73,7 @@ def with_qid(y: Any, qid: Any) -> Any:
         index = pd.MultiIndex.from_arrays([index, *(kept.get_level_values(level) for level in range(kept.nlevels))])
     carrying = pd.Series(labels, index=index, name=getattr(y, "name", None))
     if counted:
-        remember_that_rows_counted(carrying)
+        remember_that_rows_counted(carrying, queries)
     return carrying
 
 

@@ -31,7 +31,7 @@ class Evaluation:
             {name: PerQuery(r.numerators[queries], r.denominators[queries]) for name, r in self.results.items()},
             QueryLists(
                 Grouping(lists.grouping.ids[queries], lists.grouping.sizes[queries], None),
-                lists.labels[rows],
+                lists.given_labels[rows],
                 lists.scores[rows],
                 None if lists.weights is None else lists.weights[queries],
                 None if lists.retrieved is None else lists.retrieved[rows],

@@ -17,6 +17,9 @@ from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 
+# Of the number of queries that would show a difference, and how many pairs have theirs printed.
+POWER, MOST_PAIRS = 0.8, 4
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -151,6 +154,7 @@ class Comparison(Result):
             *self._lack_of_power(),
             f"Significantly different at {self._level:.2g}: {different or 'none'}.",
             *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
+            *self._queries_needed(),
         ]
 
     def _lack_of_power(self) -> Iterator[str]:
@@ -163,6 +167,27 @@ class Comparison(Result):
             few_signs = self.test == "permutation" and 2**changed > self.n_resamples
             more = "a larger n_resamples" if few_signs else "reports of more queries"
             yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. Pass {more}."
+
+    def _queries_needed(self) -> Iterator[str]:
+        """Say how many queries would show the differences that are not significant, if they are as large as they seem.
+
+        Of several pairs, each is to be significant even if the correction multiplies its p-value by their number.
+        """
+        confidence = 1 - self._level / (len(self.pairs) if self.correction else 1)
+        unequal = 1.0
+        if self.weights is not None:
+            n_effective = statistics.moments(self.weights, self.weights).n_effective
+            unequal = round(np.sum(self.weights > 0) / n_effective, 9)
+        needed = [
+            (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
+            for pair in self.pairs
+            if pair.p_adjusted > self._level and np.isfinite(pair.effect_size) and pair.effect_size
+        ]
+        if needed:
+            fewest = sorted(needed, key=lambda found: found[0])
+            texts = [f"{np.ceil(n):,.0f} for {pair.first} and {pair.second}" for n, pair in fewest[:MOST_PAIRS]]
+            rest = ["more for the others"] if len(fewest) > MOST_PAIRS else []
+            yield f"Queries needed to detect the difference seen, with a power of {POWER}: {', '.join(texts + rest)}."
 
 
 def _effect_text(size: float) -> str:

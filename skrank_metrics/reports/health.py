@@ -94,7 +94,7 @@ def examine(evaluation: Evaluation) -> Health:
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
-        n_documents=len(evaluation.lists.labels),
+        n_documents=evaluation.lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),

@@ -257,7 +257,7 @@ def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> Ranki
         per_query={name: evaluation.per_query(name) for name in evaluation.metrics},
         qid=lists.grouping.ids,
         n_undefined={name: int(np.isnan(result.values).sum()) for name, result in evaluation.results.items()},
-        n_documents=len(lists.labels),
+        n_documents=lists.n_documents,
         weights=lists.weights,
         by=by,
         _evaluation=replace(evaluation, lists=lists.without_caches()),

@@ -224,3 +224,24 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     elif correction == "bh":
         adjusted[tested] = stats.false_discovery_control(p_values[tested], method="bh")
     return adjusted
+
+
+# The t distribution is normal here, and the noncentral one is slow and inexact.
+MANY_QUERIES = 100_000
+
+
+def n_for_power(effect_size: float, power: float, confidence: float) -> int:
+    """Smallest number of queries for which a two-sided paired t-test finds a mean of this many standard deviations."""
+    if np.isinf(effect_size):
+        return 2
+    level = 1 - confidence
+    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
+    while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
+        n += 1
+    return n
+
+
+def _power_of_t(n: int, effect_size: float, level: float) -> float:
+    limit, shift = stats.t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
+    return float(stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift))

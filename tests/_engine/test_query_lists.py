@@ -9,7 +9,7 @@ def test_lists_without_caches_hold_the_same_documents_and_nothing_else():
     ideal = lists.ideal(check_gain("linear"), check_discount("log2"), None)
     lists.gains(check_gain([0, 1, 3]), lists.labels)
     fresh = lists.without_caches()
-    for name in ("grouping", "labels", "scores", "weights", "retrieved", "label_type"):
+    for name in ("grouping", "given_labels", "scores", "weights", "retrieved", "label_type"):
         assert vars(fresh)[name] is vars(lists)[name]
     filled = {name for name, value in vars(lists).items() if isinstance(value, dict) and value}
     assert {"_counts", "_ideals", "_tables"} <= filled

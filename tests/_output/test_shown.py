@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown, check_frames
+from support.shown import alignments_of, assert_shown, check_frame
 
 from skrank_metrics import (
     QueryKFold,
@@ -17,6 +17,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     explain_difference,
+    queries_needed,
     ranking_scorers,
     search_report,
     with_qid,
@@ -37,6 +38,14 @@ def ends(interval, sign=""):
 
 def p_value(p):
     return "<0.0001" if p < 5e-5 else f"{p:.4f}"
+
+
+def check_frames(result, expected):
+    for library in ("pandas", "polars"):
+        frame = result.to_frame(library=library)
+        assert type(frame).__module__.startswith(library)
+        check_frame(frame, expected)
+    assert result.to_frame().equals(result.to_frame(library="pandas"))
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +116,14 @@ def test_comparison(correction):
         assert len(set(raw)) == 3
     spelled = {"holm": "Adjusted: Holm, 3 pairs. ", "bh": "Adjusted: Benjamini-Hochberg, 3 pairs. ", None: ""}
     different = ", ".join(f"{pair.first} and {pair.second}" for pair in comparison.pairs if pair.p_adjusted <= 0.1)
+    # Each of three pairs is to be significant even if the correction multiplies its p-value by three.
+    level = {"confidence": 1 - 0.1 / (3 if correction else 1)}
+    needed = queries_needed(reports["b"], reports["c"], metric="mrr", **level)
     lines = [
         "mrr, 14 queries, paired sign-flip permutation test",
         f"{spelled[correction]}Intervals: Student's t over queries, not adjusted.",
         f"Significantly different at 0.1: {different}.",
+        f"Queries needed to detect the difference seen, with a power of 0.8: {needed} for b and c.",
     ]
     assert different
     assert_shown(comparison, [[heads + ["adjusted p"] * bool(correction), *rows]], lines)

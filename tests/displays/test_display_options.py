@@ -16,6 +16,7 @@ from skrank_metrics import (
     MetricAtKDisplay,
     QueryRanker,
     QueryScoreDisplay,
+    RaceDisplay,
     compare,
     get_ranking_scorer,
     ranking_scorers,
@@ -62,6 +63,13 @@ SEARCH = fitted_search(
     scoring=ranking_scorers("ndcg@10", "map"),
     refit="ndcg@10",
 )
+RACE = fitted_search(
+    {"ndcg@10": [[0.25, np.nan, np.nan], [0.75, 0.5, 1], [0.5, 1, np.nan]], "map": [[0.5] * 3] * 3},
+    scoring=ranking_scorers("ndcg@10", "map"),
+    refit="ndcg@10",
+)
+RACE.cv_results_ |= {"left_after": np.array([1, np.nan, 2]), "left_because": np.array(["behind", "", "failed"])}
+RACE.best_index_, RACE.best_params_, RACE.n_splits_ = 1, {"estimator__alpha": 10}, 3
 COMPARED = ComparisonDisplay([0.5, -0.25], 0.125, (-0.75, 0.875), metric="mrr")
 COMPARISON = compare({**REPORTS, "same": REPORTS["old"]}, "mrr", confidence=0.9)
 # Every public way to a picture, by its name.
@@ -94,8 +102,10 @@ WAYS = {
     ),
     "CVResultsDisplay.plot": CVResultsDisplay([[0.75, 0.5]], ["a"]).plot,
     "CVResultsDisplay.from_estimator": lambda **kw: CVResultsDisplay.from_estimator(SEARCH, **kw),
+    "RaceDisplay.plot": RaceDisplay([[0.75, 0.5], [0.25, np.nan]], 0).plot,
+    "RaceDisplay.from_estimator": lambda **kw: RaceDisplay.from_estimator(RACE, **kw),
 }
-WITH_LINES = [way for way in WAYS if not way.startswith("CVResults")]
+WITH_LINES = [way for way in WAYS if not way.startswith(("CVResults", "Race"))]
 
 
 def ways(display, method="from_"):
@@ -117,7 +127,7 @@ def axes():
 
 
 def test_the_ways_are_all():
-    classes = (ComparisonDisplay, MetricAtKDisplay, QueryScoreDisplay, CVResultsDisplay)
+    classes = (ComparisonDisplay, MetricAtKDisplay, QueryScoreDisplay, CVResultsDisplay, RaceDisplay)
     public = {f"{cls.__name__}.{name}" for cls in classes for name in vars(cls) if name[0] != "_"}
     assert set(WAYS) == public
 
@@ -352,6 +362,7 @@ def test_weights_and_mean_of_a_report_are_drawn():
     display = QueryScoreDisplay.from_report(report, ax=axes())
     assert display.mean == (3 * 1 + 1 / 2 + 1 / 4) / 5
     assert legend(display) == ["mean 0.750"]
+    assert legend(QueryScoreDisplay.from_report(report, name="own", ax=axes())) == ["own (mean 0.750)"]
     _, share = display.line_.get_data()
     np.testing.assert_allclose(share[1:], [1 / 5, 2 / 5, 1])
     assert display.weights.tolist() == [3, 1, 5, 1]
@@ -419,3 +430,43 @@ def test_more_candidates_make_a_higher_figure():
     heights = [CVResultsDisplay([[0.5, 0.5]] * n, ["name"] * n).plot().figure_.get_size_inches()[1] for n in (1, 2, 8)]
     assert heights[2] - heights[0] == pytest.approx(7 * (heights[1] - heights[0]))
     assert heights[1] > heights[0]
+
+
+@pytest.mark.parametrize("way", ways("RaceDisplay", ""))
+@pytest.mark.option("RaceDisplay.*.line_kw")
+def test_properties_of_the_lines_of_a_race(way):
+    display = WAYS[way](ax=axes(), line_kw={"linewidth": 3.5})
+    assert {line.get_linewidth() for line in display.lines_} == {3.5}
+    assert len({line.get_linewidth() for line in WAYS[way](ax=axes()).lines_}) == 2, "the winner stands out"
+
+
+@pytest.mark.option("RaceDisplay.from_estimator.metric")
+def test_lines_of_a_race_are_means_so_far_and_end_where_candidates_left():
+    display = RaceDisplay.from_estimator(RACE, ax=axes())
+    drawn = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in display.lines_]
+    assert drawn == [([1], [0.25]), ([1, 2, 3], [0.75, (0.75 + 0.5) / 2, 0.75]), ([1, 2], [0.5, 0.75])]
+    np.testing.assert_array_equal(display.ends_.get_xydata(), [[1, 0.25], [2, 0.75]])
+    assert legend(display) == ["2 candidates that left", "winner: alpha=10"]
+    assert display.ax_.get_xlabel() == "folds (6 of 9 fits)"
+    assert display.ax_.get_ylabel() == "ndcg@10, mean over folds so far"
+    other = RaceDisplay.from_estimator(RACE, metric="map", ax=axes())
+    assert other.lines_[1].get_ydata().tolist() == [0.5] * 3
+    assert other.ax_.get_ylabel() == "map, mean over folds so far"
+    with pytest.raises(TypeError, match="search must be a fitted RacingSearchCV; got GridSearchCV"):
+        RaceDisplay.from_estimator(SEARCH, ax=axes())
+
+
+@pytest.mark.option("RaceDisplay.metric", "RaceDisplay.name")
+def test_names_in_the_picture_of_a_race():
+    display = RaceDisplay([[0.75, 0.5], [0.5, 0.5]], 0, metric="map", name="stumps").plot(axes())
+    assert legend(display) == ["stumps", "1 other candidate that ran all folds"]
+    assert display.ax_.get_ylabel() == "map, mean over folds so far"
+    assert legend(RaceDisplay([[0.75, 0.5]], 0).plot(axes())) == ["winner"]
+
+
+def test_candidates_that_left_a_race_come_last_with_the_folds_that_they_ran():
+    display = CVResultsDisplay.from_estimator(RACE, ax=axes())
+    names = ["alpha=10", "alpha=100\nleft after fold 2", "alpha=1\nleft after fold 1"]
+    assert display.candidates == names
+    assert display.means_.lines[0].get_xdata().tolist() == [0.75, 0.75, 0.25]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == names

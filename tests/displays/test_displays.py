@@ -23,6 +23,7 @@ from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     QueryScoreDisplay,
+    RaceDisplay,
     compare,
     evaluate,
     get_ranking_scorer,
@@ -347,7 +348,10 @@ def test_drawing_without_matplotlib(monkeypatch):
         display.plot()
 
 
-@pytest.mark.parametrize("cls", [ComparisonDisplay, CVResultsDisplay, MetricAtKDisplay, QueryScoreDisplay])
+DISPLAYS = [ComparisonDisplay, CVResultsDisplay, MetricAtKDisplay, QueryScoreDisplay, RaceDisplay]
+
+
+@pytest.mark.parametrize("cls", DISPLAYS)
 def test_methods_document_every_parameter_with_its_default(cls):
     for name in (name for name in vars(cls) if name == "plot" or name.startswith("from_")):
         method = getattr(cls, name)

@@ -19,6 +19,7 @@ from skrank_metrics import (
     CVResultsDisplay,
     QueryKFold,
     QueryRanker,
+    RacingSearchCV,
     compare,
     get_ranking_scorer,
     kendall_tau_distance,
@@ -436,3 +437,26 @@ def test_scorers_of_one_search_may_score_in_different_ways():
             assert c.mean[metric] == search.cv_results_[f"mean_test_{metric}"][c.index]
         shared = {"by score": {"ndcg@10", "map"}, "map": {"ndcg@10", "map"}}.get(metric, {"ndcg@10"})
         assert set(next(iter(found.evaluation.reports.values())).mean) == shared
+
+
+def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
+    X, y, qid = make_ranking(150, random_state=0)
+    grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
+    search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=None).fit(X, with_qid(y, qid))
+    found = search_report(search, X, y, qid=qid)
+    assert [c.params["estimator__alpha"] for c in found.candidates] == [1e9, 1e12, 1.0]
+    assert [c.verdict for c in found.candidates] == ["best", "no", "behind after fold 3"]
+    assert [bool(c.pair) for c in found.candidates] == [False, True, False]
+    assert len(found.evaluation.reports) == 2
+    assert found.changed == pytest.approx(0, abs=1e-12)
+    assert "1 candidate left the race before the last fold" in " ".join(str(found).split())
+
+
+def test_a_race_that_one_candidate_finishes():
+    X, y, qid = make_ranking(150, random_state=0)
+    search = ridge_search(RacingSearchCV).set_params(param_grid={"estimator__alpha": [1.0, 1e9]})
+    found = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
+    assert [c.verdict for c in found.candidates] == ["best", "behind after fold 1"]
+    assert "lead of the best" not in str(found)
+    assert np.isnan(found.to_frame()["difference"]).all()
+    assert list(found.evaluation.reports) == ["1: alpha=1000000000.0"]

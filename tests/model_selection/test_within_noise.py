@@ -87,6 +87,13 @@ def test_failed_candidates_are_not_chosen():
         by_hand(results([np.nan, 0.8], [0.7, np.nan]))
 
 
+def test_only_candidates_on_the_last_rung_of_halving_are_chosen():
+    found = results([0.9, 0.91], [0.7, 0.71], [0.7, 0.72], [0.9, 0.9])
+    assert by_hand(found | {"iter": np.array([0, 0, 1, 0])}) == 2
+    assert by_hand(found | {"iter": np.array([0, 1, 1, 0])}) == 1
+    assert by_hand(found) == 0
+
+
 def test_equal_candidates_and_constant_distances():
     assert by_hand(results([0.5, 0.5], [0.75, 0.75])) == 1
     assert by_hand(results([0.75, 0.75], [0.75, 0.75])) == 0
@@ -151,10 +158,12 @@ def test_in_a_search_with_several_scorers():
         QueryRanker(Ridge()), grid, scoring=ranking_scorers("map", "ndcg@10"), refit=refit, cv=QueryKFold(5)
     )
     search = clone(pickle.loads(pickle.dumps(search))).fit(X, with_qid(Y, QID))
-    folds = np.array([search.cv_results_[f"split{i}_test_ndcg@10"] for i in range(5)])
-    ahead = folds[:, folds.mean(axis=0).argmax()] - folds[:, search.best_index_]
-    p = stats.t.sf(ahead.mean() / np.sqrt((1 / 5 + 1 / 4) * max(ahead.var(ddof=1), 1e-300)), 4)
-    assert p > 0.05
+    # By hand with the ratio of five folds; at the level 0.999, only what equals the best is kept.
+    chosen, strict = (
+        within_noise("ndcg@10", prefer="-estimator__alpha", level=level, test_ratio=1 / 4)(search.cv_results_)
+        for level in (0.05, 0.999)
+    )
+    assert search.best_index_ == chosen != strict
     assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
 
 

@@ -2,7 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support.shown import assert_shown, check_frames
+from support.shown import assert_shown, check_frame
 
 from skrank_metrics import evaluate, get_metric, ndcg_score
 from skrank_metrics.datasets import make_ranking
@@ -52,7 +52,7 @@ def test_text_html_and_frame_show_each_count_in_its_row():
     second += [[name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()]
     assert_shown(health, [first, second], ["14 queries, 35 documents", *health.findings])
     frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
-    check_frames(health, {**frame, "share": [n / of for _, n, of in counts]})
+    check_frame(health.to_frame(), {**frame, "share": [n / of for _, n, of in counts]})
 
 
 def test_each_finding_is_a_sentence(health):

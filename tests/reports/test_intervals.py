@@ -17,6 +17,8 @@ def test_equal_weights_are_none_and_undefined_values_are_left_out():
     expected = mean_interval(moments([0.2, 0.9, 0.4]))
     np.testing.assert_allclose(mean_interval(moments(values, np.full(4, 3.0))), expected, rtol=1e-12)
     np.testing.assert_allclose(mean_interval(moments([0.2, 7, 0.9, 0.4], [1, 0, 1, 1])), expected, rtol=1e-12)
+    bounded = mean_interval(moments([0.2, 0.9, 0.4]), (0, 1))
+    assert mean_interval(moments([0.2, 7, 0.9, 0.4], [1, 0, 1, 1]), (0, 1)) == pytest.approx(bounded), "7 has no weight"
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [np.nan, 0.5], [np.nan, np.nan]])

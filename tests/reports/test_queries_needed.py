@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from skrank_metrics import compare, evaluate, queries_needed
+from skrank_metrics.reports.statistics import n_for_power
+
+QID = np.repeat(np.arange(40), 2)
+Y = np.tile([1, 0], 40)
+
+
+def report(first_at_top, **options):
+    """Queries of two documents, of which the relevant one is first or second."""
+    scores = np.where(np.repeat(first_at_top, 2) == (Y == 1), 1.0, 0.0)
+    return evaluate(Y, scores, qid=QID, metrics="mrr", **options)
+
+
+BETTER, WORSE = (report(np.arange(40) % n != 0) for n in (8, 3))
+DIFFERENCES = BETTER.per_query["mrr"] - WORSE.per_query["mrr"]
+
+
+def smallest_n(effect_size, power, level):
+    """By the noncentral F distribution of the squared t."""
+    n = 2
+    while stats.ncf.sf(stats.f.ppf(1 - level, 1, n - 1), 1, n - 1, n * effect_size**2) < power:
+        n += 1
+    return n
+
+
+@pytest.mark.option("queries_needed.metric", "queries_needed.power", "queries_needed.confidence")
+def test_the_number_is_that_of_a_t_test():
+    effect_size = DIFFERENCES.mean() / DIFFERENCES.std(ddof=1)
+    assert queries_needed(BETTER, WORSE, metric="mrr") == smallest_n(effect_size, 0.8, 0.05)
+    assert queries_needed(WORSE, BETTER, metric="mrr", power=0.9) == smallest_n(effect_size, 0.9, 0.05)
+    assert queries_needed(BETTER, WORSE, metric="mrr", confidence=0.99) == smallest_n(effect_size, 0.8, 0.01)
+
+
+@pytest.mark.option("queries_needed.difference")
+def test_a_difference_that_matters():
+    needed = queries_needed(BETTER, WORSE, metric="mrr", difference=0.02)
+    assert needed == smallest_n(0.02 / DIFFERENCES.std(ddof=1), 0.8, 0.05)
+    assert queries_needed(BETTER, WORSE, metric="mrr", difference=1e-4) == pytest.approx(needed * 200**2, rel=0.01)
+    same = {"metric": "mrr", "difference": 0.1}
+    assert queries_needed(BETTER, BETTER, **same) == 2, "differences without spread"
+
+
+@pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
+def test_simulated_power(effect_size, power):
+    rng, slack = np.random.default_rng(0), 4 * (power * (1 - power) / 4000) ** 0.5  # four standard errors
+    n = n_for_power(effect_size, power, 0.95)
+    enough, fewer = (
+        np.mean(stats.ttest_1samp(rng.normal(effect_size, 1, (4000, n_queries)), 0, axis=1).pvalue <= 0.05)
+        for n_queries in (n, max(2, int(0.8 * n)))
+    )
+    assert power - slack <= enough
+    assert fewer <= power + slack
+
+
+def test_simulated_power_for_values_as_seen():
+    n, rng = queries_needed(BETTER, WORSE, metric="mrr"), np.random.default_rng(0)
+    resampled = rng.choice(DIFFERENCES, (4000, n))
+    p_values = stats.ttest_1samp(resampled, 0, axis=1).pvalue
+    assert (p_values <= 0.05).mean() == pytest.approx(0.8, abs=0.05)
+
+
+def test_unequal_weights_need_more_queries():
+    weights = np.repeat(np.where(np.arange(40) % 2, 1.0, 3.0), 2)
+    equal, unequal = (
+        queries_needed(*(report(np.arange(40) % n != 0, sample_weight=w) for n in (8, 3)), metric="mrr", difference=0.1)
+        for w in (np.ones(80), weights)
+    )
+    # Kish: (40 * 2)^2 / (20 * 1 + 20 * 9) = 32 effective queries.
+    std = np.sqrt(np.average((DIFFERENCES - np.average(DIFFERENCES, weights=weights[::2])) ** 2, weights=weights[::2]))
+    assert unequal == np.ceil(smallest_n(0.1 / (std * np.sqrt(32 / 31)), 0.8, 0.05) * 40 / 32)
+    assert equal == queries_needed(BETTER, WORSE, metric="mrr", difference=0.1)
+
+
+def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
+    near = report(np.arange(40) % 7 != 0)
+    text = " ".join(str(compare({"a": BETTER, "b": near}, "mrr", random_state=0)).split())
+    n = queries_needed(BETTER, near, metric="mrr")
+    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+    assert "Queries needed" not in str(compare({"a": BETTER, "b": BETTER}, "mrr"))
+    assert "Queries needed" not in str(
+        compare({"a": report(np.ones(40, bool)), "b": report(np.zeros(40, bool))}, "mrr")
+    )
+    many = {str(n): report(np.arange(40) % n != 0) for n in (2, 3, 8, 9, 11, 14, 40)}
+    text = " ".join(str(compare(many, "mrr", random_state=0)).split())
+    assert text.partition("power of 0.8: ")[2].count(" and ") == 4
+    assert text.endswith("more for the others.")
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "options"),
+    [
+        (ValueError, r"difference must be a number in \(0, inf\)", {"difference": 0}),
+        (ValueError, r"power must be a number in \(0, 1\)", {"power": 1}),
+        (ValueError, r"confidence must be a number in \(0, 1\)", {"confidence": 95}),
+        (ValueError, "metric 'map' is missing", {"metric": "map"}),
+    ],
+)
+def test_bad_input(error, message, options):
+    with pytest.raises(error, match=message):
+        queries_needed(BETTER, WORSE, **{"metric": "mrr", **options})
+
+
+def test_reports_that_say_nothing():
+    with pytest.raises(ValueError, match="difference must be given if the reports have the same mean mrr"):
+        queries_needed(BETTER, BETTER, metric="mrr")
+    one = evaluate([1, 0], [1, 2], qid=[0, 0], metrics="mrr")
+    with pytest.raises(ValueError, match="reports must have at least two queries with a value in both; got 1"):
+        queries_needed(one, one, metric="mrr", difference=0.1)

@@ -30,7 +30,7 @@ def check_arrays(
     Whatever the label of a document that was not judged, it becomes 0.
     """
     given = to_array(y_true, "y_true")
-    known = None if judged is None else _check_mask(judged, "judged", given.shape)
+    known = None if judged is None else check_mask(judged, "judged", given.shape)
     if known is not None and given.dtype.kind in "biufO":
         given = np.where(known, given, 0)
     labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
@@ -38,7 +38,7 @@ def check_arrays(
         hint = " Pass one score per document, not one per class." if scores.ndim > labels.ndim else ""
         raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
     check_labels(labels)
-    ranked = None if retrieved is None else _check_mask(retrieved, "retrieved", labels.shape)
+    ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
@@ -46,12 +46,13 @@ def check_arrays(
     return labels, scores, ranked, known
 
 
-def _check_mask(values: Any, name: str, shape: tuple[int, ...]) -> Mask:
+def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y_true") -> Mask:
+    """A mask of True and False of a given shape, that of the argument ``rows_of``."""
     mask = to_array(values, name)
     if mask.dtype.kind != "b":
         raise TypeError(f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}.")
     if mask.shape != shape:
-        raise ValueError(f"{name} must have the same shape as y_true; got {mask.shape} and {shape}.")
+        raise ValueError(f"{name} must have the same shape as {rows_of}; got {mask.shape} and {shape}.")
     return mask
 
 

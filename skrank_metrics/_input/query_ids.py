@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import refuse_masked
+from skrank_metrics._input.arrays import check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
-from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
 # Levels of an index of labels that are columns of the data, beside "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
@@ -107,6 +108,17 @@ def _column(y: Any, name: str, given: Any) -> Any:
             f"{row}. Pass one of the two."
         )
     return given
+
+
+def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
+    """Valid masks and weights of the rows of y, without those that are None."""
+    found = {name: column for name, column in columns.items() if column is not None}
+    return {
+        name: query_weights(column, queries)[queries.codes]
+        if name == "sample_weight"
+        else check_mask(column, name, queries.codes.shape, "y")
+        for name, column in found.items()
+    }
 
 
 def check_aligned(**columns: Any) -> None:

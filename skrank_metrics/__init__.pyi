@@ -31,8 +31,9 @@ from skrank_metrics.metrics import (
     recall_at_k_score,
     spearman_score,
 )
+from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import make_metric
+from skrank_metrics.metrics.custom import make_metric, register_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
@@ -86,6 +87,7 @@ __all__ = [
     "bpref_score",
     "builtin_metric",
     "cg_score",
+    "check_metric",
     "compare",
     "cross_evaluate",
     "dcg_score",
@@ -120,6 +122,7 @@ __all__ = [
     "ranking_scorers",
     "rbp_score",
     "recall_at_k_score",
+    "register_metric",
     "search_report",
     "spearman_score",
     "with_qid",

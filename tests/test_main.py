@@ -150,8 +150,11 @@ def test_pictures_of_the_demo(reports, saved, capsys):
 
 def test_tuning_of_the_demo(data):
     with joblib.parallel_config("threading"):
-        report, best = _demo._tune(Ridge(), {"positive": [True, False], "fit_intercept": [True]}, data)
+        report, best, (n_fits, n_saved) = _demo._tune(
+            Ridge(), {"positive": [True, False], "fit_intercept": [True]}, data
+        )
     assert best == "fit_intercept=True, positive=False", "the distance has a negative effect"
+    assert n_fits + n_saved == 2 * 5, "candidates and folds"
     expected = cross_evaluate(
         QueryRanker(Ridge()), data.data, data.target, qid=data.qid, cv=QueryKFold(5), metrics=_demo.COMPUTED
     )
@@ -166,8 +169,9 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
         main(["demo", "--picture", "picture.png"])
     printed = capsys.readouterr().out
     assert printed.startswith(f"Query-by-image retrieval over digits: {len(data.qid)} documents, 30 queries.\n")
-    assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean after \d+\.\d s$", printed, re.MULTILINE)
-    assert re.search(r"^\[2/2\] strong \.\.\. best alpha=1\.0 after", printed, re.MULTILINE)
+    assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean, 5 fits, \d+\.\d s$", printed, re.MULTILINE)
+    assert re.search(r"^\[2/2\] strong \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
+    assert "The races took 10 fits; grid searches take 10.\n" in printed
     assert "Left out: LGBMRanker, as lightgbm is not installed." in printed
     rows = {row[3:].split("  ")[0]: row for row in printed.splitlines() if re.match(r"\d  ", row)}
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean

@@ -7,15 +7,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, IntArray
 
-# At most so many different orders of the labels of a query are enumerated; of more, so many are drawn.
-N_ORDERS = 720
+# If the labels of a query have more different orders than this, some are drawn.
+MOST_ORDERS, N_DRAWN = 720, 100
 
 
 @dataclass(frozen=True)
@@ -40,35 +39,43 @@ class RankedQuery:
             left = ranks.stop - ranks.start
             for count in np.unique(self.labels[ranks], return_counts=True)[1].tolist():
                 n_orders, left = n_orders * math.comb(left, count), left - count
-                if n_orders > N_ORDERS:
+                if n_orders > MOST_ORDERS:
                     return False
         return True
 
-    def orders(self) -> Iterator[FloatArray]:
-        """Yield the labels, read-only, in equally likely orders: all that differ, or a fixed number drawn at random.
+    def orders(self) -> FloatArray:
+        """Labels in equally likely orders, one per row and read-only: all that differ, or some drawn at random.
 
         What is drawn depends on labels and ties alone, not on the order of rows or queries.
         """
-        if not self.tied:
-            yield _read_only(self.labels.copy())
-            return
         ascending = self.labels.copy()
         for ranks in self.tied:
             ascending[ranks].sort()
-        for parts in self._all_orders(ascending) if self.enumerable else self._random_orders(ascending):
-            order = ascending.copy()
-            for ranks, part in zip(self.tied, parts, strict=True):
-                order[ranks] = part
-            yield _read_only(order)
+        parts = self._all_orders(ascending) if self.enumerable else self._random_orders(ascending)
+        orders = np.repeat(ascending[None], len(parts), axis=0)
+        orders[:, self._tied_ranks] = parts
+        # Rows of an array that is read-only and owns its entries cannot be made writeable.
+        orders.flags.writeable = False
+        return orders
 
-    def _all_orders(self, ascending: FloatArray) -> Iterator[Sequence[Any]]:
+    @property
+    def _tied_ranks(self) -> IntArray:
+        return np.concatenate([np.arange(0), *(np.arange(ranks.start, ranks.stop) for ranks in self.tied)])
+
+    def _all_orders(self, ascending: FloatArray) -> FloatArray:
+        """Combine the orders of the tied groups, side by side, one combination per row."""
         # Each order of the labels stands for equally many orders of the documents.
-        return product(*(list(_distinct_orders(ascending[ranks].tolist())) for ranks in self.tied))
+        if not self.tied:
+            return np.empty((1, 0))
+        each = [np.array(list(_distinct_orders(ascending[ranks].tolist()))) for ranks in self.tied]
+        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1)
+        return np.hstack([orders[chosen] for orders, chosen in zip(each, numbers, strict=True)])
 
-    def _random_orders(self, ascending: FloatArray) -> Iterator[Sequence[Any]]:
-        generator = np.random.default_rng(zlib.crc32(ascending.tobytes()))
-        for _ in range(N_ORDERS):
-            yield [generator.permutation(ascending[ranks]) for ranks in self.tied]
+    def _random_orders(self, ascending: FloatArray) -> FloatArray:
+        tied = ascending[self._tied_ranks]
+        group = np.repeat(np.arange(len(self.tied)), [ranks.stop - ranks.start for ranks in self.tied])
+        keys = group + np.random.default_rng(zlib.crc32(ascending.tobytes())).random((N_DRAWN, len(tied)))
+        return tied[np.argsort(keys, axis=1)]
 
 
 def _distinct_orders(labels: list[float]) -> Iterator[tuple[float, ...]]:
@@ -82,9 +89,3 @@ def _distinct_orders(labels: list[float]) -> Iterator[tuple[float, ...]]:
         above = next(i for i in range(last, rise, -1) if order[i] > order[rise])
         order[rise], order[above] = order[above], order[rise]
         order[rise + 1 :] = order[:rise:-1]
-
-
-def _read_only(labels: FloatArray) -> FloatArray:
-    labels.flags.writeable = False
-    # A view of an array that is read-only cannot be made writeable.
-    return labels.view()

@@ -48,7 +48,7 @@ def query_ids(
     if qid is not None or ids_in_index(y) is not None:
         carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
         queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
-    if queries is not None and (groups is None or not unit):
+    if queries is not None and (groups is None or groups is qid or not unit):
         return queries
     if groups is None:
         raise TypeError(
@@ -56,7 +56,7 @@ def query_ids(
             + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
         )
     units = group_ids(groups, n_rows, "groups", rows_of)
-    if queries is not None and qid is not groups:
+    if queries is not None:
         id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
     return units
 
@@ -320,6 +320,8 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     except TypeError:
         kind = _kind(name)
         raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
+    if set(map(type, different)) <= {str, bytes, int}:
+        return array, ()
     # There are few different values; every row is checked only if one of them requires it.
     if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])

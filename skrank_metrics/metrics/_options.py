@@ -33,6 +33,11 @@ def number(doc: str, interval: str, gain: str | None = None) -> Option:
     return Option(doc, lambda value, name: check_number(value, name, interval), kind, "float", gain)
 
 
+def unchecked() -> Option:
+    """Build an option of a user's metric, which is passed on as it is."""
+    return Option("Option of this metric.", lambda value, name: value, "object", "Any")
+
+
 # mypy checks the arithmetic of kernels; the values of options are checked at run time, before any data.
 Gain = Annotated[
     Any,

@@ -10,7 +10,7 @@ from typing import Any, cast, get_type_hints
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._options import Option
+from skrank_metrics.metrics._options import Option, unchecked
 from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
@@ -60,7 +60,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """Register a kernel under a name such as "ndcg" and make its public function.
 
     ``traits`` are the fields of its record, see ``Metric``. The options are the keyword-only parameters of the kernel,
-    each annotated with an ``Option``.
+    each annotated with an ``Option``, or passed on unchecked.
     """
 
     def register(kernel: Kernel) -> MetricFunction:
@@ -68,9 +68,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
             raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].__name__}.")
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = {
-            p.name: next(extra for extra in hints[p.name].__metadata__ if isinstance(extra, Option)) for p in own
-        }
+        options = {p.name: _option(hints.get(p.name)) for p in own}
         record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
         if record.greater_is_better == name.startswith("neg_"):
             raise ValueError(
@@ -81,6 +79,12 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         return REGISTRY[name]
 
     return register
+
+
+def _option(hint: Any) -> Option:
+    return (
+        next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Option)), None) or unchecked()
+    )
 
 
 def _public_function(record: Metric) -> MetricFunction:

@@ -1,7 +1,11 @@
-"""Metrics of users: from a function of one ranked list."""
+"""Metrics of users: from a function of one ranked list, or from a kernel of blocks of ranked lists.
+
+``Gain``, ``Discount`` and ``RelevanceThreshold`` annotate options of kernels that are checked and documented.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import numbers
@@ -14,15 +18,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from skrank_metrics._engine.label_orders import RankedQuery
+from skrank_metrics._engine.per_query import Kernel, KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import Option, RelevanceThreshold
-from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS, Metric, Reference
-from skrank_metrics.metrics._registry import REGISTRY, call, docstring, signature_of
+from skrank_metrics.metrics._options import Discount, Gain, Option, RelevanceThreshold, unchecked
+from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._registry import REGISTRY, call, docstring, metric, signature_of
+
+__all__ = ["Discount", "Gain", "RankedLists", "RelevanceThreshold", "make_metric", "register_metric"]
 
 # Parameters of a function that are not options: they are given by the ranking.
 _GIVEN = ("k", "unranked")
 _RESERVED = {"y_true", "y_score", "convention", "metric", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
+# What queries have for which a metric is undefined, if it is not told.
+NAN = "a value of NaN"
 # A ratio may exceed its bounds by what rounding adds.
 _ROUNDING = 1e-9
 
@@ -172,7 +181,7 @@ def make_metric(
     Notes
     -----
     If scores tie, ``ties="average"`` is the mean over all different orders of the tied labels, which is exact, if a
-    query has at most 720 of them. Otherwise it is the mean over 720 orders drawn at random, the same in every run, and
+    query has at most 720 of them. Otherwise it is the mean over 100 orders drawn at random, the same in every run, and
     ``report.health`` says so.
 
     The function is called once per query and order, which takes longer than the metrics of this package.
@@ -217,7 +226,7 @@ def make_metric(
         reference=None if reference is None else Reference(reference),
         lower=low,
         upper=high,
-        undefined=undefined or "a value of NaN",
+        undefined=undefined or NAN,
         has_cutoff="k" in parameters,
         greater_is_better=better,
         needs_all_ranks=True,
@@ -226,19 +235,23 @@ def make_metric(
 
 
 def _check_name(name: Any) -> str:
+    own = _check_spelling(name)
+    if own.startswith("neg_"):
+        raise ValueError(
+            f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
+        )
+    taken = next((taken for taken in (own, f"neg_{own}") if taken in REGISTRY), None)
+    if taken:
+        raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
+    return own
+
+
+def _check_spelling(name: Any) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
         raise ValueError(
             "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
             f"{name!r}. Pass name=..."
         )
-    if name.startswith("neg_"):
-        raise ValueError(
-            f"name must not start with 'neg_'; got {name!r}. If smaller values are better, pass "
-            "greater_is_better=False."
-        )
-    taken = next((taken for taken in (name, f"neg_{name}") if taken in REGISTRY), None)
-    if taken:
-        raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
     return name
 
 
@@ -285,4 +298,125 @@ def _option(name: str) -> Option:
     if name == "relevance_threshold":
         known: Option = RelevanceThreshold.__metadata__[0]
         return replace(known, gain=None)
-    return Option("Option of the function.", lambda value, name: value, "object", "Any")
+    return unchecked()
+
+
+def register_metric(
+    name: str,
+    *,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    greater_is_better: bool = True,
+    undefined: str | None = None,
+    has_cutoff: bool = True,
+    pooled: bool = False,
+    formula: str = "",
+    reference: str | None = None,
+) -> Callable[[Kernel], MetricFunction]:
+    """Register a kernel, vectorised over queries, as a metric that names in strings find.
+
+    This is how the metrics of this package are made, and as fast. It is provisional: what a kernel gets can change
+    between versions, with a note in the changelog. make_metric takes a function of one list, and is stable.
+
+    A kernel is called with a block of ranked queries, ``ranked``, cut at k, and returns one value per query; or a pair
+    of arrays, numerators and denominators, where 0 / 0 is undefined. Arrays of a block have one row per query and one
+    column per rank, and are 0 behind the last document. Under ``ties="average"`` they are expectations over tied
+    documents, so use each in sums over ranks only, or in the one way that is given here:
+
+    - ``ranked.relevance(threshold)`` is 1 for relevant documents, and ``ranked.gains(gain)`` the gain of each;
+    - ``ranked.stops(gain)`` is the probability to stop at a rank once there, for products of 1 - stop over ranks;
+    - ``ranked.hit_products(threshold)`` is relevance times the hits up to and including the rank;
+    - ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_documents``, ``ranked.n_relevant(threshold)`` and
+      ``ranked.ideal(gain, discount)`` do not depend on the order.
+
+    Parameters
+    ----------
+    name : str
+        Name in strings and reports; lower-case letters, digits and underscores. It starts with "neg_" if smaller values
+        are better.
+    bounds : tuple of two float, default=(-inf, inf)
+        Smallest and largest possible value.
+    greater_is_better : bool, default=True
+        Whether larger values are better. If not, names and scorers mean the negative.
+    undefined : str, default=None
+        What makes the metric undefined, to be read after "a query with". If it is "no relevant document", queries
+        without labels above 0, or at least ``relevance_threshold``, are undefined.
+    has_cutoff : bool, default=True
+        Whether the metric takes a cutoff rank k.
+    pooled : bool, default=False
+        Whether average="micro" is the sum of numerators divided by that of denominators.
+    formula : str, default=""
+        Formula, for documentation.
+    reference : str, default=None
+        Where the metric is defined, for its documentation.
+
+    Returns
+    -------
+    decorator : callable
+        Takes the kernel and returns the metric function, with the parameters of all metrics and, as its own, the
+        keyword-only parameters of the kernel. The types ``Gain``, ``Discount`` and ``RelevanceThreshold`` of
+        ``skrank_metrics.metrics.custom``, used as annotations, make it check them.
+
+    Raises
+    ------
+    ValueError
+        If the name is not valid or belongs to another metric.
+
+    See Also
+    --------
+    make_metric : A metric of a function of one ranked list.
+    check_metric : Tests whether a metric keeps the rules.
+
+    Examples
+    --------
+    The share of the relevant documents that are in the first half of the first k ranks, here one of three:
+
+    >>> from skrank_metrics import get_metric, register_metric
+    >>> @register_metric("early_recall", bounds=(0, 1), undefined="no relevant document")
+    ... def early_recall_score(ranked):
+    ...     hits = ranked.relevance(None)
+    ...     return hits[:, : hits.shape[1] // 2].sum(axis=1), ranked.n_relevant(None)
+    >>> round(get_metric("early_recall@4")([[0, 1, 0, 1, 1]], [[5, 4, 3, 2, 1]]), 4)
+    0.3333
+    """
+    low, high = _check_bounds(bounds)
+    own = _check_spelling(name)
+
+    def register(kernel: Kernel) -> MetricFunction:
+        known = REGISTRY.get(own)
+        if known and (known.__module__, getattr(known, "__qualname__", None)) == (
+            kernel.__module__,
+            kernel.__qualname__,
+        ):
+            del REGISTRY[own]  # a cell of a notebook that runs once more
+        return metric(
+            own,
+            formula=formula,
+            transform="own",
+            graded=True,
+            reference=None if reference is None else Reference(reference),
+            lower=low,
+            upper=high,
+            undefined=undefined or NAN,
+            has_cutoff=check_bool(has_cutoff, "has_cutoff"),
+            pooled=check_bool(pooled, "pooled"),
+            greater_is_better=check_bool(greater_is_better, "greater_is_better"),
+        )(_checked(kernel))
+
+    return register
+
+
+def _checked(kernel: Kernel) -> Kernel:
+    """Refuse results that would be broadcast or end in an error of NumPy."""
+
+    @functools.wraps(kernel)
+    def checked(ranked: RankedLists, **options: Any) -> KernelResult:
+        values = kernel(ranked, **options)
+        for part in values if isinstance(values, tuple) else (values,):
+            if np.shape(part) != ranked.n_documents.shape:
+                raise ValueError(
+                    f"{kernel.__name__} must return one value per query, or a pair of numerators and denominators; got "
+                    f"an array of shape {np.shape(part)} for {len(ranked.n_documents)} queries."
+                )
+        return values
+
+    return checked

@@ -23,7 +23,7 @@ from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import METHOD, NONE, weighting
+from skrank_metrics.reports.statistics import METHOD, weighting, why_none
 from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -63,11 +63,12 @@ class CrossEvaluation(Result):
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
         some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in rows)
-        some_lack_one = any(np.isnan(interval[0]) for *_, interval, _, _ in rows)
+        metrics = next(iter(self.reports.values())).metrics
+        none = why_none((metrics[name], interval) for _, name, _, interval, _, _ in rows)
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table((*columns, "mean over folds", "std over folds"), rows),
-            f"Intervals: {METHOD}; they ignore the variance from retraining{NONE if some_lack_one else ''}.",
+            f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
             *weighting(next(iter(self.reports.values())).weights),
             *(
                 ["Means over folds are nan if a fold has no value with a weight above 0."]

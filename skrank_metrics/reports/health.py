@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.label_orders import N_ORDERS
+from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
 from skrank_metrics._input.arrays import FloatArray, Mask
@@ -184,8 +184,8 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
         n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
         if n_drawn:
             yield (
-                f"Drawn orders: {counted(n_drawn, 'query')} with more than {N_ORDERS} different orders of tied labels; "
-                f"there {', '.join(names)} is the mean over {N_ORDERS} orders drawn at random."
+                f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
+                f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
             )
 
 

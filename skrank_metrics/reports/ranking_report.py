@@ -21,16 +21,14 @@ from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.statistics import (
     METHOD,
-    NONE,
+    NO_INTERVAL,
     bounds_of,
     check_confidence,
     mean_interval,
     moments,
     weighting,
+    why_none,
 )
-
-# Averages to which Student's t does not apply.
-NO_INTERVAL = ("median", "geometric")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,7 +226,7 @@ class RankingReport(Result):
     def _parts(self) -> list[Part]:
         reports = {None: self, **self.slices}
         intervals = {value: report.intervals() for value, report in reports.items()}
-        std, some_lack_one = self.std, any(np.isnan(low) for ends in intervals.values() for low, _ in ends.values())
+        std = self.std
         parts: list[Part] = [
             f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}",
             Table(
@@ -243,9 +241,7 @@ class RankingReport(Result):
                 for metric, mean in report.mean.items()
             ]
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        none = NONE if some_lack_one else ""
-        if any(metric.average in NO_INTERVAL for metric in self.metrics.values()):
-            none += "; none for medians and geometric means"
+        none = why_none((self.metrics[name], ends) for given in intervals.values() for name, ends in given.items())
         return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
 NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
+# Averages to which Student's t does not apply.
+NO_INTERVAL = ("median", "geometric")
 
 
 def weighting(weights: FloatArray | None) -> list[str]:
@@ -106,6 +109,13 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
     return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
+
+
+def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
+    """Say why some metrics have no interval; empty if all have one."""
+    averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
+    none = NONE if averages.difference(NO_INTERVAL) else ""
+    return none + ("; none for medians and geometric means" if averages.intersection(NO_INTERVAL) else "")
 
 
 def check_confidence(confidence: Any) -> float:

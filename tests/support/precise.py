@@ -95,6 +95,9 @@ class LongList:
     def recall(self, k):
         return self.hits(k) / self.n_relevant
 
+    def neg_fall_out(self, k):
+        return -((k or self.n) - self.hits(k)) / (self.n - self.n_relevant)
+
     def f1(self, k):
         return 2 * self.hits(k) / ((k or self.n) + self.n_relevant)
 
@@ -126,6 +129,7 @@ class LongList:
             walk(
                 self.groups,
                 lambda label, last, now: relevant(label) * (1 - mpf(min(last.rank - last.hits, cap)) / bound),
+                k,
             )
             / self.n_relevant
         )

@@ -1,0 +1,257 @@
+"""Whether a metric keeps the rules that all metrics of this package keep."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import get_metric
+
+N_QUERIES, LONGEST = 30, 5
+CUTOFFS = (None, 1, 3, LONGEST + 5)
+# Sums over ranks are rounded differently in another order.
+ROUNDING = 1e-9
+
+
+def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None:
+    """Check that a metric keeps the rules that all metrics of this package keep.
+
+    On small random queries with ties, single documents, and queries without relevant documents, it checks that values
+
+    - lie within the bounds, and are means over queries by weight;
+    - do not depend on the order of rows and queries, on what ids are called, or on anything but the order of scores;
+    - are, for each tie policy, those of the orders of tied documents: under "average", the mean over all orders;
+    - at a cutoff that is the length of the list are those without a cutoff, and exist at a larger one;
+    - are replaced by ``replace_undefined_by`` for the same queries whatever its value;
+    - are the same for 2-D labels, for documents that are all marked as retrieved, and after pickling;
+
+    and that labels, scores and ids are not modified.
+
+    Parameters
+    ----------
+    metric : str, metric function or bound metric
+        What to check, as in get_metric. Bind parameters with get_metric, for instance
+        ``get_metric(metric, alpha=0.5)``; cutoffs are tried in any case.
+    labels : sequence of float, default=(0, 1, 2, 3)
+        Labels that the metric takes.
+
+    Raises
+    ------
+    AssertionError
+        If a rule is broken, with the queries that show it.
+
+    See Also
+    --------
+    make_metric : A metric of a function of one ranked list.
+    register_metric : A metric of a kernel.
+
+    Examples
+    --------
+    >>> from skrank_metrics import check_metric, make_metric
+    >>> check_metric(make_metric(lambda labels: labels[0], name="first_label"))
+    >>> seen = []
+    >>> check_metric(make_metric(lambda labels: seen.append(1) or len(seen), name="calls"))
+    Traceback (most recent call last):
+        ...
+    AssertionError: calls(ties=average) must give the same values if called again; got ...
+    """
+    bound = get_metric(metric)
+    cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
+    problem = _problem(labels)
+    for k, ties in itertools.product(cutoffs, TIE_POLICIES):
+        given = {"k": k} if bound.record.has_cutoff else {}
+        chosen = bound.replace(ties=ties, **given)
+        for check in _CHECKS:
+            try:
+                check(chosen, problem)
+            except (TypeError, ValueError) as error:
+                raise AssertionError(
+                    f"{chosen} must have values for the labels {list(labels)}, or be checked with those that it takes, "
+                    f"labels=...; got {type(error).__name__}: {error}"
+                ) from error
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Small queries with many ties."""
+
+    labels: FloatArray
+    scores: FloatArray
+    qid: IntArray
+    queries: list[IntArray] = field(default_factory=list)  # rows of each
+
+    def values(self, metric: BoundMetric, undefined: float = np.nan, **changed: Any) -> FloatArray:
+        """One value per query."""
+        given = {} if metric.always_defined else {"replace_undefined_by": undefined}
+        data = {"y_true": self.labels, "y_score": self.scores, "qid": self.qid, **changed}
+        return np.asarray(metric(**data, average=None, **given))
+
+    def shown(self, query: int) -> str:
+        """The labels and scores of a query, for messages."""
+        rows = self.queries[query]
+        return f"labels {self.labels[rows].tolist()} with scores {self.scores[rows].tolist()}"
+
+
+def _problem(labels: Sequence[float]) -> _Problem:
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, LONGEST + 1, N_QUERIES)
+    qid = np.repeat(np.arange(N_QUERIES), sizes)
+    # A few queries have equal labels, such as none that is relevant, and a few equal scores.
+    drawn = rng.choice(np.asarray(labels, dtype=np.float64), len(qid))
+    drawn[qid % 6 == 0] = min(labels)
+    drawn[qid % 6 == 1] = max(labels)
+    scores = rng.integers(0, 3, len(qid)) * (qid % 5 > 0) / 2
+    return _Problem(drawn, scores, qid, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
+
+
+def _same(metric: BoundMetric, problem: _Problem, values: FloatArray, expected: FloatArray, rule: str) -> None:
+    """Raise an error that shows the first query for which values differ."""
+    close = np.isclose(values, expected, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
+    if not close.all():
+        query = int(np.flatnonzero(~close)[0])
+        raise AssertionError(
+            f"{metric} must {rule}; got {values[query]:g} in place of {expected[query]:g} for {problem.shown(query)}."
+        )
+
+
+def _check_again(metric: BoundMetric, problem: _Problem) -> None:
+    before = problem.labels.copy(), problem.scores.copy(), problem.qid.copy()
+    values = problem.values(metric)
+    _same(metric, problem, problem.values(metric), values, "give the same values if called again")
+    if not all(map(np.array_equal, before, (problem.labels, problem.scores, problem.qid))):
+        raise AssertionError(f"{metric} must not modify labels, scores or ids.")
+
+
+def _check_bounds(metric: BoundMetric, problem: _Problem) -> None:
+    low, high = metric.record.lower, metric.record.upper
+    values = problem.values(metric)
+    of_function = -values if metric.negative else values
+    wrong = np.flatnonzero((of_function < low) | (of_function > high))
+    if len(wrong):
+        raise AssertionError(
+            f"{metric} must lie within its bounds, {low:g} to {high:g}; got {values[wrong[0]]:g} for "
+            f"{problem.shown(int(wrong[0]))}."
+        )
+
+
+def _check_order_of_rows(metric: BoundMetric, problem: _Problem) -> None:
+    values, mixed = problem.values(metric), np.random.default_rng(1).permutation(len(problem.qid))
+    names = np.array([f"q{query}" for query in problem.qid])
+    _same(metric, problem, problem.values(metric, qid=names), values, "not depend on what ids are called")
+    raised = problem.values(metric, y_score=np.exp(problem.scores) - 7)
+    _same(metric, problem, raised, values, "depend on the order of scores only")
+    if metric.computation.ties != "stable":  # which goes by the order of rows
+        queries = dict.fromkeys(problem.qid[mixed].tolist())
+        moved = problem.values(
+            metric, y_true=problem.labels[mixed], y_score=problem.scores[mixed], qid=problem.qid[mixed]
+        )
+        back = np.empty_like(moved)
+        back[list(queries)] = moved
+        _same(metric, problem, back, values, "not depend on the order of rows")
+
+
+def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
+    ties = metric.computation.ties
+    orders = [_orders(problem.labels[rows], problem.scores[rows], ties) for rows in problem.queries]
+    flat = [order for of_query in orders for order in of_query]
+    sizes = [len(order) for order in flat]
+    # Each order is a query of its own, without ties.
+    of_order = problem.values(
+        metric,
+        y_true=np.concatenate(flat),
+        y_score=np.concatenate([-np.arange(size, dtype=np.float64) for size in sizes]),
+        qid=np.repeat(np.arange(len(sizes)), sizes),
+    )
+    ends = np.cumsum([len(of_query) for of_query in orders])
+    expected = np.array([part.mean() for part in np.split(of_order, ends[:-1])])
+    what = "be the mean over all orders of tied documents" if ties == "average" else "order tied documents as said"
+    _same(metric, problem, problem.values(metric), expected, f"{what} under ties={ties!r}")
+
+
+def _orders(labels: FloatArray, scores: FloatArray, ties: str) -> list[FloatArray]:
+    """Orders of the labels of a query that a tie policy allows, equally likely."""
+    groups = [labels[scores == score] for score in np.unique(scores)[::-1]]
+    if ties == "stable":
+        return [np.concatenate(groups)]
+    if ties in ("best", "worst"):
+        return [np.concatenate([np.sort(group)[:: -1 if ties == "best" else 1] for group in groups])]
+    return [np.concatenate(parts) for parts in itertools.product(*map(itertools.permutations, groups))]
+
+
+def _check_cutoff(metric: BoundMetric, problem: _Problem) -> None:
+    if metric.k != LONGEST + 5:
+        return
+    rows = np.concatenate([r for r in problem.queries if len(r) == LONGEST])
+    long = {"y_true": problem.labels[rows], "y_score": problem.scores[rows], "qid": problem.qid[rows]}
+    whole, cut = (problem.values(metric.replace(k=k), **long) for k in (None, LONGEST))
+    if not np.allclose(whole, cut, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
+        raise AssertionError(
+            f"{metric} must be the same with k={LONGEST} as without a cutoff for lists of {LONGEST} documents; got "
+            f"{cut.tolist()} in place of {whole.tolist()}."
+        )
+
+
+def _check_undefined_and_weights(metric: BoundMetric, problem: _Problem) -> None:
+    values, given = problem.values(metric), {} if metric.always_defined else {"replace_undefined_by": 0.25}
+    replaced = np.where(np.isnan(values), -0.25 if metric.negative else 0.25, values)
+    _same(metric, problem, problem.values(metric, 0.25), replaced, "be replaced by replace_undefined_by if undefined")
+    weights = 1.0 + problem.qid % 3
+    data = {"y_true": problem.labels, "y_score": problem.scores, "qid": problem.qid, "average": "macro", **given}
+    for sample_weight, expected in (
+        (None, replaced.mean()),
+        (weights, np.average(replaced, weights=1 + np.arange(N_QUERIES) % 3)),
+    ):
+        mean = metric(**data, sample_weight=sample_weight)
+        if not np.isclose(mean, expected, rtol=ROUNDING, atol=ROUNDING):
+            raise AssertionError(f"{metric} must be a mean over queries by weight; got {mean} in place of {expected}.")
+
+
+def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
+    values = problem.values(metric)
+    ranked = problem.values(metric, retrieved=np.ones(len(problem.qid), dtype=bool))
+    _same(metric, problem, ranked, values, "be the same if all documents are marked as retrieved")
+    rows = [rows for rows in problem.queries if len(rows) == LONGEST]
+    two_dimensional = problem.values(metric, y_true=problem.labels[rows], y_score=problem.scores[rows], qid=None)
+    expected = np.array([value for value, r in zip(values, problem.queries, strict=True) if len(r) == LONGEST])
+    part = _Problem(problem.labels, problem.scores, problem.qid, rows)
+    _same(metric, part, two_dimensional, expected, "be the same for labels in two dimensions")
+
+
+def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:
+    try:
+        copied = pickle.loads(_pickled(metric))
+    except Exception as error:
+        raise AssertionError(
+            f"{metric} must pickle to be used with n_jobs; got {type(error).__name__}: {error}"
+        ) from error
+    _same(metric, problem, problem.values(copied), problem.values(metric), "be the same after pickling")
+
+
+def _pickled(metric: BoundMetric) -> bytes:
+    try:
+        return pickle.dumps(metric)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        # Processes of joblib get functions that no module holds, such as those of notebooks, by value.
+        from joblib import wrap_non_picklable_objects
+
+        return pickle.dumps(wrap_non_picklable_objects(metric, keep_wrapper=False))
+
+
+_CHECKS: tuple[Callable[[BoundMetric, _Problem], None], ...] = (
+    _check_again,
+    _check_bounds,
+    _check_order_of_rows,
+    _check_ties,
+    _check_cutoff,
+    _check_undefined_and_weights,
+    _check_other_forms,
+    _check_pickling,
+)

@@ -1,0 +1,171 @@
+"""Kernels registered from outside the package, and the check of a user's metric."""
+
+import threading
+
+import numpy as np
+import pytest
+from joblib import wrap_non_picklable_objects
+
+import skrank_metrics
+from skrank_metrics import check_metric, get_metric, make_metric, register_metric
+from skrank_metrics.metrics.custom import Discount, Gain, RankedLists, RelevanceThreshold
+from skrank_metrics.metrics.names import REGISTRY
+
+ROWS = {"y_true": [2, 0, 1, 0, 1], "y_score": [5, 4, 3, 2, 2], "qid": ["a", "a", "a", "b", "b"]}
+
+
+def register_recall(name="own_recall", **options):
+    options = {"bounds": (0, 1), "undefined": "no relevant document", "pooled": True, **options}
+
+    @register_metric(name, **options)
+    def own_recall_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None, weight=1.0):
+        """Own recall: the hits in the first k divided by R."""
+        hits = ranked.relevance(relevance_threshold).sum(axis=1)
+        return weight * hits, ranked.n_relevant(relevance_threshold)
+
+    return own_recall_score
+
+
+@pytest.mark.option("register_metric.has_cutoff", "register_metric.bounds", "register_metric.formula")
+def test_a_registered_kernel_is_a_metric_with_a_name():
+    function = register_recall(formula="hits@k / R")
+    assert get_metric("own_recall(relevance_threshold=2)@1").function is function
+    assert function(**ROWS, k=1) == skrank_metrics.recall_at_k_score(**ROWS, k=1) == get_metric("OWN_recall@1")(**ROWS)
+    assert function(**ROWS, weight=0.5, average="micro") == 0.5
+    assert (function.record.formula, function.record.bounds) == ("hits@k / R", "[0, 1]")
+    assert "relevance_threshold : float or None, default=None" in function.__doc__
+    assert "weight : object, default=1.0" in function.__doc__
+    check_metric("own_recall")
+    with pytest.raises(ValueError, match="relevance_threshold must be a number"):
+        get_metric("own_recall(relevance_threshold=0)")
+    without = register_recall("no_cutoff", has_cutoff=False)
+    with pytest.raises(TypeError, match="unexpected parameter 'k'"):
+        without(**ROWS, k=1)
+
+
+def test_gains_and_discounts_are_checked_as_those_of_the_package():
+    @register_metric("own_dcg")
+    def own_dcg_score(ranked, *, gain: Gain = "linear", discount: Discount = "log2"):
+        return ranked.gains(gain) @ (1 / discount(ranked.ranks))
+
+    assert own_dcg_score(**ROWS, gain="exp2") == skrank_metrics.dcg_score(**ROWS, gain="exp2")
+    with pytest.raises(ValueError, match="gain must be one of"):
+        own_dcg_score(**ROWS, gain="cubic")
+    check_metric(own_dcg_score)
+
+
+@pytest.mark.option("register_metric.greater_is_better", "register_metric.undefined", "register_metric.pooled")
+def test_traits_of_a_registered_metric():
+    @register_metric("neg_rank_of_last", greater_is_better=False, undefined="nothing", reference="A. Author")
+    def rank_of_last(ranked):
+        return ranked.n_documents.astype(float)
+
+    assert get_metric("neg_rank_of_last")(**ROWS) == -2.5
+    assert "Undefined for a query with nothing." in rank_of_last.__doc__
+    with pytest.raises(ValueError, match="average='micro' is not defined for rank_of_last"):
+        rank_of_last(**ROWS, average="micro")
+    check_metric("neg_rank_of_last")
+    assert register_recall(pooled=True)(**ROWS, k=1, average="micro") == (1 + 1 / 2) / 3
+
+
+@pytest.mark.option("register_metric.reference")
+def test_reference_of_a_registered_metric():
+    assert (
+        "References\n----------\nA. Author (2020). Title."
+        in register_recall(reference="A. Author (2020). Title.").__doc__
+    )
+    assert "References" not in register_recall().__doc__
+
+
+def test_names_of_others_are_not_taken_and_a_cell_can_run_again():
+    with pytest.raises(ValueError, match="name must be new; 'recall' is the metric recall_at_k_score"):
+        register_recall("recall")
+    with pytest.raises(ValueError, match="name must start with 'neg_' if smaller values are better"):
+        register_recall("own", greater_is_better=False)
+    with pytest.raises(ValueError, match=r"name must be at most 64 .* got 'Own'"):
+        register_recall("Own")
+    first, second = register_recall(), register_recall()
+    assert REGISTRY["own_recall"] is second is not first
+
+    with pytest.raises(ValueError, match="name must be new; 'own_recall' is the metric own_recall_score"):
+
+        @register_metric("own_recall")
+        def another(ranked):
+            return ranked.ranks
+
+    with pytest.raises(ValueError, match="name must be new; 'own_recall' is the metric own_recall_score"):
+        make_metric(lambda labels: 1.0, name="own_recall")
+
+
+@pytest.mark.parametrize("result", [1.0, [1.0], np.ones((2, 3))])
+def test_what_a_kernel_returns_is_one_value_per_query(result):
+    @register_metric("odd")
+    def odd_score(ranked):
+        return np.asarray(result)
+
+    with pytest.raises(ValueError, match=r"odd_score must return one value per query, .* got an array of shape"):
+        odd_score([[1, 0], [0, 1]], [[2, 1], [2, 1]])
+
+
+def test_a_kernel_of_a_notebook_reaches_other_processes():
+    import pickle
+
+    bound = get_metric(register_recall(), k=1)
+    copied = pickle.loads(pickle.dumps(wrap_non_picklable_objects(bound, keep_wrapper=False)))
+    assert copied(**ROWS) == bound(**ROWS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ndcg(gain=exp2)", "map(normalizer=hits)", "mrr", "neg_fall_out", "bpref"])
+def test_metrics_of_the_package_pass(name):
+    check_metric(name)
+
+
+@pytest.mark.option("check_metric.labels")
+def test_labels_that_a_metric_takes():
+    check_metric("pfound@3", labels=[0, 0.4, 1])
+    with pytest.raises(AssertionError, match=r"pfound.* must have values for the labels \[0, 1, 2, 3\], or"):
+        check_metric("pfound")
+
+
+def first(labels):
+    return labels[0]
+
+
+LOCK, CALLS = threading.Lock(), []
+
+
+@pytest.mark.parametrize(
+    ("function", "bounds", "message"),
+    [
+        (lambda labels: CALLS.append(1) or len(CALLS), (0, 1e9), "must give the same values if called again"),
+        (lambda labels: labels[0], (0, 2), r"numbers within its bounds, 0 to 2; got 3\.0"),
+        (lambda labels, lock=LOCK: 1.0, (0, 1), "must pickle to be used with n_jobs; got TypeError: cannot pickle"),
+        (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
+    ],
+)
+def test_finds_what_is_wrong_with_a_function(function, bounds, message):
+    check_metric(make_metric(first))
+    with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
+        check_metric(make_metric(function, name="broken", bounds=bounds))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (
+            lambda ranked: ranked.relevance(None).sum(axis=1) ** 2,
+            r"mean over all orders of tied .* got 0\.25 in place of 0\.5",
+        ),
+        (
+            lambda ranked: 9 * ranked.gains(lambda labels: labels).sum(axis=1),
+            "must lie within its bounds, 0 to 25",
+        ),
+        (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
+        (lambda ranked: ranked.ranks, "must have values for the labels .*one value per query"),
+    ],
+)
+def test_finds_what_is_wrong_with_a_kernel(kernel, message):
+    register_metric("broken", bounds=(0, 25))(kernel)
+    with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
+        check_metric("broken")

@@ -139,8 +139,9 @@ class QueryLists:
         # Comparing 8-bit grades with the next whole number is faster.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
-            reached = (labels >= lowest).view(np.uint8)  # summed as int32 in half the time of bool as int64
-            self._counts[lowest] = np.add.reduceat(reached, self.grouping.starts, dtype=np.int32).astype(np.intp)
+            reached = (labels >= lowest).view(np.uint8)  # small integers are summed in a third of the time of bool
+            narrow = np.min_scalar_type(self.grouping.sizes.max())
+            self._counts[lowest] = np.add.reduceat(reached, self.grouping.starts, dtype=narrow).astype(np.intp)
         return self._counts[lowest]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:

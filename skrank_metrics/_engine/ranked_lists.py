@@ -245,8 +245,9 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
     ranked = keys.take(_cells(order, width))
-    wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
-    if len(wrong):
+    descents = ranked[:, 1:] < ranked[:, :-1]
+    if descents.any():
+        wrong = np.flatnonzero(descents.any(axis=1))
         order[wrong] = np.argsort(keys[wrong], axis=1)[:, : order.shape[1]]
         ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
     return order, ranked

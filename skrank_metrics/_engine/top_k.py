@@ -39,10 +39,10 @@ def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     first, end = -(-starts // 4), (starts + sizes) // 4  # the fours of rows that lie within each query
     # Sorting all documents of a shorter list is quicker than choosing some.
     long = np.flatnonzero(end - first > depth)
-    bounds = np.full(len(sizes), np.inf)
-    bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
-    yield from _whole(lists, np.flatnonzero(bounds == np.inf))
+    yield from _whole(lists, np.flatnonzero(end - first <= depth))
     if len(long):
+        bounds = np.full(len(sizes), np.inf)
+        bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
         yield from _reaching(lists, long, bounds)
 
 

@@ -263,5 +263,7 @@ def test_refuses_the_options_that_it_lacks():
         depth([[1]], [[1]], average="micro")
     with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric of .* with make_metric"):
         evaluate([[1]], [[1]], metrics=[depth_of_last])
+    with pytest.raises(TypeError, match="weight must not be an array, since options are compared; pass a tuple"):
+        recall([[1]], [[1]], weight=np.ones(2))
     with pytest.raises(ValueError, match="metrics must have different names; got two named 'same'"):
         evaluate([[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)])

@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
+    NEGATIVE,
     NO_PAIRS,
     NO_RELEVANT,
     Metric,
@@ -151,7 +152,7 @@ class BoundMetric:
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        name = self.record.name if self.greater_is_better else self.record.name.removeprefix("neg_")
+        name = self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
         return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
 
     @property

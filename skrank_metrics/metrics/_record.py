@@ -12,6 +12,8 @@ import numpy as np
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics.metrics._options import Option
 
+# Begins the names of metrics for which smaller values are better: strings and scorers stand for their negative.
+NEGATIVE = "neg_"
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved", "judged")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 

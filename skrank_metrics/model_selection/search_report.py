@@ -293,7 +293,8 @@ def _left(search: Any, row: int) -> str:
     found = search.cv_results_
     if not is_race(search) or np.isnan(found["left_after"][row]):
         return ""
-    return f"{found['left_because'][row]} after fold {found['left_after'][row]:.0f}"
+    why, after = found["left_because"][row], found["left_after"][row]
+    return f"{why} after fold {after:.0f}" if after else str(why)
 
 
 def _cv_of(search: Any) -> Any:
@@ -392,7 +393,7 @@ def _means_so_far(search: Any, metric: str) -> FloatArray:
     """Mean over the folds that each candidate ran without failing; NaN if there is none."""
     folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
     ran = ~np.isnan(folds)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
         return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
 
 

@@ -24,6 +24,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import sklearn
+from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -31,6 +32,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRanker
 
 from skrank_metrics import (
     QueryKFold,
@@ -417,8 +419,17 @@ SEAMS = [
          r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
          ("`QueryRanker.fit`",)),
     Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, BARE, ("`cross_evaluate`",)),
-    Seam(MISUSE, "`eval_set`", lambda: {"further": {"eval_set": [(X, Y)]}},
+    Seam(MISUSE, "`eval_set` of an estimator that takes none", lambda: {"further": {"eval_set": [(X, Y)]}},
          "got eval_set. To stop early, set validation_fraction", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "`base_margin`, one row too few",
+         lambda: {"estimator": XGBRanker(n_estimators=1), "further": {"base_margin": SCORES[1:]}},
+         r"base_margin must hold one value per document, 7 in all; got shape \(6,\)", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "`cat_features` of another name",
+         lambda: {"X": pd.DataFrame({"word": X[:, 0]}), "estimator": CatBoostRanker(),
+                  "further": {"cat_features": ["wort"]}},
+         "cat_features must name columns of X; got 'wort'. Did you mean 'word'", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "a parameter that no `fit` takes", lambda: {"further": {"quid": IDS}},
+         "sample_weight and what Ridge.fit takes; got quid. Did you mean 'qid'", ("`QueryRanker.fit`",)),
     Seam(MISUSE, "`group`", lambda: {"further": {"group": [3, 4]}},
          r"got group. Pass query ids; qid_from_sizes\(group\)", ("`QueryRanker.fit`",)),
     *(Seam(MISUSE, f"`random_state={seed!r}`", lambda seed=seed: {"random_state": seed}, SEED)

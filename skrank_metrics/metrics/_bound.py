@@ -138,6 +138,7 @@ class BoundMetric:
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
             needs_all_ranks=self.record.needs_all_ranks,
+            unjudged=self.record.unjudged,
         )
 
     @property
@@ -167,6 +168,7 @@ class BoundMetric:
         qid: Any = None,
         sample_weight: Any = None,
         retrieved: Any = None,
+        judged: Any = None,
         **params: Any,
     ) -> float | FloatArray:
         """Compute the metric; parameters passed here override bound ones."""
@@ -174,7 +176,8 @@ class BoundMetric:
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
         try:
-            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+            masks = {"retrieved": retrieved, "judged": judged}
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
             (result,) = per_query(lists, [bound.computation])
         except NaNScoreError:
             raise

@@ -41,6 +41,11 @@ _TEXTS = docstrings.SHARED | {
         "False for documents that were judged but not ranked: they count in R and in the ideal order but not in the "
         "ranking, and their scores are ignored. If None, all were ranked.",
     ),
+    "judged": (
+        "array-like of bool, of the shape of y_true",
+        "False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref "
+        "leaves them out. A query without a judged document is undefined. If None, all were judged.",
+    ),
 }
 _RAISES = docstrings.section(
     "Raises",
@@ -106,7 +111,17 @@ def call(
 def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(DATA_KEYWORDS), **record.parameters}
-    order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", "retrieved", *record.defaults]
+    order = [
+        "qid",
+        "k",
+        "ties",
+        "replace_undefined_by",
+        "sample_weight",
+        "average",
+        "retrieved",
+        "judged",
+        *record.defaults,
+    ]
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
     return inspect.Signature(positional + named)

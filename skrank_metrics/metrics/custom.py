@@ -53,6 +53,8 @@ class FunctionKernel:
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
+        if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
+            return math.nan
         if "unranked" in self.given:
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):

@@ -141,7 +141,7 @@ def test_what_undefined_says_is_documented_and_relevance_counts():
 def test_looks_like_a_metric_function():
     assert str(inspect.signature(recall)) == (
         "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
-        "average='macro', retrieved=None, weight=1.0, relevance_threshold=1)"
+        "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
     assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k. Undefined for")
     assert "weight : object, default=1.0" in recall.__doc__
@@ -264,5 +264,7 @@ def test_refuses_the_options_that_it_lacks():
         depth([[1]], [[1]], average="micro")
     with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric of .* with make_metric"):
         evaluate([[1]], [[1]], metrics=[depth_of_last])
+    with pytest.raises(TypeError, match="weight must not be an array, since options are compared; pass a tuple"):
+        recall([[1]], [[1]], weight=np.ones(2))
     with pytest.raises(ValueError, match="metrics must have different names; got two named 'same'"):
         evaluate([[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)])

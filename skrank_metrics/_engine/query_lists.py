@@ -95,16 +95,27 @@ class QueryLists:
             return self.grouping.sizes
         return np.add.reduceat(self.judged, self.grouping.starts, dtype=np.intp)
 
-    @cached_property
+    @property
     def condensed(self) -> QueryLists:
         """The lists without the documents that were not judged."""
-        return self if self.judged is None else self._part(self.judged, self.judged)
+        return self if self.judged is None else self._judged_part  # keeping self would make a cycle
 
-    @cached_property
+    @property
     def counted(self) -> QueryLists:
         """The lists that metrics see: without documents that were neither ranked nor judged, or condensed if asked."""
         if self.condense or self.judged is None or self.retrieved is None:
             return self.condensed if self.condense else self
+        return self._seen_part
+
+    @cached_property
+    def _judged_part(self) -> QueryLists:
+        assert self.judged is not None
+        return self._part(self.judged, self.judged)
+
+    @cached_property
+    def _seen_part(self) -> QueryLists:
+        assert self.judged is not None
+        assert self.retrieved is not None
         return self._part(self.judged | self.retrieved, self.judged)
 
     def _part(self, kept: Mask, judged: Mask) -> QueryLists:

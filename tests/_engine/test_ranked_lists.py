@@ -126,7 +126,9 @@ def test_the_first_ranks_of_long_and_short_lists_in_turn(rng, monkeypatch, score
     np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", ">f8", "longdouble", "object"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", ">f8", "longdouble", "object"]
+)
 def test_labels_of_any_type_are_the_same_grades(rng, dtype):
     labels, qid = rng.integers(0, 2, 300), rng.integers(0, 9, 300)
     y_score, metrics = rng.normal(size=300), ["ndcg@5", "ndcg(gain=exp2)", "map", "err", "kendall_tau"]

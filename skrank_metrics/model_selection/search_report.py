@@ -179,7 +179,8 @@ def search_report(
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate. If the scorer requests weights, params must hold them.
+        As in cross_evaluate. If the scorer requests weights, params must hold them; and so ``retrieved`` and
+        ``judged``, if the search got them.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -267,6 +268,10 @@ def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any]
         options["sample_weight"] = options["params"][name]
         if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
             del options["params"][name]  # which cross_evaluate passes to fit
+    requests = get_routing_for_object(scorer).score.requests
+    for mask in ("retrieved", "judged"):  # which no fit takes
+        name = mask if requests.get(mask) is True else requests.get(mask)
+        options[mask] = options["params"].pop(name, None)
     return options
 
 
@@ -288,7 +293,8 @@ def _left(search: Any, row: int) -> str:
     found = search.cv_results_
     if not is_race(search) or np.isnan(found["left_after"][row]):
         return ""
-    return f"{found['left_because'][row]} after fold {found['left_after'][row]:.0f}"
+    why, after = found["left_because"][row], found["left_after"][row]
+    return f"{why} after fold {after:.0f}" if after else str(why)
 
 
 def _cv_of(search: Any) -> Any:
@@ -387,7 +393,7 @@ def _means_so_far(search: Any, metric: str) -> FloatArray:
     """Mean over the folds that each candidate ran without failing; NaN if there is none."""
     folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
     ran = ~np.isnan(folds)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
         return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
 
 

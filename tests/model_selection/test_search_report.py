@@ -445,7 +445,7 @@ def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
     search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=None).fit(X, with_qid(y, qid))
     found = search_report(search, X, y, qid=qid)
     assert [c.params["estimator__alpha"] for c in found.candidates] == [1e9, 1e12, 1.0]
-    assert [c.verdict for c in found.candidates] == ["best", "no", "behind after fold 3"]
+    assert [c.verdict for c in found.candidates] == ["best", "no", "behind after fold 2"]
     assert [bool(c.pair) for c in found.candidates] == [False, True, False]
     assert len(found.evaluation.reports) == 2
     assert found.changed == pytest.approx(0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Ensembles of rankers, and callbacks of scikit-learn 1.9, which it drives differently from its searches."""
+"""Ensembles of rankers, and callbacks of scikit-learn 1.9."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,14 @@ from support.by_hand import fit as fit_by_hand
 from support.consumers import CV, SCORER, WAYS, folds, problem
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryRanker, get_ranking_scorer, with_qid
+from skrank_metrics import (
+    QueryRanker,
+    get_metric,
+    get_ranking_scorer,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 BOOSTERS = {
     "lightgbm": LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1),
@@ -94,7 +101,6 @@ def search(monitor=None):
     return made if monitor is None else made.set_callbacks(monitor)
 
 
-@pytest.mark.filterwarnings("ignore:The estimator QueryRanker does not support callbacks")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_a_progress_bar_changes_no_number(way, callback, capsys):
     pytest.importorskip("rich", reason="needs rich, as the progress bar does")
@@ -108,11 +114,56 @@ def test_a_progress_bar_changes_no_number(way, callback, capsys):
         pd.testing.assert_series_equal(pd.Series(shown.cv_results_[key]), pd.Series(alone.cv_results_[key]))
 
 
-@pytest.mark.filterwarnings("ignore:The estimator QueryRanker does not support callbacks")
-def test_a_scoring_monitor_gets_neither_rankers_nor_ids(callback):
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_a_scoring_monitor_logs_the_training_scores_of_every_fit(way, callback):
+    monitor = callback.ScoringMonitor(scoring=ranking_scorers(SCORER, "map"))
+    made = search()
+    made.estimator.set_callbacks(monitor)
+    with way.context():
+        best = made.fit(X, way.labels(Y, QID), **way.keywords(QID)).best_estimator_
+    expected = [
+        fit_by_hand(clone(BOOSTERS["lightgbm"]).set_params(num_leaves=leaves), X[rows], Y[rows], QID[rows]).predict(
+            X[rows]
+        )
+        for leaves in (3, 7)
+        for rows, _ in folds(X, QID)
+    ]
+    rows = [train for _ in (3, 7) for train, _ in folds(X, QID)]
+    logged = monitor.get_logs().data
+    for name in (SCORER, "map"):
+        metric = get_metric(name)
+        values = [metric(Y[r], scores, qid=QID[r]) for r, scores in zip(rows, expected, strict=True)]
+        values.append(metric(Y, best.predict(X), qid=QID))  # of the refit
+        assert sorted(row[name] for row in logged) == pytest.approx(sorted(values), abs=1e-12)
+
+
+def test_a_scoring_monitor_of_a_search_or_a_classifier_gets_no_ids(callback):
     monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
     search(monitor).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match="No logs to retrieve"):
         monitor.get_logs()
+    monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
     with pytest.raises(TypeError, match="needs the query id"):
         LogisticRegression().set_callbacks(monitor).fit(X, with_qid(Y > 1, QID))
+    monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
+    ranker = QueryRanker(LogisticRegression()).set_callbacks(monitor).fit(X, Y > 1, qid=QID)
+    expected = ndcg_score(Y > 1, ranker.predict(X), qid=QID, k=5)
+    assert monitor.get_logs().data[0]["score"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_callbacks_end_if_the_fit_fails(callback):
+    ended = []
+
+    class Watch:
+        def setup(self, estimator, context): ...
+
+        def teardown(self, estimator, context):
+            ended.append(type(estimator).__name__)
+
+        def on_fit_task_begin(self, estimator, context): ...
+
+        def on_fit_task_end(self, estimator, context): ...
+
+    with pytest.raises(TypeError, match="needs the query id"):
+        QueryRanker(Ridge()).set_callbacks(Watch()).fit(X, Y)
+    assert ended == ["QueryRanker"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ class Computation:
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
     needs_all_ranks: bool = False  # even if there is a cutoff
+    unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
 
 
 @dataclass(frozen=True)
@@ -65,23 +67,41 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
     """Compute all metrics in one pass, ranking each block once per tie policy."""
     computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
-    for ties in TIE_POLICIES:
-        members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
-        if not members:
-            continue
-        cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
-        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-        for queries, ranked in ranked_blocks(lists, depth, ties):
-            for computation, result in members:
-                values = computation.kernel(ranked.cut(computation.k), **computation.options)
-                parts = values if isinstance(values, tuple) else (values, 1.0)
-                result.numerators[queries], result.denominators[queries] = parts
-                if computation.needs_relevant:
-                    undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
-                    if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
-                        undefined &= values == 0
-                    result.numerators[queries[undefined]] = np.nan
+    seen = {way: _seen(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
+    for ties, part in product(TIE_POLICIES, {id(part): part for part in seen.values()}.values()):
+        members = [
+            (computation, result)
+            for computation, result in zip(computations, results, strict=True)
+            if computation.ties == ties and seen[computation.unjudged] is part
+        ]
+        if members:
+            _compute(part, ties, members)
+    if lists.judged is not None:
+        for computation, result in zip(computations, results, strict=True):
+            if computation.unjudged != "counted":
+                result.numerators[lists.n_judged == 0] = np.nan
     return results
+
+
+def _seen(lists: QueryLists, unjudged: str) -> QueryLists:
+    if unjudged == "counted":
+        return lists
+    return lists.condensed if unjudged == "left out" else lists.counted
+
+
+def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:
+    cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
+    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+    for queries, ranked in ranked_blocks(lists, depth, ties):
+        for computation, result in members:
+            values = computation.kernel(ranked.cut(computation.k), **computation.options)
+            parts = values if isinstance(values, tuple) else (values, 1.0)
+            result.numerators[queries], result.denominators[queries] = parts
+            if computation.needs_relevant:
+                undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
+                if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
+                    undefined &= values == 0
+                result.numerators[queries[undefined]] = np.nan
 
 
 @_refuse_overflow()

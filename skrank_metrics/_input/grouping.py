@@ -52,8 +52,13 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 
 def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     """The first row of each query, and the rows grouped by numbers that stand for the ids."""
-    # There are far fewer runs than rows to number, unless the rows are shuffled.
-    run_starts = np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+    changes = codes[1:] != codes[:-1]
+    if 2 * np.count_nonzero(changes) > len(codes):  # shuffled, or very short
+        numbers, first = _number_by_first_appearance(codes)
+        sizes = np.bincount(numbers)
+        return first, Grouping(first, sizes, None if len(first) == len(codes) else numbers)
+    # There are far fewer runs than rows to number.
+    run_starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
     numbers, first_runs = _number_by_first_appearance(codes[run_starts])
     first, run_sizes = run_starts[first_runs], np.diff(run_starts, append=len(codes))
     if len(first) == len(numbers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import refuse_masked
+from skrank_metrics._input.arrays import check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
-from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
+# Levels of an index of labels that are columns of the data, beside "qid"; all others are labels of rows.
+CARRIED = ("retrieved", "judged", "sample_weight")
 # In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
 
@@ -81,6 +84,41 @@ def ids_in_index(y: Any) -> Any:
     """Ids in the index level "qid" of a pandas object, else None."""
     index: Any = getattr(y, "index", None)
     return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
+
+
+def carried(y: Any, **columns: Any) -> dict[str, Any]:
+    """Columns, each as given or else from the index level of its name of 1-D labels, with which it must agree."""
+    return {name: _column(y, name, column) for name, column in columns.items()}
+
+
+def _column(y: Any, name: str, given: Any) -> Any:
+    index: Any = getattr(y, "index", None)
+    if name not in (getattr(index, "names", None) or ()) or getattr(y, "ndim", 1) != 1:
+        return given
+    level = np.asarray(index.get_level_values(name))
+    if given is None:
+        return level
+    column = np.asarray(given)
+    if column.shape != level.shape:
+        return given  # an error of its own
+    if not np.array_equal(column, level):
+        row = int(np.argmax(column != level))
+        raise ValueError(
+            f"{name} must agree with the index level {name!r} of the labels; got {column[row]} and {level[row]} at row "
+            f"{row}. Pass one of the two."
+        )
+    return given
+
+
+def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
+    """Valid masks and weights of the rows of y, without those that are None."""
+    found = {name: column for name, column in columns.items() if column is not None}
+    return {
+        name: query_weights(column, queries)[queries.codes]
+        if name == "sample_weight"
+        else check_mask(column, name, queries.codes.shape, "y")
+        for name, column in found.items()
+    }
 
 
 def check_aligned(**columns: Any) -> None:
@@ -162,20 +200,25 @@ def _of_labels(y: Any, before: int) -> int:
 
 
 def row_labels(column: Any) -> Any:
-    """Index of a pandas object without its query ids, else None."""
+    """Index of a pandas object without the levels that are columns of the data, such as query ids, else None."""
     index: Any = getattr(column, "index", None)
     if not hasattr(index, "get_level_values"):
         return None
-    if "qid" not in index.names:
+    columns = [level for level, name in enumerate(index.names) if _is_column(name)]
+    if not columns:
         return index
-    return None if index.nlevels == 1 else index.droplevel("qid")
+    return None if len(columns) == index.nlevels else index.droplevel(columns)
+
+
+def _is_column(level: Any) -> bool:
+    return isinstance(level, str) and level in ("qid", *CARRIED)
 
 
 def without_labels(column: Any) -> Any:
-    """A column without the labels of its rows, but with the query ids in its index."""
+    """A column without the labels of its rows, but with the query ids and other columns in its index."""
     if row_labels(column) is None:
         return column
-    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    others = [level for level, name in enumerate(column.index.names) if not _is_column(name)]
     return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
 
 

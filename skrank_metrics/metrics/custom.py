@@ -22,7 +22,7 @@ from skrank_metrics._engine.per_query import Kernel, KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Discount, Gain, Option, RelevanceThreshold, unchecked
-from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric, MetricFunction, Reference
 from skrank_metrics.metrics._registry import REGISTRY, call, docstring, metric, signature_of
 
 __all__ = ["Discount", "Gain", "RankedLists", "RelevanceThreshold", "make_metric", "register_metric"]
@@ -53,6 +53,8 @@ class FunctionKernel:
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
+        if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
+            return math.nan
         if "unranked" in self.given:
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):
@@ -103,7 +105,7 @@ class FunctionMetric:
         self.function = function
         self.record = record
         self._settings = dict(settings)
-        self.__name__ = record.name.removeprefix("neg_") if not record.greater_is_better else record.name
+        self.__name__ = record.name.removeprefix(NEGATIVE) if not record.greater_is_better else record.name
         first = (inspect.getdoc(function) or "").partition("\n\n")[0]
         self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
         self.__signature__ = signature_of(record)
@@ -214,7 +216,7 @@ def make_metric(
     )
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
-        name=own if better else f"neg_{own}",
+        name=own if better else NEGATIVE + own,
         kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high)),
         options={p: _option(p) for p in options},
         defaults=options,
@@ -234,11 +236,11 @@ def make_metric(
 
 def _check_name(name: Any) -> str:
     own = _check_spelling(name)
-    if own.startswith("neg_"):
+    if own.startswith(NEGATIVE):
         raise ValueError(
             f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
         )
-    taken = next((taken for taken in (own, f"neg_{own}") if taken in REGISTRY), None)
+    taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
     if taken:
         raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
     return own

@@ -8,7 +8,7 @@ from typing import Any
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import Metric, MetricFunction
+from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
 
@@ -51,9 +51,7 @@ _ELSEWHERE = {
     "rho": "spearman",
     "roc_auc": "auc",
     "gauc": "auc",
-    "fall_out": "neg_fall_out",
-    "fallout": "neg_fall_out",
-    "kendall_tau_distance": "neg_kendall_tau_distance",
+    "fallout": "fall_out",
     "rank_biased_precision": "rbp",
     "expected_reciprocal_rank": "err",
 }
@@ -68,7 +66,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". Within a convention, the names of
-        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval.
+        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval. Where smaller values are
+        better, "neg_fall_out@10" is the negative of "fall_out@10".
     convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
         Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers.
     **params
@@ -135,30 +134,36 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     match = _SPEC.fullmatch(spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = "" if word in REGISTRY else _hint(word, spec)
+        hint = "" if _function(word) else _hint(word, spec)
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
     flat = _FLAT.fullmatch(spec.lower())
-    if flat and name not in REGISTRY:
+    if flat and _function(name) is None:
         name, k = flat.groups()
-    if name not in REGISTRY:
+    function = _function(name)
+    if function is None:
         shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
         raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
     params = {} if inner is None else _params(inner, spec)
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].record.greater_is_better)
+        return BoundMetric(function, params, negative=name.startswith(NEGATIVE))
     except TypeError as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
+
+
+def _function(name: str) -> MetricFunction | None:
+    """Metric function of a name, which without its "neg_" stands for the function's own value."""
+    return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
 
 
 def _hint(name: str, spec: str, k: str | None = None) -> str:
     without_at = _NAME_AND_RANK.fullmatch(name)
     word, rank = without_at.groups() if without_at and k is None else (name, k)
     known = _ELSEWHERE.get(word, word)
-    if known not in REGISTRY and word not in _ELSEWHERE:
+    if _function(known) is None and word not in _ELSEWHERE:
         return nearest(name, REGISTRY)
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
     also = f", or pass convention={peer!r}" if peer else ""

@@ -179,7 +179,8 @@ def search_report(
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate. If the scorer requests weights, params must hold them.
+        As in cross_evaluate. If the scorer requests weights, params must hold them; and so ``retrieved`` and
+        ``judged``, if the search got them.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -267,6 +268,10 @@ def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any]
         options["sample_weight"] = options["params"][name]
         if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
             del options["params"][name]  # which cross_evaluate passes to fit
+    requests = get_routing_for_object(scorer).score.requests
+    for mask in ("retrieved", "judged"):  # which no fit takes
+        name = mask if requests.get(mask) is True else requests.get(mask)
+        options[mask] = options["params"].pop(name, None)
     return options
 
 

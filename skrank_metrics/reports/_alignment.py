@@ -74,6 +74,11 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
                 "replace_undefined_by."
             )
+        if report.condensed != named[first].condensed:
+            raise ValueError(
+                f"reports must have the same condense; got {named[first].condensed} in {first!r} and "
+                f"{report.condensed} in {name!r}."
+            )
 
 
 def check_by_query(name: str, metric: BoundMetric) -> None:
@@ -107,7 +112,10 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
-    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone."""
+    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone.
+
+    Documents that nobody judged are no part of this, as every ranking may have its own.
+    """
     labels = {}
     for name, report in named.items():
         sizes, of_queries = report.documents
@@ -121,7 +129,7 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
                 raise ValueError(
                     f"reports must have the same documents with the same labels; got {_spelled(one)} in {first!r} and "
                     f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "
-                    "that a ranking lacks with retrieved=."
+                    "that a ranking lacks with retrieved=, and those that nobody judged with judged=."
                 )
 
 

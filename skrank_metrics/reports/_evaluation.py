@@ -36,6 +36,8 @@ class Evaluation:
                 None if lists.weights is None else lists.weights[queries],
                 None if lists.retrieved is None else lists.retrieved[rows],
                 lists.label_type,
+                None if lists.judged is None else lists.judged[rows],
+                lists.condense,
             ),
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
 from skrank_metrics.metrics._bound import BoundMetric
@@ -28,6 +29,8 @@ def evaluate(
     replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
+    judged: Any = None,
+    condense: bool = False,
     by: Any = None,
 ) -> RankingReport:
     """Compute several metrics of a ranking in one pass over the documents.
@@ -58,6 +61,13 @@ def evaluate(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref
+        leaves them out, and judged@k counts the others. A query without a judged document is undefined. If None, all
+        were judged.
+    condense : bool, default=False
+        Whether to leave out the documents that nobody judged, for all metrics but judged@k: condensed lists. The others
+        then move up. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
         within a query.
@@ -74,20 +84,32 @@ def evaluate(
     ValueError
         If labels, scores, ids, weights or slices are not valid, or a metric is unknown.
 
+    References
+    ----------
+    T. Sakai (2007). Alternatives to bpref. SIGIR 2007, on condensed lists. https://doi.org/10.1145/1277741.1277756
+
     Examples
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
+    >>> import numpy as np
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics=["mrr", "recall@1"])
     >>> report.mean
     {'mrr': 0.75, 'recall@1': 0.5}
     >>> report.per_query["mrr"]
     array([1. , 0.5])
+
+    Nobody judged the first of three documents, so the relevant one is at rank 2, and at rank 1 of the condensed list:
+
+    >>> masked = {"y_true": [[np.nan, 1, 0]], "y_score": [[3, 2, 1]], "judged": [[False, True, True]]}
+    >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
+    ({'mrr': 0.5}, {'mrr': 1.0})
     """
     shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
     bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     check_aligned(y_true=y_true, by=by)
     slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     return make_report(evaluate_lists(lists, bound), slices)

@@ -85,6 +85,7 @@ def explain_difference(
     conventions: tuple[str, str] = ("sklearn", "lightgbm"),
     sample_weight: Any = None,
     retrieved: Any = None,
+    judged: Any = None,
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
@@ -108,6 +109,8 @@ def explain_difference(
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged, as in evaluate.
 
     Returns
     -------
@@ -153,7 +156,8 @@ def explain_difference(
     changed = {name: (old, new) for name, (old, new) in differing.items() if old != new and (old == old or new == new)}
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+    masks = {"retrieved": retrieved, "judged": judged}
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     results = per_query(lists, [metric.computation for metric in metrics])
     means, per = {}, {}
     for subset, bound, result in zip(subsets, metrics, results, strict=True):

@@ -11,10 +11,9 @@ import numpy as np
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
 from skrank_metrics.reports._evaluation import Evaluation
 
@@ -88,13 +87,14 @@ class Health(Result):
 
 def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
-    lists, metrics = evaluation.lists, evaluation.metrics
-    n_relevant, sizes, counts = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
+    lists, metrics = evaluation.lists.counted, evaluation.metrics
+    n_relevant, counts = lists.n_relevant(None), _count_ties(lists)
+    sizes = np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
     # Without ties, all orders give the same.
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
-        n_documents=lists.n_documents,
+        n_documents=evaluation.lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
         n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
@@ -105,6 +105,7 @@ def examine(evaluation: Evaluation) -> Health:
     findings = (
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
+        *_findings_of_judgments(evaluation.lists),
         *_findings_of_labels(health),
         *_undefined(evaluation),
     )
@@ -179,13 +180,25 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
         if metric.record.transform == "orders" and metric.computation.ties == "average"
     ]
     if names:
-        blocks = ranked_blocks(evaluation.lists, None, "average")
+        blocks = ranked_blocks(evaluation.lists.counted, None, "average")
         n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
         if n_drawn:
             yield (
                 f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
                 f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
             )
+
+
+def _findings_of_judgments(lists: QueryLists) -> Iterator[str]:
+    if lists.judged is None:
+        return
+    unjudged = ~lists.judged if lists.retrieved is None else lists.retrieved & ~lists.judged
+    if n_unjudged := int(unjudged.sum()):
+        share, way = (
+            n_unjudged / int(lists.n_retrieved.sum()),
+            "are left out" if lists.condense else "count as not relevant",
+        )
+        yield f"Unjudged: {counted(n_unjudged, 'ranked document')} ({share:.1%}) that nobody judged; they {way}."
 
 
 def _findings_of_labels(health: Health) -> Iterator[str]:
@@ -205,12 +218,12 @@ def _undefined(evaluation: Evaluation) -> Iterator[str]:
     """One sentence per reason for undefined values, with the number of queries and what they count as."""
     reasons: dict[str, dict[int, dict[str, list[str]]]] = {}
     for name, metric in evaluation.metrics.items():
-        undefined = np.flatnonzero(np.isnan(evaluation.results[name].values))
-        if len(undefined) and metric.average != "micro":  # pooled queries have no value to replace
-            value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
-            way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
-            ways = reasons.setdefault(_reason(evaluation, metric, undefined), {}).setdefault(len(undefined), {})
-            ways.setdefault(way, []).append(name)
+        if metric.average == "micro":  # pooled queries have no value to replace
+            continue
+        value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
+        way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
+        for reason, n_undefined in _reasons(evaluation, name):
+            reasons.setdefault(reason, {}).setdefault(n_undefined, {}).setdefault(way, []).append(name)
     for reason, by_number in reasons.items():
         spelled = (
             f"{counted(n, 'query')}, " + " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
@@ -219,10 +232,14 @@ def _undefined(evaluation: Evaluation) -> Iterator[str]:
         yield f"{reason[0].upper()}{reason[1:]}: {'; '.join(spelled)}."
 
 
-def _reason(evaluation: Evaluation, metric: BoundMetric, undefined: IntArray) -> str:
-    """What the queries have for which a metric is undefined."""
-    lists = evaluation.lists
-    threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
-    if metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any():
-        return "no document with a gain"
-    return metric.undefined or "no value"
+def _reasons(evaluation: Evaluation, name: str) -> Iterator[tuple[str, int]]:
+    """What the queries have for which a metric is undefined, and their number."""
+    lists, metric = evaluation.lists, evaluation.metrics[name]
+    undefined = np.isnan(evaluation.results[name].values)
+    if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):
+        yield "no judged document", n_unjudged
+        undefined &= lists.n_judged > 0
+    if undefined.any():
+        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+        gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
+        yield "no document with a gain" if gainless else metric.undefined or "no value", int(undefined.sum())

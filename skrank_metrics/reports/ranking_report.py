@@ -72,10 +72,16 @@ class RankingReport(Result):
 
     @property
     def documents(self) -> tuple[IntArray, FloatArray]:
-        """Number of documents of each query, and their labels, largest first within each query."""
+        """Number of judged documents of each query, and their labels, largest first within each query."""
         lists = self._evaluation.lists
-        queries = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)
-        return lists.grouping.sizes, lists.labels[np.lexsort((-lists.labels, queries))]
+        judged = slice(None) if lists.judged is None else lists.judged
+        queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
+        return lists.n_judged, labels[np.lexsort((-labels, queries))]
+
+    @property
+    def condensed(self) -> bool:
+        """Whether documents that nobody judged were left out of the lists."""
+        return self._evaluation.lists.condense
 
     @property
     def metrics(self) -> Mapping[str, BoundMetric]:

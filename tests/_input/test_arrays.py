@@ -136,7 +136,7 @@ def test_k_of_any_integer_type(name, k):
         (
             {"cutoff": 3},
             TypeError,
-            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, k",
+            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, judged, k",
         ),
         ({"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
     ],

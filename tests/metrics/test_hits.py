@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, fbeta_score, recall_score
 
-from skrank_metrics import bpref_score, f1_at_k_score, fall_out_score, get_metric, rbp_score, recall_at_k_score
+from skrank_metrics import (
+    bpref_score,
+    evaluate,
+    f1_at_k_score,
+    fall_out_score,
+    get_metric,
+    rbp_score,
+    recall_at_k_score,
+)
 
 rng = np.random.default_rng(0)
 LABELS = rng.integers(0, 2, (30, 9))
@@ -68,6 +76,12 @@ def test_bpref_at_k_counts_relevant_documents_behind_k_as_0():
 
 
 def test_smaller_fall_out_is_better():
-    assert get_metric("neg_fall_out@1")([[1, 0], [0, 1]], [[2, 1], [2, 1]], average=None).tolist() == [0, -1]
+    rows = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [2, 1]]}
+    assert get_metric("fall_out@1")(**rows, average=None).tolist() == [0, 1]
+    assert get_metric("neg_fall_out@1")(**rows, average=None).tolist() == [0, -1]
+    assert evaluate(**rows, metrics=["fall_out@1", "neg_fall_out@1"]).mean == {
+        "fall_out@1": 0.5,
+        "neg_fall_out@1": -0.5,
+    }
     # Without documents that are not relevant there is nothing to show wrongly.
     assert np.isnan(fall_out_score([[1, 1]], [[2, 1]], replace_undefined_by=np.nan))

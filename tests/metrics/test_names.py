@@ -277,7 +277,7 @@ def test_refuses_what_is_no_metric(metric):
         ("PrecisionAt:top=5", "Did you mean 'precision', or pass convention='catboost'"),
         ("hits@5", "Did you mean 'hit_rate@5'"),
         ("AP", "Did you mean 'map'"),
-        ("fall_out@5", "Did you mean 'neg_fall_out@5'"),
+        ("fallout@5", "Did you mean 'fall_out@5'"),
         ("r_cap@10", r"Did you mean 'recall\(normalizer=min\)@10'"),
         ("ndgc@10", "Did you mean 'ndcg'"),
     ],

@@ -101,6 +101,9 @@ class LongList:
     def f1(self, k):
         return 2 * self.hits(k) / ((k or self.n) + self.n_relevant)
 
+    def judged(self, k):
+        return 1
+
     def r_precision(self, k):
         return self.hits(self.n_relevant) / self.n_relevant
 

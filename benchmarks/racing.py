@@ -319,17 +319,17 @@ def errors_of(
 
 
 def simulate_errors(rounds: int) -> bool:
-    """Chance to lose the best candidate; at most 0.05 where the queries of a fold are independent."""
+    """How often the truly best candidate and the winner of the grid leave; the second at most in 5%."""
     rows, met = [], True
     for name, means in TRUTHS.items():
         for kind, draw in {"normal": normal, "hits": hits}.items():
             for n_queries, spread in ((150, 0.0), (750, 0.0), (750, 0.01)):
                 best, of_grid = errors_of(draw, means, n_queries, spread, rounds)
                 rows.append((name, kind, n_queries, f"{spread:g}", best, of_grid))
-                met &= spread > 0 or max(best, of_grid) <= 0.05
+                met &= of_grid <= 0.05
     columns = ("truth", "values", "queries", "std of a fit", "best leaves", "winner leaves")
     print(f"\n{rounds} simulations of {N_CANDIDATES} candidates\n{Table(columns, rows).as_text()}")
-    print(f"Target {'met' if met else 'missed'}: at most 0.05 without variance of fits.", flush=True)
+    print(f"Target {'met' if met else 'missed'}: the winner of the grid leaves in at most 5%.", flush=True)
     return bool(met)
 
 

@@ -24,6 +24,8 @@ BUCKET_RATIO = 1.25
 # A block of 512 KiB and its temporaries stay in the caches. Blocks of small inputs have an eighth of their cells, which
 # keeps temporaries below the size of the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
+# So many documents at a time stay in the cache.
+SLAB = 131_072
 # glibc keeps freed memory, up to twice the largest block that it ever returned to the system. With this one, which is
 # never touched, the temporaries of a call need no new pages in the next one.
 np.empty(2**23, dtype=np.uint8)
@@ -93,16 +95,27 @@ class QueryLists:
             return self.grouping.sizes
         return np.add.reduceat(self.judged, self.grouping.starts, dtype=np.intp)
 
-    @cached_property
+    @property
     def condensed(self) -> QueryLists:
         """The lists without the documents that were not judged."""
-        return self if self.judged is None else self._part(self.judged, self.judged)
+        return self if self.judged is None else self._judged_part  # keeping self would make a cycle
 
-    @cached_property
+    @property
     def counted(self) -> QueryLists:
         """The lists that metrics see: without documents that were neither ranked nor judged, or condensed if asked."""
         if self.condense or self.judged is None or self.retrieved is None:
             return self.condensed if self.condense else self
+        return self._seen_part
+
+    @cached_property
+    def _judged_part(self) -> QueryLists:
+        assert self.judged is not None
+        return self._part(self.judged, self.judged)
+
+    @cached_property
+    def _seen_part(self) -> QueryLists:
+        assert self.judged is not None
+        assert self.retrieved is not None
         return self._part(self.judged | self.retrieved, self.judged)
 
     def _part(self, kept: Mask, judged: Mask) -> QueryLists:
@@ -139,10 +152,29 @@ class QueryLists:
         # Comparing 8-bit grades with the next whole number is faster.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
-            reached = (labels >= lowest).view(np.uint8)  # small integers are summed in a third of the time of bool
-            narrow = np.min_scalar_type(self.grouping.sizes.max())
-            self._counts[lowest] = np.add.reduceat(reached, self.grouping.starts, dtype=narrow).astype(np.intp)
+            # Small integers are summed in a third of the time of bool. NumPy converts all that it is given at once.
+            counts = np.empty(self.n_queries, dtype=self._narrow)
+            for queries, rows, places in self._slabs:
+                reached = (labels[rows] >= lowest).view(np.uint8)
+                np.add.reduceat(reached, places, dtype=self._narrow, out=counts[queries])
+            self._counts[lowest] = counts.astype(np.intp)
         return self._counts[lowest]
+
+    @cached_property
+    def _narrow(self) -> np.dtype[Any]:
+        """The smallest type that counts the documents of every query."""
+        return np.min_scalar_type(self.grouping.sizes.max())
+
+    @cached_property
+    def _slabs(self) -> list[tuple[slice, slice, IntArray]]:
+        """Queries that follow each other, their rows, and where each query starts among these."""
+        starts, found, first = self.grouping.starts, [], 0
+        while first < len(starts):
+            end = max(first + 1, int(np.searchsorted(starts, starts[first] + SLAB)))
+            rows = slice(starts[first], starts[end] if end < len(starts) else None)
+            found.append((slice(first, end), rows, starts[first:end] - starts[first]))
+            first = end
+        return found
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
         """Number of relevant documents of each query: labels >= threshold, or > 0 if it is None."""

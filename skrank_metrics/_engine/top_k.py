@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.query_lists import QueryLists, blocks_of, windows
+from skrank_metrics._engine.query_lists import SLAB, QueryLists, blocks_of, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
-# So many documents at a time stay in the cache.
-SLAB = 131_072
 # Steps on few documents take about as long as on many, so padding is cheaper than further steps.
-WIDE_RATIO = 1.6
+WIDE_RATIO = 2.5
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate, learning_curve, validation_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -103,6 +104,26 @@ def test_searches_take_them(problem):
     assert not differs(search_report(routed, X, y, qid=qid, params=masks))
     assert differs(search_report(search, X, y, qid=qid))
     assert differs(search_report(routed, X, y, qid=qid))
+
+
+def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
+    X, y, qid, _ = problem
+    labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))
+    # 0 if the mask arrives, else 1.
+    options, model = {"scoring": get_ranking_scorer("judged@3"), "error_score": "raise"}, QueryRanker(Ridge())
+    pipeline = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(pipeline, {"queryranker__estimator__alpha": [1.0, 10.0]}, cv=CV, **options)
+    curve = {"param_name": "estimator__alpha", "param_range": [1.0, 10.0]}
+    importance = permutation_importance(model.fit(X, y, qid=qid), X, labels, scoring=options["scoring"], n_repeats=2)
+    scores = [
+        cross_val_score(pipeline, X, labels, cv=CV, **options),
+        cross_val_score(search, X, labels, cv=CV, **options),
+        search.fit(X, labels).cv_results_["mean_test_score"],
+        *learning_curve(model, X, labels, cv=CV, train_sizes=[0.5, 1.0], **options)[1:],
+        *validation_curve(model, X, labels, cv=CV, **curve, **options),
+        importance.importances,
+    ]
+    assert not np.concatenate([np.ravel(values) for values in scores]).any()
 
 
 def differs(report):

@@ -115,7 +115,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         Shares of the training queries of the first fold to fit on before the rounds on all of them, such as
         ``(1 / 8, 1 / 2, 1)``; the last must be 1. Queries are drawn whole. Saves more, but models that need many
         queries look worse there than they are, and the bound on losing the winner of the grid search no longer holds.
-    rung_margin : float, default=0.02
+    rung_margin : float, default=0.01
         Candidates leave on a rung if they are significantly more than this behind. Only with rungs.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
@@ -196,7 +196,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         min_queries: int = 30,
         max_fits: int | None = None,
         rungs: Sequence[float] | None = None,
-        rung_margin: float = 0.02,
+        rung_margin: float = 0.01,
         error_score: Any = np.nan,
         verbose: int = 0,
         random_state: Any = None,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights, to_array
 from skrank_metrics._input.grouping import Grouping, query_weights
-from skrank_metrics._input.query_ids import carried, ids_in_index, query_ids
+from skrank_metrics._input.query_ids import carried, check_aligned, check_documents_aligned, ids_in_index, query_ids
 
 T = TypeVar("T", bound=np.generic)
 
@@ -324,6 +324,8 @@ def query_lists(
     if labels.ndim == 2:
         n_queries, n_documents = labels.shape
         grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
+        check_aligned(y_true=y_true, y_score=y_score, **columns)
+        check_documents_aligned(y_true=y_true, y_score=y_score, **columns)
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_queries, "query")
     else:

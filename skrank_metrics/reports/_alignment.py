@@ -69,10 +69,16 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
             )
         check_by_query(metric, report.metrics[metric])
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
+            one, other = named[first].metrics[metric], report.metrics[metric]
+            alike = str(one) == str(other) and one.function is not other.function
+            way_out = "Evaluate with the same convention, ties and replace_undefined_by."
             raise ValueError(
-                f"reports must compute {metric!r} in the same way; got {named[first].metrics[metric]} in {first!r} and "
-                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
-                "replace_undefined_by."
+                f"reports must compute {metric!r} in the same way; got {one} in {first!r} and {other} in {name!r}"
+                + (
+                    ", which are not the same function. Evaluate all reports with one of them."
+                    if alike
+                    else f". {way_out}"
+                )
             )
         if report.condensed != named[first].condensed:
             raise ValueError(

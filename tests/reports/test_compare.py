@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from support.ranks import report_of_ranks
 
-from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance, make_metric
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -231,6 +231,10 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
             ValueError, match=r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
         ):
             compare([plain, report(1, **options)])
+    functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
+    one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
+    with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
+        compare([one, other], "label")
     spelled = report(1, ties="average", replace_undefined_by=0)
     assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
 

@@ -40,8 +40,6 @@ def test_a_difference_that_matters():
     needed = queries_needed(BETTER, WORSE, metric="mrr", difference=0.02)
     assert needed == smallest_n(0.02 / DIFFERENCES.std(ddof=1), 0.8, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", difference=1e-4) == pytest.approx(needed * 200**2, rel=0.01)
-    same = {"metric": "mrr", "difference": 0.1}
-    assert queries_needed(BETTER, BETTER, **same) == 2, "differences without spread"
 
 
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
@@ -107,6 +105,17 @@ def test_bad_input(error, message, options):
 def test_reports_that_say_nothing():
     with pytest.raises(ValueError, match="difference must be given if the reports have the same mean mrr"):
         queries_needed(BETTER, BETTER, metric="mrr")
+    with pytest.raises(ValueError, match=r"reports must differ by more on some .* differences of 0 on all 40"):
+        queries_needed(BETTER, BETTER, metric="mrr", difference=0.1)
+    with pytest.raises(ValueError, match=r"differences of 0\.5 on all 40"):
+        queries_needed(report(np.ones(40, bool)), report(np.zeros(40, bool)), metric="mrr")
+    with pytest.raises(ValueError, match="difference must be at least 1e-09 standard deviations"):
+        queries_needed(BETTER, WORSE, metric="mrr", difference=1e-200)
+    # Kish: (2 + 9)^2 / (1 + 1 + 81) = 1.46
+    weights = np.repeat([1, 1, 9, *[0] * 37], 2)
+    weighted = [report(np.arange(40) % n != 0, sample_weight=weights) for n in (8, 2)]
+    with pytest.raises(ValueError, match=r"got 3 of unequal weights, which count as 1\.46"):
+        queries_needed(*weighted, metric="mrr", difference=0.1)
     one = evaluate([1, 0], [1, 2], qid=[0, 0], metrics="mrr")
     with pytest.raises(ValueError, match="reports must have at least two queries with a value in both; got 1"):
         queries_needed(one, one, metric="mrr", difference=0.1)

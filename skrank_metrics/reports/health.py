@@ -11,7 +11,7 @@ import numpy as np
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
-from skrank_metrics._input.arrays import FloatArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._record import NO_RELEVANT
@@ -89,7 +89,7 @@ def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists.counted, evaluation.metrics
     n_relevant, counts = lists.n_relevant(None), _count_ties(lists)
-    sizes = np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
+    sizes = _sizes(lists)
     # Without ties, all orders give the same.
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
@@ -97,7 +97,7 @@ def examine(evaluation: Evaluation) -> Health:
         n_documents=evaluation.lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
-        n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
+        n_all_relevant=_count_all_relevant(lists, None),
         n_no_relevant=int((n_relevant == 0).sum()),
         tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
@@ -106,10 +106,21 @@ def examine(evaluation: Evaluation) -> Health:
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
         *_findings_of_judgments(evaluation.lists),
-        *_findings_of_labels(health),
+        *_findings_of_labels(health, evaluation),
         *_undefined(evaluation),
     )
     return replace(health, findings=findings)
+
+
+def _sizes(lists: QueryLists) -> IntArray:
+    """Number of documents of each query, 0 if none of them is ranked or judged."""
+    return np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
+
+
+def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) -> int:
+    """Count the queries of several documents that are all relevant."""
+    sizes = _sizes(lists)
+    return int(((lists.n_relevant(relevance_threshold) == sizes) & (sizes > 1)).sum())
 
 
 def _count_ties(lists: QueryLists) -> dict[str, Any]:
@@ -201,17 +212,24 @@ def _findings_of_judgments(lists: QueryLists) -> Iterator[str]:
         yield f"Unjudged: {counted(n_unjudged, 'ranked document')} ({share:.1%}) that nobody judged; they {way}."
 
 
-def _findings_of_labels(health: Health) -> Iterator[str]:
+def _findings_of_labels(health: Health, evaluation: Evaluation) -> Iterator[str]:
     if health.n_single_document:
         yield (
             f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
             "correct."
         )
-    if health.n_all_relevant:
-        yield (
-            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only; for metrics of "
-            "binary relevance, every order is correct."
-        )
+    lists, names_at = evaluation.lists.counted, dict[float | None, list[str]]()
+    for name, metric in evaluation.metrics.items():
+        options = lists.comparable(metric.computation.options)
+        if "relevance_threshold" in options:
+            names_at.setdefault(options["relevance_threshold"], []).append(name)
+    for threshold, names in (names_at or {None: []}).items():
+        if n_queries := _count_all_relevant(lists, threshold):
+            where = "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names)
+            yield (
+                f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
+                "is correct."
+            )
 
 
 def _undefined(evaluation: Evaluation) -> Iterator[str]:

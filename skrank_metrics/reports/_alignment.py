@@ -110,10 +110,11 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
         if align is None and len(numbers[name]) > len(common):
             other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
             both = len(numbers[name].keys() & numbers[other].keys())
+            way_out = "Pass align='intersection' to compare on the queries that all reports have."
             raise ValueError(
                 f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
-                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
-                "the queries that all reports have."
+                f"{len(numbers[other])} in {other!r}, {both} of them in both. "
+                f"{way_out if common else 'Check that their ids have the same type.'}"
             )
     if not common:
         raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")

@@ -12,7 +12,7 @@ import numpy as np
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
-from skrank_metrics._input.arrays import FloatArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -93,7 +93,7 @@ def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists.counted, evaluation.metrics
     n_relevant, counts = lists.n_relevant(None), _count_ties(lists)
-    sizes = np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
+    sizes = _sizes(lists)
     # Without ties, all orders give the same.
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
@@ -101,7 +101,7 @@ def examine(evaluation: Evaluation) -> Health:
         n_documents=evaluation.lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
-        n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
+        n_all_relevant=_count_all_relevant(lists, None),
         n_no_relevant=int((n_relevant == 0).sum()),
         tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
@@ -110,7 +110,7 @@ def examine(evaluation: Evaluation) -> Health:
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
         *_findings_of_judgments(evaluation.lists),
-        *_findings_of_labels(health),
+        *_findings_of_labels(health, _all_relevant(evaluation)),
         *_undefined(metrics, {name: dict(_reasons(evaluation, name)) for name in metrics}),
     )
     return replace(health, findings=findings)
@@ -129,6 +129,7 @@ class Counts:
     n_ranked: int = 0
     n_unjudged: int = 0
     n_undefined: Counter[str] = field(default_factory=Counter)
+    all_relevant: Counter[str] = field(default_factory=Counter)  # by the metrics that see them so
     reasons: dict[str, Counter[str]] = field(default_factory=dict)  # by metric
 
     def __iadd__(self, other: Counts) -> Counts:
@@ -146,7 +147,7 @@ class Counts:
         findings = (
             *_constant(health),
             *_unjudged(self.n_unjudged, self.n_ranked, condense=False),
-            *_findings_of_labels(health),
+            *_findings_of_labels(health, self.all_relevant),
             *_undefined(metrics, self.reasons),
             "Ties and repeated rows were not counted, since the rows were not kept.",
         )
@@ -162,24 +163,36 @@ class Counts:
 
 def count(evaluation: Evaluation) -> Counts:
     """Count what can be counted without sorting."""
-    lists, starts = evaluation.lists, evaluation.lists.grouping.starts
-    sizes, n_ranked, n_relevant = lists.grouping.sizes, lists.n_retrieved, lists.n_relevant(None)
+    lists, starts = evaluation.lists.counted, evaluation.lists.counted.grouping.starts
+    n_ranked = lists.n_retrieved
     ranked = True if lists.retrieved is None else lists.retrieved
     low = np.minimum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, np.inf), starts)
     high = np.maximum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, -np.inf), starts)
     undefined = evaluation.n_undefined
     return Counts(
         lists.n_queries,
-        lists.n_documents,
+        evaluation.n_documents,
         int(((low == high) & (n_ranked > 1)).sum()),
-        int((sizes == 1).sum()),
-        int(((n_relevant == sizes) & (sizes > 1)).sum()),
-        int((n_relevant == 0).sum()),
+        int((_sizes(lists) == 1).sum()),
+        _count_all_relevant(lists, None),
+        int((lists.n_relevant(None) == 0).sum()),
         int(n_ranked.sum()),
         0 if lists.judged is None else int((~lists.judged & ranked).sum()),
         Counter(undefined),
+        Counter(_all_relevant(evaluation)),
         {name: Counter(dict(_reasons(evaluation, name))) for name in evaluation.metrics if undefined[name]},
     )
+
+
+def _sizes(lists: QueryLists) -> IntArray:
+    """Number of documents of each query, 0 if none of them is ranked or judged."""
+    return np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
+
+
+def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) -> int:
+    """Count the queries of several documents that are all relevant."""
+    sizes = _sizes(lists)
+    return int(((lists.n_relevant(relevance_threshold) == sizes) & (sizes > 1)).sum())
 
 
 def _count_ties(lists: QueryLists) -> dict[str, Any]:
@@ -277,17 +290,32 @@ def _unjudged(n_unjudged: int, n_ranked: int, condense: bool) -> Iterator[str]:
         yield f"Unjudged: {counted(n_unjudged, 'ranked document')} ({share:.1%}) that nobody judged; they {way}."
 
 
-def _findings_of_labels(health: Health) -> Iterator[str]:
+def _findings_of_labels(health: Health, all_relevant: Mapping[str, int]) -> Iterator[str]:
     if health.n_single_document:
         yield (
             f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
             "correct."
         )
-    if health.n_all_relevant:
+    for where, n_queries in all_relevant.items():
         yield (
-            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only; for metrics of "
-            "binary relevance, every order is correct."
+            f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
+            "is correct."
         )
+
+
+def _all_relevant(evaluation: Evaluation) -> dict[str, int]:
+    """Number of queries of several documents that are all relevant, by the metrics that see them so."""
+    lists, names_at = evaluation.lists.counted, dict[float | None, list[str]]()
+    for name, metric in evaluation.metrics.items():
+        options = lists.comparable(metric.computation.options)
+        if "relevance_threshold" in options:
+            names_at.setdefault(options["relevance_threshold"], []).append(name)
+    found = {}
+    for threshold, names in (names_at or {None: []}).items():
+        if n_queries := _count_all_relevant(lists, threshold):
+            where = "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names)
+            found[where] = n_queries
+    return found
 
 
 def _undefined(metrics: Mapping[str, BoundMetric], reasons_of: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights, to_array
 from skrank_metrics._input.grouping import Grouping, query_weights
-from skrank_metrics._input.query_ids import carried, ids_in_index, query_ids
+from skrank_metrics._input.query_ids import carried, check_aligned, check_documents_aligned, ids_in_index, query_ids
 
 T = TypeVar("T", bound=np.generic)
 
@@ -95,16 +95,27 @@ class QueryLists:
             return self.grouping.sizes
         return np.add.reduceat(self.judged, self.grouping.starts, dtype=np.intp)
 
-    @cached_property
+    @property
     def condensed(self) -> QueryLists:
         """The lists without the documents that were not judged."""
-        return self if self.judged is None else self._part(self.judged, self.judged)
+        return self if self.judged is None else self._judged_part  # keeping self would make a cycle
 
-    @cached_property
+    @property
     def counted(self) -> QueryLists:
         """The lists that metrics see: without documents that were neither ranked nor judged, or condensed if asked."""
         if self.condense or self.judged is None or self.retrieved is None:
             return self.condensed if self.condense else self
+        return self._seen_part
+
+    @cached_property
+    def _judged_part(self) -> QueryLists:
+        assert self.judged is not None
+        return self._part(self.judged, self.judged)
+
+    @cached_property
+    def _seen_part(self) -> QueryLists:
+        assert self.judged is not None
+        assert self.retrieved is not None
         return self._part(self.judged | self.retrieved, self.judged)
 
     def _part(self, kept: Mask, judged: Mask) -> QueryLists:
@@ -313,6 +324,8 @@ def query_lists(
     if labels.ndim == 2:
         n_queries, n_documents = labels.shape
         grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
+        check_aligned(y_true=y_true, y_score=y_score, **columns)
+        check_documents_aligned(y_true=y_true, y_score=y_score, **columns)
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_queries, "query")
     else:

@@ -188,6 +188,7 @@ class RankedLists:
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
+            self._computed[key].flags.writeable = False  # a kernel that writes into it would change other metrics
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:

@@ -78,8 +78,8 @@ def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
     raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
 
 
-def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
-    """Weights: 1-D, one per document or query, finite, not negative, not all zero."""
+def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False) -> FloatArray:
+    """Weights: 1-D, one per document or query, finite, not negative, not all zero unless there will be more."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
         raise ValueError(
@@ -88,7 +88,7 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
         raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))
-    if not weights.any():
+    if not may_be_zero and not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
     return weights
 
@@ -112,7 +112,21 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
-    return array.astype(np.float64) if wide else array
+    return _narrowed(array, name) if wide else array
+
+
+def _narrowed(array: NDArray[Any], name: str) -> FloatArray:
+    """Floats of more than 64 bits as float64."""
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float64)
+    too_large = np.isinf(narrow) & np.isfinite(array)
+    if too_large.any():
+        place = int(np.flatnonzero(too_large)[0])
+        raise ValueError(
+            f"{name} must hold numbers within the range of float64, up to 1.8e308; got {array.flat[place]!s} at "
+            f"{_position(place, array)}. Rescale them or pass ranks."
+        )
+    return narrow
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:

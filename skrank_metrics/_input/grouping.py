@@ -111,9 +111,9 @@ def places_within(sizes: IntArray) -> IntArray:
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
+def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
-    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document", may_be_zero=may_be_zero)
     return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
 
 

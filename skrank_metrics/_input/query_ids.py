@@ -150,6 +150,26 @@ def check_aligned(**columns: Any) -> None:
         )
 
 
+def check_documents_aligned(**frames: Any) -> None:
+    """Refuse frames of one query per row whose columns do not name the same documents in the same order.
+
+    Columns are taken by position. Default names, and names that the other frame does not know, say nothing.
+    """
+    named = {name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None}
+    for (first, one), (second, other) in itertools.combinations(named.items(), 2):
+        if one != other and not set(one).isdisjoint(other):
+            got = "the same labels in different orders" if set(one) == set(other) else "different labels"
+            raise ValueError(
+                f"{second} must have the same columns as {first}; got {got}, while columns are taken by position. "
+                f"Align the two, or pass {second}.to_numpy() if the positions do match."
+            )
+
+
+def _columns_of(frame: Any) -> list[Any] | None:
+    columns = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
+    return None if columns is None or counts_rows(columns) else list(columns)
+
+
 def _labels_to_check(column: Any) -> Any:
     """Labels of rows; for labels of with_qid that counted rows, those that they had."""
     if not _dropped(column):

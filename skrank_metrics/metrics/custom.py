@@ -49,7 +49,8 @@ class FunctionKernel:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k
-        values = [self._mean(query, options) for query in ranked.each()]
+        with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+            values = [self._mean(query, options) for query in ranked.each()]
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
@@ -240,10 +241,14 @@ def _check_name(name: Any) -> str:
         raise ValueError(
             f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
         )
-    taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
+    _check_new(own, NEGATIVE + own)
+    return own
+
+
+def _check_new(*names: str) -> None:
+    taken = next((name for name in names if name in REGISTRY), None)
     if taken:
         raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
-    return own
 
 
 def _check_spelling(name: Any) -> str:
@@ -252,6 +257,8 @@ def _check_spelling(name: Any) -> str:
             "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
             f"{name!r}. Pass name=..."
         )
+    if re.search(r"_at_[1-9][0-9]*$", name):
+        raise ValueError(f"name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got {name!r}.")
     return name
 
 
@@ -388,6 +395,8 @@ def register_metric(
             kernel.__qualname__,
         ):
             del REGISTRY[own]  # a cell of a notebook that runs once more
+        _check_new(own, NEGATIVE + own, own.removeprefix(NEGATIVE))
+        _check_options(kernel)
         return metric(
             own,
             formula=formula,
@@ -405,18 +414,51 @@ def register_metric(
     return register
 
 
+def _check_options(kernel: Kernel) -> None:
+    """Refuse options that the metric has anyway, and parameters that would not become options."""
+    for p in list(inspect.signature(kernel).parameters.values())[1:]:
+        if p.kind is not p.KEYWORD_ONLY:
+            raise TypeError(f"kernel must take its options by name, after a *; {kernel.__name__} takes {p}.")
+        if p.name in _RESERVED or p.name == "k":
+            hint = " Read ranked.k." if p.name == "k" else ""
+            raise TypeError(
+                f"kernel must not have an option {p.name}, which all metrics have; got {kernel.__name__}.{hint}"
+            )
+
+
 def _checked(kernel: Kernel) -> Kernel:
-    """Refuse results that would be broadcast or end in an error of NumPy."""
+    """Refuse results that would be broadcast, cast or infinite."""
 
     @functools.wraps(kernel)
     def checked(ranked: RankedLists, **options: Any) -> KernelResult:
-        values = kernel(ranked, **options)
-        for part in values if isinstance(values, tuple) else (values,):
-            if np.shape(part) != ranked.n_documents.shape:
-                raise ValueError(
-                    f"{kernel.__name__} must return one value per query, or a pair of numerators and denominators; got "
-                    f"an array of shape {np.shape(part)} for {len(ranked.n_documents)} queries."
-                )
+        try:
+            with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+                values = kernel(ranked, **options)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ValueError(
+                f"{kernel.__name__} must not change arrays of ranked, which other metrics share; got {error}. Change "
+                "a copy."
+            ) from error
+        parts = values if isinstance(values, tuple) else (values,)
+        for part in parts:
+            _check_part(part, kernel.__name__, len(ranked.n_documents))
+        if len(parts) == 2 and ((np.asarray(parts[1]) == 0) & (np.asarray(parts[0]) != 0)).any():
+            raise ValueError(f"{kernel.__name__} must not divide by 0; only 0 / 0 is undefined.")
         return values
 
     return checked
+
+
+def _check_part(part: Any, name: str, n_queries: int) -> None:
+    if np.shape(part) != (n_queries,):
+        raise ValueError(
+            f"{name} must return one value per query, or a pair of numerators and denominators; got an array of shape "
+            f"{np.shape(part)} for {n_queries} queries."
+        )
+    if np.ma.isMaskedArray(part) or np.asarray(part).dtype.kind not in "biuf":
+        got = "a masked array" if np.ma.isMaskedArray(part) else f"an array of dtype {np.asarray(part).dtype}"
+        raise ValueError(f"{name} must return real numbers, NaN if undefined; got {got}.")
+    if np.isinf(part).any():
+        raise ValueError(f"{name} must return finite numbers, or NaN if it is undefined; got inf.")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.reports.statistics import Moments, moments, without_rounding
+from skrank_metrics.reports.statistics import ROUNDING, Moments, moments
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def _lead(pair: FloatArray, weights: FloatArray) -> Moments:
     """Mean and spread of the differences between two candidates."""
     counted = ~np.isnan(pair).any(axis=0) & (weights > 0)
     one, other = pair[:, counted]
-    differences = without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
+    differences = one - other
+    differences[np.abs(differences) <= ROUNDING * np.abs(one)] = 0
     return moments(differences, weights[counted])
 
 

@@ -37,6 +37,7 @@ from skrank_metrics._input.query_ids import query_ids, without_labels
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import check_rows
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules, Standing
 from skrank_metrics.model_selection.scorers import QueryScores, get_ranking_scorer, ranking_scorers
@@ -46,17 +47,6 @@ from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
 from skrank_metrics.splitters.audit import audit_splits, spelled
 from skrank_metrics.splitters.query_kfold import QueryKFold
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for what this version of scikit-learn lacks."""
-
-    def with_callbacks(method: Any) -> Any:  # noqa: D103
-        return method
-
 
 Splits = list[tuple[IntArray, IntArray]]
 Stage = tuple[float, IntArray, IntArray]  # share of the training queries, rows to fit on and to score
@@ -125,7 +115,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         Shares of the training queries of the first fold to fit on before the rounds on all of them, such as
         ``(1 / 8, 1 / 2, 1)``; the last must be 1. Queries are drawn whole. Saves more, but models that need many
         queries look worse there than they are, and the bound on losing the winner of the grid search no longer holds.
-    rung_margin : float, default=0.02
+    rung_margin : float, default=0.01
         Candidates leave on a rung if they are significantly more than this behind. Only with rungs.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
@@ -206,7 +196,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         min_queries: int = 30,
         max_fits: int | None = None,
         rungs: Sequence[float] | None = None,
-        rung_margin: float = 0.02,
+        rung_margin: float = 0.01,
         error_score: Any = np.nan,
         verbose: int = 0,
         random_state: Any = None,
@@ -539,14 +529,10 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     @contextmanager
     def _subtask(self, parent: Any, name: str, **size: Any) -> Iterator[Any]:
         """Tell the callbacks of scikit-learn where a task begins and ends; the fit itself has no parent."""
-        if not hasattr(self, "set_callbacks"):  # before scikit-learn 1.9
-            yield None
-            return
-        # Its documentation asks estimators to call this method, in spite of the underscore.
-        context = parent.subcontext(name, **size) if parent else self._init_callback_context(name, **size)
-        context.call_on_fit_task_begin(estimator=self)
+        context = start_task(self, parent, name, **size)
         yield context
-        context.call_on_fit_task_end(estimator=self)
+        if context:
+            context.call_on_fit_task_end(estimator=self)
 
 
 def _routing() -> bool:

@@ -365,7 +365,8 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE_METHO
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         raise TypeError(
-            f"estimator must have one of {', '.join(methods)}; got {type(estimator).__name__}. Pass a fitted model."
+            f"estimator must have one of {', '.join(methods)}; got {type(estimator).__name__}. Pass a fitted "
+            "model that has one, or another response_method."
         )
     scores = getattr(estimator, method)(X)
     if method == "predict_proba" and np.ndim(scores) == 2 and np.shape(scores)[1] == 2:

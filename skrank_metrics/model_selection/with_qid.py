@@ -123,6 +123,9 @@ def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
     """
     check_int(first, "first", 0)
     counts = to_float64(sizes, "sizes")
+    largest = np.iinfo(np.int64).max
+    if first > largest - len(np.atleast_1d(counts)):
+        raise ValueError(f"first must leave ids of all queries within int64, up to {largest}; got {first}.")
     if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
         raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
     return np.repeat(np.arange(first, first + len(counts)), counts.astype(np.intp))

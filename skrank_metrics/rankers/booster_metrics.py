@@ -74,8 +74,8 @@ class XGBoostMetric(BoosterMetric):
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
 
-    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metric,
-    unless ``metric="None"``.
+    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metrics,
+    which share the recorded list of a metric of the same name, such as "ndcg@5", unless ``metric="None"``.
 
     Parameters
     ----------

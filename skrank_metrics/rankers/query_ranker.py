@@ -11,14 +11,16 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import check_rows, queries_of, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection.scorers import RankingScore
+from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers import _fitting, _passed_on
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an estimator on rows that are grouped by query ids.
 
     Rankers need rows sorted by query, and the queries as group sizes (LightGBM), sorted numbers (XGBoost) or ids
@@ -123,6 +125,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             routing.fit.add_request(param=name, alias=alias)
         return routing
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> QueryRanker:
@@ -162,6 +165,7 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
             some out.
         """
+        task = start_task(self)
         _fitting.refuse_class(self.estimator)
         _passed_on.check_names(self.estimator, fit_params, stops_early=self.validation_fraction is not None)
         rounds = _fitting.check_parameters(self)
@@ -182,6 +186,10 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
         self._fit_sorted(rows, rounds, {name: given[name] for name in given.keys() - further.keys()})
         self.queries_ = queries_of(grouping.ids, grouping.sizes)
+        if task:
+            # Scorers of callbacks get the ids in the index of y, which is made if one of them asks for y.
+            carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
+            task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
 
     def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]) -> None:

@@ -236,6 +236,8 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     return adjusted
 
 
+# In standard deviations of the differences; what rounding makes of equal means is smaller.
+NO_EFFECT = 1e-9
 # The t distribution is normal here, and the noncentral one is slow and inexact.
 MANY_QUERIES = 100_000
 

@@ -7,7 +7,7 @@ import pytest
 from joblib import wrap_non_picklable_objects
 
 import skrank_metrics
-from skrank_metrics import check_metric, get_metric, make_metric, register_metric
+from skrank_metrics import check_metric, evaluate, get_metric, make_metric, register_metric
 from skrank_metrics.metrics.custom import Discount, Gain, RankedLists, RelevanceThreshold
 from skrank_metrics.metrics.names import REGISTRY
 
@@ -105,6 +105,78 @@ def test_what_a_kernel_returns_is_one_value_per_query(result):
 
     with pytest.raises(ValueError, match=r"odd_score must return one value per query, .* got an array of shape"):
         odd_score([[1, 0], [0, 1]], [[2, 1], [2, 1]])
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda n: np.ma.masked_all(n), "must return real numbers, NaN if undefined; got a masked array"),
+        (lambda n: np.full(n, 1j), "must return real numbers, .* got an array of dtype complex128"),
+        (lambda n: np.full(n, "1"), "must return real numbers, .* got an array of dtype <U1"),
+        (lambda n: np.full(n, np.inf), "must return finite numbers, or NaN if it is undefined; got inf"),
+        (lambda n: (np.ones(n), np.zeros(n)), "must not divide by 0; only 0 / 0 is undefined"),
+    ],
+)
+def test_what_a_kernel_returns_are_finite_real_numbers(result, message):
+    @register_metric("odd")
+    def odd_score(ranked):
+        return result(len(ranked.n_documents))
+
+    with pytest.raises(ValueError, match=f"odd_score {message}"):
+        odd_score(**ROWS)
+
+
+def test_kernels_share_arrays_that_nobody_can_change():
+    @register_metric("odd")
+    def odd_score(ranked, *, of="relevance"):
+        array = getattr(ranked, of)(None)
+        array *= 2
+        return array.sum(axis=1)
+
+    for of in ("relevance", "hit_products"):
+        with pytest.raises(ValueError, match=r"odd_score must not change arrays of ranked, .* Change a copy"):
+            evaluate(**ROWS, metrics=[get_metric("odd", of=of), "precision"])
+
+
+def test_an_overflow_on_the_way_is_no_error():
+    def logistic(x):
+        return 1 / (1 + np.exp(1000.0 * x))
+
+    @register_metric("odd")
+    def odd_score(ranked):
+        return logistic(ranked.relevance(None)).sum(axis=1)
+
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
+        assert odd_score([[1, 0]], [[2, 1]]) == 1 / 2
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
+        assert make_metric(lambda labels: logistic(labels).sum(), name="mine")([[1, 0]], [[2, 1]]) == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda ranked, *, k=None: 0, r"must not have an option k, .* Read ranked\.k"),
+        (lambda ranked, *, ties="best": 0, "must not have an option ties, which all metrics have"),
+        (lambda ranked, gain="linear": 0, r"must take its options by name, after a \*; <lambda> takes gain"),
+    ],
+)
+def test_options_that_a_kernel_cannot_have(kernel, message):
+    with pytest.raises(TypeError, match=message):
+        register_metric("odd_options")(kernel)
+    assert "odd_options" not in REGISTRY
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fall_out", "name must be new; 'neg_fall_out' is the metric fall_out_score"),
+        ("neg_ndcg", "name must be new; 'ndcg' is the metric ndcg_score"),
+        ("ndcg_at_10", "name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got 'ndcg_at_10'"),
+    ],
+)
+def test_names_that_would_be_taken_for_others(name, message):
+    with pytest.raises(ValueError, match=message):
+        register_metric(name, greater_is_better=not name.startswith("neg_"))(lambda ranked: ranked.n_documents)
 
 
 def test_a_kernel_of_a_notebook_reaches_other_processes():

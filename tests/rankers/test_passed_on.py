@@ -16,7 +16,16 @@ from sklearn.svm import SVR
 from support.rankers import RANKERS, RECORDED, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_metric, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RacingSearchCV,
+    cross_evaluate,
+    get_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
 
 LIGHTGBM, XGBOOST, CATBOOST = RANKERS
 START = {"LGBMRanker": "init_score", "XGBRanker": "base_margin", "CatBoostRanker": "baseline"}
@@ -92,6 +101,25 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
         )  # fmt: skip
         expected = ndcg_score(y[test], fitted.predict(scaler.transform(X[test])), qid=qid[test], k=10)
         assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_searches_and_folds_of_this_package_route_them_too(shuffled):
+    X, y, qid = shuffled
+    start = X[:, 1] - 2 * X[:, 0]
+    values = []
+    for train, test in QueryKFold(3).split(X, qid=qid):
+        fitted = QueryRanker(XGBOOST).fit(X[train], y[train], qid=qid[train], base_margin=start[train])
+        values.append(ndcg_score(y[test], fitted.predict(X[test]), qid=qid[test], k=10, average=None))
+    found = cross_evaluate(
+        QueryRanker(XGBOOST), X, y, qid=qid, cv=QueryKFold(3), metrics=["ndcg@10"], params={"base_margin": start}
+    )
+    assert found.reports["QueryRanker"].mean["ndcg@10"] == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
+    grid, scoring = {"estimator__n_estimators": [10]}, SCORERS["ndcg@10"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        race = RacingSearchCV(QueryRanker(XGBOOST), grid, scoring=scoring, cv=QueryKFold(3))
+        race.fit(X, y, groups=qid, base_margin=start)
+    expected = np.mean([fold.mean() for fold in values])
+    assert race.cv_results_["mean_test_score"][0] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("model", "name"), [(LIGHTGBM, "categorical_feature"), (CATBOOST, "cat_features")])

@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from support.ranks import report_of_ranks
 
-from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance, make_metric
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -122,6 +122,8 @@ def test_queries_with_ids_of_other_types_have_none_in_common(reports):
         ValueError, match=r"reports must have a query in common; got none\. Check that their ids have the same"
     ):
         compare([reports["first"], other], align="intersection")
+    with pytest.raises(ValueError, match=r"0 of them in both\. Check that their ids have the same type\.$"):
+        compare([reports["first"], other])
 
 
 def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():
@@ -231,6 +233,10 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
             ValueError, match=r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
         ):
             compare([plain, report(1, **options)])
+    functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
+    one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
+    with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
+        compare([one, other], "label")
     spelled = report(1, ties="average", replace_undefined_by=0)
     assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
 

@@ -308,6 +308,12 @@ def frame(index: Any) -> Any:
     return pd.DataFrame(X, index=index)
 
 
+def wide(values: Sequence[float], names: str) -> Any:
+    """Two queries of two documents, as a frame of the columns "a" and "b" in the order of the names."""
+    return pd.DataFrame([values[:2], values[3:5]], index=["q", "r"], columns=["a", "b"])[list(names)]
+
+
+WIDE = ("metrics", "`evaluate`")
 SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
 DISAGREE, OUT_OF_STEP, SLICES, COMPARED = "Ids that disagree", "Rows out of step", "Slices", "Reports compared"
 MASKS, MISUSE = "Masks of documents", "Other arguments"
@@ -383,6 +389,11 @@ SEAMS = [
          lambda: {"y": with_qid(Y, IDS, sample_weight=np.ones(7)), "qid": None, "sample_weight": np.full(7, 2.0)},
          "sample_weight must agree with the index level 'sample_weight' of the labels",
          ("metrics", "scorers", "`evaluate`", "`QueryRanker.score`")),
+    Seam(OUT_OF_STEP, "frames of one query per row, columns in another order",
+         lambda: {"y": wide(LABELS, "ab"), "scores": wide(SCORES, "ba"), "qid": None},
+         "y_score must have the same columns as y_true; got the same labels in different orders", WIDE),
+    Seam(OUT_OF_STEP, "frames of one query per row, rows in another order",
+         lambda: {"y": wide(LABELS, "ab"), "scores": wide(SCORES, "ab")[::-1], "qid": None}, REORDERED, WIDE),
     Seam(SLICES, "numbers, out of order", lambda: {"by": [10 if i == "a" else 9 for i in IDS]}),
     Seam(SLICES, "numbers and strings", lambda: {"by": [1 if i == "a" else "b" for i in IDS]}),
     Seam(SLICES, "dates in nanoseconds",
@@ -415,6 +426,9 @@ SEAMS = [
     Seam(MISUSE, "a frame of polars with integers around 2^60 beside floats",
          lambda: {"y": [[1, 0]] * 2, "scores": pl.DataFrame({"a": [2**60, 2**60 + 1], "b": [0.5, 1]}), "qid": None},
          r"y_score must hold integers within \+-2\*\*53", ("metrics", "`evaluate`")),
+    Seam(MISUSE, "long doubles beyond the range of float64",
+         lambda: {"scores": np.array(SCORES, dtype=np.longdouble) * np.longdouble("1e4000")},
+         r"y_score must hold numbers within the range of float64", WIDE),
     Seam(MISUSE, "a class instead of an estimator", lambda: {"estimator": LGBMRanker},
          r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
          ("`QueryRanker.fit`",)),

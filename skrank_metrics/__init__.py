@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # listed: their registry knows them.
 _MODULES = {
     "at_scale.accumulator": "RankingAccumulator",
+    "at_scale.batches": "evaluate_batches",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",

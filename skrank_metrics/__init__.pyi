@@ -2,6 +2,7 @@
 
 from skrank_metrics import datasets as datasets
 from skrank_metrics.at_scale.accumulator import RankingAccumulator
+from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
@@ -96,6 +97,7 @@ __all__ = [
     "dcg_score",
     "err_score",
     "evaluate",
+    "evaluate_batches",
     "explain_difference",
     "f1_at_k_score",
     "fall_out_score",

@@ -45,8 +45,6 @@ def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
 
     if pa.types.is_dictionary(ids.type):
         return hash_arrow(ids.dictionary, name)[ids.indices.to_numpy()]
-    if pa.types.is_string_view(ids.type):
-        ids = ids.cast(pa.large_string())
     if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
         _, offsets, data = ids.buffers()
         width = np.int32 if pa.types.is_string(ids.type) else np.int64

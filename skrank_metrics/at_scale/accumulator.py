@@ -150,11 +150,11 @@ class RankingAccumulator:
             check_aligned(y_true=y_true, sample_weight=sample_weight)
             lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
         slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
-        self._add(lists, slices)
+        self._add_lists(lists, slices)
         return self
 
     @refuse_overflow()
-    def _add(self, lists: QueryLists, slices: NDArray[Any] | None = None) -> None:
+    def _add_lists(self, lists: QueryLists, slices: NDArray[Any] | None = None) -> None:
         """Add validated documents, with the slice of each query."""
         given = {"sample_weight": lists.weights, "by": slices}
         columns = self._check_columns(tuple(name for name, column in given.items() if column is not None))

@@ -78,7 +78,7 @@ class _IrregularError(Exception):
 
 def read_lines(source: Any, form: Form) -> TrecLines:
     """Read a file: a path, "-" for the standard input, or an open file."""
-    data, name = _read(source)
+    data, name = read_bytes(source, text=True)
     try:
         parts = [_read_block(data[start:end], form) for start, end in _cut(data)]
     except _IrregularError:
@@ -98,10 +98,10 @@ def read_lines(source: Any, form: Form) -> TrecLines:
     return lines
 
 
-def _read(source: Any) -> tuple[bytes, str]:
-    """The bytes of a file, unpacked, and its name."""
+def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
+    """The bytes of a file, unpacked, and its name; those of text are in UTF-8, and not all blank."""
     if isinstance(source, str | PathLike):
-        name = fspath(source)
+        name = str(fspath(source))
         if name == "-":
             data, name = sys.stdin.buffer.read(), "standard input"
         else:
@@ -118,7 +118,7 @@ def _read(source: Any) -> tuple[bytes, str]:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{name} must be a complete gzip file, as it starts like one; got: {error}.") from None
-    return _check_text(data, name), str(name)
+    return _check_text(data, name) if text else data, name
 
 
 def _check_text(data: bytes, name: Any) -> bytes:
@@ -130,11 +130,11 @@ def _check_text(data: bytes, name: Any) -> bytes:
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            _refuse(name, data.count(b"\n", 0, error.start) + 1, data, "text in UTF-8")
+            refuse(name, data.count(b"\n", 0, error.start) + 1, data, "text in UTF-8")
     return data
 
 
-def _refuse(name: Any, number: int, line: bytes, expected: str) -> NoReturn:
+def refuse(name: Any, number: int, line: bytes, expected: str) -> NoReturn:
     """Raise an error that shows a line, of which ``line`` may be a whole file."""
     if b"\n" in line:
         line = line.split(b"\n")[number - 1]
@@ -257,12 +257,12 @@ def _read_slowly(data: bytes, name: str, form: Form) -> _Part:
         if not fields:
             continue
         if len(fields) != len(form.fields) or any(byte < ord(" ") and byte not in b"\t\v\f\r" for byte in line):
-            _refuse(name, number, line, f"{len(form.fields)} fields ({' '.join(form.fields)})")
+            refuse(name, number, line, f"{len(form.fields)} fields ({' '.join(form.fields)})")
         if max(len(fields[0]), len(fields[2])) > LONGEST_ID:
-            _refuse(name, number, line, f"ids of at most {LONGEST_ID} bytes")
+            refuse(name, number, line, f"ids of at most {LONGEST_ID} bytes")
         key = fields[0], fields[2]
         if key in seen:
-            _refuse(name, number, line, f"each document once per topic, and line {seen[key]} has this one")
+            refuse(name, number, line, f"each document once per topic, and line {seen[key]} has this one")
         seen[key] = number
         topics.append(fields[0])
         values.append(_value(fields[form.fields.index(form.value)], form, (name, number, line)))
@@ -282,9 +282,9 @@ def _value(field: bytes, form: Form, where: tuple[str, int, bytes]) -> float:
     except _IrregularError:
         value = np.nan
     if form.whole and not _are_whole(np.array(value)):
-        _refuse(*where, f"a whole number as {form.value}")
+        refuse(*where, f"a whole number as {form.value}")
     if np.isnan(value):
-        _refuse(*where, f"a number as {form.value}")
+        refuse(*where, f"a number as {form.value}")
     return value
 
 

@@ -130,6 +130,8 @@ def evaluate_batches(
     check_int(n_threads, "n_threads", 1)
     options = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     others = {name: column for name, column in options.items() if column is not None}
+    if not isinstance(score, str | list | tuple):
+        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
     columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, others)
     _check_names(columns)
     shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}

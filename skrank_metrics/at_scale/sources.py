@@ -161,7 +161,8 @@ def _of_file(path: Path, columns: Columns, batch_rows: int, use_threads: bool) -
     if path.suffix in PARQUET:
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(path) as file:
+        # Buffers that are read ahead stay in memory until the file is closed.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             columns.check(file.schema_arrow)
             for batch in file.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads):
                 yield pa.Table.from_batches([batch])

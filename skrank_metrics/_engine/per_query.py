@@ -35,6 +35,7 @@ class Computation:
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
     needs_all_ranks: bool = False  # even if there is a cutoff
+    always_defined: bool = False  # even if no document was judged
     unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
 
 
@@ -80,7 +81,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
             _compute(part, ties, members)
     if lists.judged is not None:
         for computation, result in zip(computations, results, strict=True):
-            if computation.unjudged != "counted":
+            if computation.unjudged != "counted" and not computation.always_defined:
                 result.numerators[lists.n_judged == 0] = np.nan
     return results
 

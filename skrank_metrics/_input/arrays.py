@@ -137,7 +137,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array with one entry per document; got {type(values).__name__}.")
+        raise TypeError(f"{name} must be an array with one entry per document; got {type(array.item()).__name__}.")
     if array.ndim == 2 and array.shape[1] == 1 < len(array):
         raise ValueError(
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
@@ -193,6 +193,8 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 def count_rows(X: Any) -> int:
     """Number of rows of an array-like."""
+    if X is None:
+        raise TypeError("X must have one row per document; got None.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

@@ -138,6 +138,7 @@ class BoundMetric:
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
             needs_all_ranks=self.record.needs_all_ranks,
+            always_defined=self.always_defined,
             unjudged=self.record.unjudged,
         )
 

@@ -80,6 +80,7 @@ class Metric:
     divides_by_k: bool = False  # by default, and if the list is shorter
     depth_is_relevant: bool = False  # looks at the first R documents
     counts_others: bool = False  # depends on N, ranked or not
+    needs_cutoff: bool = False  # without one, every order of the documents has the same value
     needs_all_ranks: bool = False  # even if there is a cutoff
     unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
 

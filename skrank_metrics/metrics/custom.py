@@ -22,7 +22,15 @@ from skrank_metrics._engine.per_query import Kernel, KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Discount, Gain, Option, RelevanceThreshold, unchecked
-from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._record import (
+    DATA_KEYWORDS,
+    NEGATIVE,
+    NO_RELEVANT,
+    SHARED_DEFAULTS,
+    Metric,
+    MetricFunction,
+    Reference,
+)
 from skrank_metrics.metrics._registry import REGISTRY, call, docstring, metric, signature_of
 
 __all__ = ["Discount", "Gain", "RankedLists", "RelevanceThreshold", "make_metric", "register_metric"]
@@ -81,15 +89,18 @@ class FunctionKernel:
         value, (low, high) = float(result), self.bounds
         if math.isinf(value):
             self._refuse("finite numbers, or NaN if it is undefined", f"{value}", query)
-        if (
-            not low - _ROUNDING * max(1.0, abs(low)) <= value <= high + _ROUNDING * max(1.0, abs(high))
-            and value == value
-        ):
+        if _outside(value, self.bounds):
             self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
         return min(max(value, low), high) if value == value else value
 
     def _refuse(self, expected: str, got: str, query: RankedQuery) -> NoReturn:
         raise ValueError(f"{self.name} must return {expected}; got {got} for query {query.shown_id}.")
+
+
+def _outside(values: Any, bounds: tuple[float, float]) -> Any:
+    """Whether values are beyond the bounds by more than rounding; NaN is not."""
+    low, high = bounds
+    return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))
 
 
 def _is_0d(result: Any) -> bool:
@@ -341,7 +352,7 @@ def register_metric(
         Name in strings and reports; lower-case letters, digits and underscores. It starts with "neg_" if smaller values
         are better.
     bounds : tuple of two float, default=(-inf, inf)
-        Smallest and largest possible value.
+        Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
         Whether larger values are better. If not, names and scorers mean the negative.
     undefined : str, default=None
@@ -366,7 +377,8 @@ def register_metric(
     Raises
     ------
     ValueError
-        If the name is not valid or belongs to another metric.
+        If the name is not valid or belongs to another metric. In a call, if the kernel returns anything but one finite
+        number within the bounds, or NaN, per query.
 
     See Also
     --------
@@ -409,7 +421,7 @@ def register_metric(
             has_cutoff=check_bool(has_cutoff, "has_cutoff"),
             pooled=check_bool(pooled, "pooled"),
             greater_is_better=check_bool(greater_is_better, "greater_is_better"),
-        )(_checked(kernel))
+        )(_checked(kernel, (low, high), undefined))
 
     return register
 
@@ -426,8 +438,8 @@ def _check_options(kernel: Kernel) -> None:
             )
 
 
-def _checked(kernel: Kernel) -> Kernel:
-    """Refuse results that would be broadcast, cast or infinite."""
+def _checked(kernel: Kernel, bounds: tuple[float, float], undefined: str | None) -> Kernel:
+    """Refuse results that would be broadcast, cast or infinite, and values outside the bounds."""
 
     @functools.wraps(kernel)
     def checked(ranked: RankedLists, **options: Any) -> KernelResult:
@@ -446,9 +458,28 @@ def _checked(kernel: Kernel) -> Kernel:
             _check_part(part, kernel.__name__, len(ranked.n_documents))
         if len(parts) == 2 and ((np.asarray(parts[1]) == 0) & (np.asarray(parts[0]) != 0)).any():
             raise ValueError(f"{kernel.__name__} must not divide by 0; only 0 / 0 is undefined.")
+        _check_within(values, kernel.__name__, bounds, _counted(ranked, values, undefined, options))
         return values
 
     return checked
+
+
+def _counted(ranked: RankedLists, values: KernelResult, undefined: str | None, options: Mapping[str, Any]) -> Any:
+    """Mask of the queries whose value counts; the others are undefined whatever the kernel returns."""
+    if undefined != NO_RELEVANT:
+        return True
+    relevant = ranked.n_relevant(options.get("relevance_threshold")) > 0
+    return relevant if isinstance(values, tuple) else relevant | (np.asarray(values) != 0)
+
+
+def _check_within(values: KernelResult, name: str, bounds: tuple[float, float], counted: Any) -> None:
+    """Refuse values of queries, or ratios, outside the bounds."""
+    with np.errstate(invalid="ignore"):
+        found = np.divide(*values) if isinstance(values, tuple) else np.asarray(values)
+    outside = np.flatnonzero(_outside(found, bounds) & counted)
+    if len(outside):
+        low, high = bounds
+        raise ValueError(f"{name} must return values within its bounds, {low:g} to {high:g}; got {found[outside[0]]}.")
 
 
 def _check_part(part: Any, name: str, n_queries: int) -> None:

@@ -55,6 +55,7 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
     graded=False,
     pooled=True,
     divides_by_k=True,
+    needs_cutoff=True,
     reference=_MANNING,
 )
 def precision_at_k_score(
@@ -77,7 +78,9 @@ def precision_at_k_score(
     return hits, np.maximum(_ranks(ranked, divisor), np.finfo(np.float64).tiny)
 
 
-@metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
+@metric(
+    "recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, needs_cutoff=True, reference=_MANNING
+)
 def recall_at_k_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "relevant", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -103,6 +106,7 @@ def recall_at_k_score(
     graded=False,
     pooled=True,
     divides_by_k=True,
+    needs_cutoff=True,
     reference=_RIJSBERGEN,
 )
 def f1_at_k_score(
@@ -139,6 +143,7 @@ def f1_at_k_score(
     pooled=True,
     greater_is_better=False,
     counts_others=True,
+    needs_cutoff=True,
     reference=_SWETS,
 )
 def fall_out_score(
@@ -189,7 +194,14 @@ def r_precision_score(
     return (ranked.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
 
 
-@metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
+@metric(
+    "hit_rate",
+    formula="1 - prod(1 - rel_i, i <= k)",
+    transform="hazards",
+    graded=False,
+    needs_cutoff=True,
+    reference=_MANNING,
+)
 def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
@@ -215,6 +227,7 @@ def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThresho
     undefined=NO_RANKED,
     pooled=True,
     unjudged="counted",
+    needs_cutoff=True,
     reference=_MACAVANEY,
 )
 def judged_score(ranked: RankedLists) -> tuple[FloatArray, IntArray]:

@@ -17,7 +17,8 @@ MAX_LENGTH = 64
 # Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
 _SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
-_CUTOFFS = re.compile(r"([^@]*)@([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_CUTOFFS = re.compile(r"([^@]*@)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_CUTOFFS_ELSEWHERE = re.compile(r"([A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")  # as in trec_eval
 _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
@@ -113,20 +114,26 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     return BoundMetric(metric, {})
 
 
-def expand(metrics: Iterable[Any]) -> list[Any]:
+def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
-    expanded: list[Any] = []
-    for metric in metrics:
-        several = _CUTOFFS.fullmatch(metric) if isinstance(metric, str) and len(metric) <= MAX_LENGTH else None
-        expanded += [f"{several[1]}@{k.strip()}" for k in several[2].split(",")] if several else [metric]
-    return expanded
+    return [name for metric in metrics for name in _per_cutoff(metric, convention)]
+
+
+def _per_cutoff(metric: Any, convention: str) -> list[Any]:
+    if not isinstance(metric, str) or len(metric) > MAX_LENGTH:
+        return [metric]
+    if several := _CUTOFFS.fullmatch(metric) or _CUTOFFS_ELSEWHERE.fullmatch(metric):
+        names = [several[1] + k.strip() for k in several[2].split(",")]
+        if "@" in metric or own_spelling(names[0], convention):
+            return names
+    return [metric]
 
 
 def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     """Parse a name, in the spelling of this package or of a convention."""
     if len(spec) > MAX_LENGTH:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
-    if len(several := expand([spec])) > 1:
+    if len(several := expand([spec], convention)) > 1:
         raise ValueError(
             f"A single metric is needed here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
@@ -134,7 +141,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     match = _SPEC.fullmatch(spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = "" if _function(word) else _hint(word, spec)
+        hint = _hint_of_cutoffs(spec) or ("" if _function(word) else _hint(word, spec))
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
     flat = _FLAT.fullmatch(spec.lower())
@@ -168,6 +175,16 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
     also = f", or get_metric({spec!r}, convention={peer!r})" if peer else ""
     return f" Did you mean '{known}{f'@{rank}' if rank else ''}'{also}?"
+
+
+def _hint_of_cutoffs(spec: str) -> str:
+    """Spell another library's name with several cutoffs as this package does; empty if it is none."""
+    for convention in CONVENTIONS:
+        if len(names := expand([spec], convention)) > 1:
+            own = [str(own_spelling(name, convention)) for name in names]
+            cutoffs = ",".join(name.partition("@")[2] for name in own)
+            return f" Did you mean '{own[0].partition('@')[0]}@{cutoffs}', or convention={convention!r}?"
+    return ""
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:

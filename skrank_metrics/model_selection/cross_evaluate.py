@@ -193,6 +193,16 @@ def cross_evaluate(
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
+class TestedAgainError(ValueError):
+    """Folds that test a query more than once."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__(
+            f"cv must test every query at most once; got {query}. Use QueryKFold, or call once per repetition."
+        )
+        self.query = query
+
+
 def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
     splits = list(split_rows(cv, X, y, units, ids))
     replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=spelled(cv)).check()
@@ -206,10 +216,7 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
         tested = np.unique(queries.codes[test])
         again = tested[fold[tested] >= 0]
         if len(again):
-            raise ValueError(
-                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold "
-                f"{fold[again[0]]} and in fold {number}. Use QueryKFold, or call once per repetition."
-            )
+            raise TestedAgainError(f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}")
         fold[tested] = number
     return fold
 

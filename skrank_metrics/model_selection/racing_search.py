@@ -33,9 +33,9 @@ from skrank_metrics._input.arrays import (
     count_rows,
 )
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import query_ids, without_labels
+from skrank_metrics._input.query_ids import ids_in_index, query_ids, without_labels
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import check_rows
+from skrank_metrics._sklearn_internals import check_rows, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table
@@ -450,7 +450,13 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     ) -> tuple[Splits, Grouping, int | None]:
         """Splits, the queries, and the number of those that are tested, None if some are tested again."""
         labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
-        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups)
+        ways = ways_out("groups" if _routing() else "")
+        if not _routing() and ids_in_index(labels) is None and (qid is not None or groups is not None):
+            raise TypeError(
+                "y must carry the query ids in its index unless metadata routing is enabled, since scorers get no "
+                f"others; got {'groups' if qid is None else 'qid'}=. {ways}"
+            )
+        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups, ways_out=ways)
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
         audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)

@@ -17,10 +17,10 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
-from skrank_metrics.reports.compare import How, Pair, compare_pairs
+from skrank_metrics.reports.compare import N_RESAMPLES, How, Pair, compare_pairs
 from skrank_metrics.reports.statistics import TESTS
 
 # Significance level of the tests against the best.
@@ -197,8 +197,8 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, its ``cv`` is an iterator or splits the data into another number of folds than in the
-        search, or weights are missing.
+        one of its metrics, its ``cv`` is an iterator, tests queries more than once or splits the data into another
+        number of folds than in the search, or weights are missing.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    how = How("permutation", 1 - LEVEL, 9999, check_random_state(random_state), "holm")
+    how = How("permutation", 1 - LEVEL, N_RESAMPLES, check_random_state(random_state), "holm")
     metrics = _metrics_of(search)
     key = metric_of(search, metrics, metric)
     by = str(metrics[key])
@@ -231,7 +231,14 @@ def search_report(
     scorers = _scorers_of(search)
     alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
-    evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
+    try:
+        evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
+    except TestedAgainError as error:
+        raise ValueError(
+            f"search must test every query at most once, as candidates are compared per query; got {error.query}. "
+            "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "
+            "compare takes."
+        ) from None
     best, *others = fitted.values()
     found: tuple[Pair, ...] = ()
     if others:

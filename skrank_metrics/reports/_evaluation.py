@@ -91,9 +91,8 @@ class Evaluation:
         )
 
     def mean(self, name: str) -> float:
-        """Value over all queries; ``average=None`` is taken as the macro average."""
-        metric = self.metrics[name]
-        return float(metric.aggregate(self.results[name], self.lists.weights, average=metric.average or "macro"))
+        """Value over all queries."""
+        return float(self.metrics[name].aggregate(self.results[name], self.lists.weights))
 
     def per_query(self, name: str) -> FloatArray:
         """One value per query, undefined ones replaced."""

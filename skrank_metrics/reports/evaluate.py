@@ -121,7 +121,7 @@ def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) ->
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
     bound: dict[str, BoundMetric] = {}
-    for metric in expand(given):
+    for metric in expand(given, convention):
         name = metric if isinstance(metric, str) else str(bind(metric))
         new = _bind(metric, convention, **overrides)
         if bound.setdefault(name, new).definition != new.definition:
@@ -137,6 +137,11 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
             raise ValueError(
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
+    if bound.average is None:
+        raise ValueError(
+            f"metrics must have another average than None in a report, which has one number per metric; got "
+            f"{str(bound)!r}. Leave it out: the values of queries are in report.per_query."
+        )
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)
     return get_metric(bound, convention=convention, **overrides)

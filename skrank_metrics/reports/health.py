@@ -109,6 +109,7 @@ def examine(evaluation: Evaluation) -> Health:
     findings = (
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
+        *_findings_of_cutoffs(evaluation),
         *_findings_of_judgments(evaluation.lists),
         *_findings_of_labels(health, _all_relevant(evaluation)),
         *_undefined(metrics, {name: dict(_reasons(evaluation, name)) for name in metrics}),
@@ -274,6 +275,18 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
                 f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
                 f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
             )
+
+
+def _findings_of_cutoffs(evaluation: Evaluation) -> Iterator[str]:
+    """Name the metrics that cannot tell one order from another; what was retrieved may still differ."""
+    if evaluation.lists.retrieved is not None:
+        return
+    names = [name for name, metric in evaluation.metrics.items() if metric.record.needs_cutoff and metric.k is None]
+    if names:
+        yield (
+            f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
+            f"one, as in {evaluation.metrics[names[0]].replace(k=10)}."
+        )
 
 
 def _findings_of_judgments(lists: QueryLists) -> Iterator[str]:

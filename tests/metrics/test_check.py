@@ -54,6 +54,51 @@ def test_gains_and_discounts_are_checked_as_those_of_the_package():
     check_metric(own_dcg_score)
 
 
+def test_names_of_gains_and_discounts_need_the_annotation():
+    @register_metric("own_gain")
+    def own_gain_score(ranked, *, gain="linear"):
+        return ranked.gains(gain).sum(axis=1)
+
+    @register_metric("own_ideal")
+    def own_ideal_score(ranked, *, gain: Gain = "linear", discount="log2"):
+        return ranked.ideal(gain, discount)
+
+    @register_metric("own_stop")
+    def own_stop_score(ranked):
+        return ranked.stops("linear").sum(axis=1)
+
+    for metric, name, got in [(own_gain_score, "gain", "linear"), (own_ideal_score, "discount", "log2")]:
+        with pytest.raises(
+            TypeError, match=rf"{name} must be a function .*; got '{got}'\. Annotate .* {name}: {name.title()} ="
+        ):
+            metric(**ROWS)
+    with pytest.raises(TypeError, match="gain must be a function of an array in a kernel; got 'linear'"):
+        own_stop_score(**ROWS)
+
+
+@pytest.mark.option("register_metric.bounds")
+def test_values_outside_the_bounds_raise_as_in_make_metric():
+    own = register_recall(bounds=(0, 1))
+    assert own(**ROWS, weight=1 + 1e-12) == pytest.approx(1)  # by rounding only
+    with pytest.raises(ValueError, match=r"own_recall_score must return values within its bounds, 0 to 1; got 2\.0"):
+        own(**ROWS, weight=2.0)
+    with pytest.raises(ValueError, match=r"within its bounds, 0 to 1; got -1\.0"):
+        own(**ROWS, weight=-1.0)
+
+    @register_metric("own_rank", bounds=(1, np.inf), undefined="no relevant document")
+    def own_rank_score(ranked):
+        return ranked.relevance(None).argmax(axis=1) + 1.0 - (ranked.n_relevant(None) == 0)
+
+    rows = {"y_true": [0, 1, 0, 0], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1]}
+    assert own_rank_score(**rows, replace_undefined_by=np.nan, average=None)[0] == 2  # 0 is not counted
+
+    @register_metric("own_nan", bounds=(0, 1))
+    def own_nan_score(ranked):
+        return np.full(len(ranked.n_documents), np.nan)
+
+    assert np.isnan(own_nan_score(**ROWS, replace_undefined_by=np.nan))
+
+
 @pytest.mark.option("register_metric.greater_is_better", "register_metric.undefined", "register_metric.pooled")
 def test_traits_of_a_registered_metric():
     @register_metric("neg_rank_of_last", greater_is_better=False, undefined="nothing", reference="A. Author")
@@ -231,7 +276,7 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
         ),
         (
             lambda ranked: 9 * ranked.gains(lambda labels: labels).sum(axis=1),
-            "must lie within its bounds, 0 to 25",
+            "must have values for the labels .* must return values within its bounds, 0 to 25; got 27",
         ),
         (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
         (lambda ranked: ranked.ranks, "must have values for the labels .*one value per query"),

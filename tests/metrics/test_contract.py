@@ -79,6 +79,15 @@ def test_ignores_the_order_of_rows(name, table, k, ties, seed):
 
 
 @names
+def test_needs_a_cutoff_to_depend_on_the_order(name):
+    labels = [[3, 0, 1, 0, 2, 0]] * 2
+    first, second = bound(name, average=None)(labels, [[6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6]])
+    record = REGISTRY[name].record
+    assert (first == second) == record.needs_cutoff
+    assert record.has_cutoff >= record.needs_cutoff
+
+
+@names
 @given(table=tables, k=cutoffs, ties=policies)
 @pytest.mark.option("metrics.*.qid")
 def test_ignores_what_ids_are_called(name, table, k, ties):

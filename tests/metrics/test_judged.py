@@ -60,9 +60,11 @@ def test_equals_the_mean_over_all_orders_of_tied_documents(name):
             np.testing.assert_allclose(
                 sign * values, by_hand(metric, labels, scores, qid), rtol=0, atol=1e-12, err_msg=f"{metric}"
             )
-            report = evaluate(labels, scores, qid=qid, judged=judged, condense=True, metrics=[metric])
+            report = evaluate(
+                labels, scores, qid=qid, judged=judged, condense=True, metrics=[metric.replace(average="macro")]
+            )
             np.testing.assert_allclose(
-                sign * report.per_query[str(metric)],
+                sign * next(iter(report.per_query.values())),
                 by_hand(metric, labels, scores, qid, condense=True),
                 rtol=0, atol=1e-12, err_msg=f"condensed {metric}",
             )  # fmt: skip
@@ -179,14 +181,14 @@ def test_documents_neither_ranked_nor_judged_change_nothing(name):
 
 @names
 def test_a_query_that_nobody_judged_is_undefined(name):
-    record = REGISTRY[name].record
+    always_defined = name == "judged" or REGISTRY[name].record.undefined is None  # a count of pairs, 0 here
     rows = {"y_true": [[2, 1], [1, 0]], "y_score": [[2, 1], [2, 1]], "judged": [[False, False], [True, True]]}
     for condense in (False, True):
-        report = evaluate(**rows, metrics=[bound(name)], condense=condense)
-        assert report.n_undefined == {next(iter(report.mean)): 0 if name == "judged" else 1}
+        report = evaluate(**rows, metrics=[bound(name).replace(average="macro")], condense=condense)
+        assert report.n_undefined == {next(iter(report.mean)): 0 if always_defined else 1}
         (values,) = report.per_query.values()
-        assert values[0] == 0 if name == "judged" or record.undefined is None else np.isnan(values[0])
-    if name not in ("judged", "neg_fall_out"):
+        assert values[0] == 0 if always_defined else np.isnan(values[0])
+    if not always_defined and name != "neg_fall_out":
         assert "No judged document: 1 query" in str(report)
 
 
@@ -274,3 +276,10 @@ def test_condensed_lists_need_judgments():
         evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)
     with pytest.raises(TypeError, match="judged must be passed with the data"):
         get_metric("ndcg", judged=[True])
+
+
+def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():
+    rows = {"y_true": [0, 1, 0, 1], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1], "judged": [True, True, False, False]}
+    report = evaluate(**rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"])
+    assert report.per_query["kendall_tau_distance"].tolist() == [1, 0]
+    assert report.n_undefined == {"kendall_tau_distance": 0, "kendall_tau_distance(normalize=true)": 1}

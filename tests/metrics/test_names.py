@@ -225,6 +225,20 @@ def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
     assert list(report.mean) == [spec]
 
 
+@pytest.mark.parametrize(
+    ("spec", "own"),
+    [("ndcg_cut_5,10", ["ndcg@5", "ndcg@10"]), ("P_1, 2,3", ["precision@1", "precision@2", "precision@3"])],
+)
+def test_several_cutoffs_in_the_spelling_of_trec_eval(spec, own):
+    rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0], "convention": "trec_eval"}
+    report = evaluate(**rows, metrics=spec)
+    head = spec[: spec.rindex("_", 0, spec.index(",")) + 1]
+    assert list(report.mean) == [f"{head}{name.partition('@')[2]}" for name in own]
+    assert list(report.mean.values()) == list(evaluate(**rows, metrics=own).mean.values())
+    with pytest.raises(ValueError, match="several cutoffs. Pass one: '" + f"{head}{own[0].partition('@')[2]}'"):
+        get_metric(spec, convention="trec_eval")
+
+
 def test_every_name_in_the_table_of_conventions_is_read():
     for name, convention in CONVENTIONS.items():
         for own, peers in convention.names.items():
@@ -272,6 +286,7 @@ def test_refuses_what_is_no_metric(metric):
         ("P_5", r"Did you mean 'precision@5', or get_metric\('P_5', convention='trec_eval'\)\?"),
         ("recip_rank", r"Did you mean 'mrr', or get_metric\('recip_rank', convention='trec_eval'\)\?"),
         ("ndcg_cut_10", r"Did you mean 'ndcg@10', or get_metric\('ndcg_cut_10', convention='trec_eval'\)"),
+        ("ndcg_cut_5,10", r"Did you mean 'ndcg@5,10', or convention='trec_eval'\?"),
         ("success@5", r"Did you mean 'hit_rate@5'\?"),
         ("pre@5", r"Did you mean 'precision@5', or get_metric\('pre@5', convention='xgboost'\)"),
         ("PrecisionAt:top=5", r"Did you mean 'precision', or get_metric\('PrecisionAt:top=5', convention='catboost'\)"),

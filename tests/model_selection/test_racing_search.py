@@ -147,6 +147,23 @@ def test_ways_for_the_ids(way, raced):
     assert score == other.score(X, LABELS)
 
 
+@pytest.mark.parametrize("routing", [False, True])
+def test_ways_out_without_ids_are_those_that_work(routing):
+    search = race(Ridge(), {"alpha": [1.0, 1e6]}, cv=QueryKFold(3))
+    ways = {"with_qid": (LABELS, {}), "groups": (Y, {"groups": QID}), "qid": (Y, {"qid": QID})}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
+            search.fit(X, Y)
+        named = str(caught.value).partition("Pass ")[2]
+        assert named.startswith("groups=<one query id per document>" if routing else "with_qid(y, qid) as y, or enable")
+        for name, (y, ids) in ways.items():
+            if routing or name == "with_qid":
+                search.fit(X, y, **ids)
+            else:
+                with pytest.raises(TypeError, match=rf"index .* got {name}=\. Pass with_qid\(y, qid\) as y"):
+                    search.fit(X, y, **ids)
+
+
 @pytest.mark.option("RacingSearchCV.refit")
 def test_several_metrics_race_by_the_one_of_refit():
     scoring = ranking_scorers("ndcg@3", "mrr")

@@ -45,7 +45,8 @@ def test_pairs_are_differences_query_by_query(reports):
 
 @pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon"])
 def test_p_values_are_near_those_of_scipy(reports, test):
-    pair = compare(reports, "ndcg@10", test=test, random_state=0).pairs[0]
+    seed = {"random_state": 0} if test == "permutation" else {}
+    pair = compare(reports, "ndcg@10", test=test, **seed).pairs[0]
     a, b = (reports[name].per_query["ndcg@10"] for name in ("first", "second"))
     if test == "permutation":
         expected = stats.permutation_test(
@@ -211,8 +212,13 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
         ({"align": "union"}, ValueError, "align must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1; got 0"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1 or None; got 0"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
+        *(
+            ({"test": test, **option}, ValueError, f"{next(iter(option))} must be left out unless test='permutation'")
+            for test in ("t", "wilcoxon")
+            for option in ({"n_resamples": 9999}, {"random_state": 0})
+        ),
     ],
 )
 def test_bad_input(change, error, message):
@@ -254,7 +260,7 @@ def test_no_query_with_a_value():
 
 
 def test_reads_well_and_converts(reports):
-    comparison = compare(reports, test="t", random_state=0)
+    comparison = compare(reports, test="t")
     text = str(comparison)
     assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second\n")
     assert "\nSignificantly different at 0.05: first and noise, second and noise.\nQueries needed" in text

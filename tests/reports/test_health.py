@@ -195,3 +195,15 @@ def test_orders_of_ties_are_no_range():
     assert ascending > descending, "the smaller label has the larger gain"
     assert "worst" not in str(health)
     assert f"{ascending:.4f} with the labels of tied documents ascending and {descending:.4f}" in health.findings[0]
+
+
+def test_metrics_that_need_a_cutoff_are_named():
+    rows = {"y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1], "qid": [0] * 4}
+    report = evaluate(**rows, metrics=["recall", "recall@2", "mrr", "fall_out"])
+    (finding,) = [finding for finding in report.health.findings if finding.startswith("No cutoff")]
+    assert finding == (
+        "No cutoff: without a cutoff rank, recall, fall_out is the same for every order of the documents. Pass one, as "
+        "in recall@10."
+    )
+    masked = evaluate(**rows, metrics="recall", retrieved=[True, True, False, True])  # the share that was retrieved
+    assert not any("cutoff" in finding for finding in masked.health.findings)

@@ -83,7 +83,7 @@ def test_needs_a_cutoff_to_depend_on_the_order(name):
     labels = [[3, 0, 1, 0, 2, 0]] * 2
     first, second = bound(name, average=None)(labels, [[6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6]])
     record = REGISTRY[name].record
-    assert (first == second) == record.needs_cutoff
+    assert (first == second) == record.needs_cutoff, "the record says whether it needs a cutoff"
     assert record.has_cutoff >= record.needs_cutoff
 
 

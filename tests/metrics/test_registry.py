@@ -50,6 +50,7 @@ def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     pooled=True,
     greater_is_better=False,
     counts_others=True,
+    needs_cutoff=True,
     reference=TOY,
 )
 def toy_fall_out(lists, *, relevance_threshold: RelevanceThreshold = None):

@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 # Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
 # listed: their registry knows them.
 _MODULES = {
+    "at_scale.accumulator": "RankingAccumulator",
+    "at_scale.batches": "evaluate_batches",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",
@@ -33,6 +35,7 @@ _MODULES = {
     "reports.ranking_report": "RankingReport",
     "splitters.audit": "SplitReport audit_splits",
     "splitters.predefined_split": "PredefinedQuerySplit",
+    "splitters.query_fold": "query_fold",
     "splitters.query_kfold": "QueryKFold RepeatedQueryKFold",
     "splitters.shuffle_split": "QueryShuffleSplit query_train_test_split",
     "splitters.time_series_split": "QueryTimeSeriesSplit",

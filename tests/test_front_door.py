@@ -172,7 +172,9 @@ def test_every_refusal_is_of_a_call():
 
 def documented():
     described = [name for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
-    for name in [*described, "datasets.load_digits_retrieval", "datasets.make_ranking"]:
+    in_modules = ["datasets.load_digits_retrieval", "datasets.make_ranking"]
+    in_modules += ["trec.read_qrels", "trec.read_run", "trec.evaluate_run"]
+    for name in [*described, *in_modules]:
         yield f"skrank_metrics.{name}"
         value = getattr(skrank_metrics, name, None)
         if inspect.isclass(value):
@@ -183,6 +185,7 @@ def documented():
 @pytest.mark.parametrize("name", list(documented()))
 def test_docstrings_follow_numpydoc(name):
     importlib.import_module("skrank_metrics.datasets")
+    importlib.import_module("skrank_metrics.trec")
     made_for_users = (
         "Report",
         "Difference",

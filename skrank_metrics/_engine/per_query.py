@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from skrank_metrics._engine.exact import exact_sum
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -51,18 +53,18 @@ class PerQuery:
 
 
 @contextmanager
-def _refuse_overflow() -> Iterator[None]:
+def refuse_overflow() -> Iterator[None]:
     """Raise if a sum of finite gains is infinite."""
     try:
         with np.errstate(over="raise"):
             yield
-    except FloatingPointError:
+    except (FloatingPointError, OverflowError):
         raise ValueError(
             "y_true must hold smaller labels: the sum of gains overflows float64. Rescale the labels."
         ) from None
 
 
-@_refuse_overflow()
+@refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
     computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
@@ -104,35 +106,57 @@ def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, 
                 result.numerators[queries[undefined]] = np.nan
 
 
-@_refuse_overflow()
+@refuse_overflow()
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Average over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
-    if average is not None and weights is not None and not weights.any():
-        return float("nan")  # as of no queries at all
+    if average is None:
+        return _replaced(result, replace_undefined_by)
+    if weights is not None:
+        if not weights.any():
+            return float("nan")  # as of no queries at all
+        weights = _at_most_one(weights)
+    if average == "median":
+        values = _replaced(result, replace_undefined_by)
+        defined = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        ones = np.ones_like(values) if weights is None else weights
+        return _median(values[defined], ones[defined]) if defined.any() else float("nan")
+    terms, shares = ratio_terms(result, weights, average, replace_undefined_by)
+    equal = average != "micro" and weights is None
+    return ratio(exact_sum(terms), len(shares) if equal else exact_sum(shares), average, replace_undefined_by)
+
+
+def ratio_terms(
+    result: PerQuery, weights: FloatArray | None, average: str, replace_undefined_by: float
+) -> tuple[FloatArray, FloatArray]:
+    """Terms of the numerator and of the denominator of an average that is no median."""
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators
-        numerators = np.where(undefined, replaced, result.numerators)
-        denominators = np.where(undefined & left_out, 0.0, result.denominators)
-        pooled = np.ones_like(numerators) if weights is None else _at_most_one(weights)
-        hits, total = float(pooled @ numerators), float(pooled @ denominators)
-        return hits / total if total else replace_undefined_by
+        terms = np.where(undefined, replaced, result.numerators)
+        shares = np.where(undefined & left_out, 0.0, result.denominators)
+    else:
+        values = _replaced(result, replace_undefined_by)
+        defined = ~np.isnan(values)
+        terms, shares = values[defined], np.ones(int(defined.sum()))
+        weights = None if weights is None else weights[defined]
+        terms = np.log(np.maximum(terms, GEOMETRIC_FLOOR)) if average == "geometric" else terms
+    return (terms, shares) if weights is None else (weights * terms, weights * shares)
+
+
+def ratio(numerator: float, denominator: float, average: str, replace_undefined_by: float) -> float:
+    """The average from exact sums of its terms, which do not depend on the order of the queries."""
+    if not denominator:
+        return replace_undefined_by if average == "micro" else float("nan")
+    mean = numerator / denominator
+    return math.exp(mean) if average == "geometric" else mean
+
+
+def _replaced(result: PerQuery, replace_undefined_by: float) -> FloatArray:
     values = result.values
     values[np.isnan(values)] = replace_undefined_by
-    if average is None:
-        return values
-    defined = ~np.isnan(values)
-    values, weights = values[defined], None if weights is None else weights[defined]
-    if not len(values) if weights is None else not weights.any():
-        return float("nan")
-    weights = None if weights is None else _at_most_one(weights)
-    if average == "median":
-        return _median(values, np.ones_like(values) if weights is None else weights)
-    if average == "geometric":
-        return float(np.exp(np.average(np.log(np.maximum(values, GEOMETRIC_FLOOR)), weights=weights)))
-    return float(np.average(values, weights=weights))
+    return values
 
 
 def _median(values: FloatArray, weights: FloatArray) -> float:

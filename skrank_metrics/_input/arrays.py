@@ -78,8 +78,8 @@ def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
     raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
 
 
-def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
-    """Weights: 1-D, one per document or query, finite, not negative, not all zero."""
+def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False) -> FloatArray:
+    """Weights: 1-D, one per document or query, finite, not negative, not all zero unless there will be more."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
         raise ValueError(
@@ -88,7 +88,7 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
         raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))
-    if not weights.any():
+    if not may_be_zero and not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
     return weights
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy  # which loads scipy.sparse when first used: sorted rows do without
 from numpy.typing import NDArray
-from scipy import sparse
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
 from skrank_metrics._input.codes import codes_of_objects
@@ -72,7 +72,7 @@ def _stable_order(codes: IntArray) -> IntArray:
     # With one entry per row of a sparse matrix, its conversion to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
-    matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
+    matrix = scipy.sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
     return matrix.tocsc().indices.astype(np.intp)
 
 
@@ -111,9 +111,9 @@ def places_within(sizes: IntArray) -> IntArray:
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
+def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
-    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document", may_be_zero=may_be_zero)
     return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
 
 

@@ -164,8 +164,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             ),
             differs={
                 "rbp": "rbp multiplies by the labels as they are, so graded labels can give values above 1.",
-                "bpref": "bpref subtracts min(n, R) / min(R, N), with n non-relevant documents above, which can be "
-                "negative, and divides by zero if a query has only one kind of document.",
+                "bpref": "bpref is nan for a query with relevant documents only, and a query without any can make it 0 "
+                "for others.",
             },
         ),
         "ir_measures": Convention(
@@ -186,7 +186,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
-                "Scores are float32, so that close scores tie, except in RR@k.",
+                "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and nDCG(dcg='exp-log2')@k.",
                 "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
             ),
             differs={
@@ -218,7 +218,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "pairwise_accuracy": {"ties": "worst"},
             },
             not_imitated=(
-                "Values, scores and labels are float32, unless JAX is set to 64 bits.",
+                "Values, scores and labels are float32, as is the default of JAX.",
                 "Documents with a score of minus infinity are not retrieved there; here, that is retrieved=False.",
             ),
         ),

@@ -168,7 +168,7 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
     if _function(known) is None and word not in _ELSEWHERE:
         return nearest(name, REGISTRY)
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
-    also = f", or pass convention={peer!r}" if peer else ""
+    also = f", or get_metric({spec!r}, convention={peer!r})" if peer else ""
     return f" Did you mean '{known}{f'@{rank}' if rank else ''}'{also}?"
 
 

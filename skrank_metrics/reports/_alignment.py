@@ -13,6 +13,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import bounds_of
 
@@ -68,6 +69,8 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 "Pass a metric that all reports have, or evaluate with this one."
             )
         check_by_query(metric, report.metrics[metric])
+        if metric not in report.per_query:
+            raise ValueError(f"reports must hold values per query; got {name!r}: {NO_QUERIES}.")
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
             one, other = named[first].metrics[metric], report.metrics[metric]
             alike = str(one) == str(other) and one.function is not other.function
@@ -107,10 +110,11 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
         if align is None and len(numbers[name]) > len(common):
             other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
             both = len(numbers[name].keys() & numbers[other].keys())
+            way_out = "Pass align='intersection' to compare on the queries that all reports have."
             raise ValueError(
                 f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
-                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
-                "the queries that all reports have."
+                f"{len(numbers[other])} in {other!r}, {both} of them in both. "
+                f"{way_out if common else 'Check that their ids have the same type.'}"
             )
     if not common:
         raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")
@@ -122,6 +126,9 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
 
     Documents that nobody judged are no part of this, as every ranking may have its own.
     """
+    if not all(report.has_documents for report in named.values()):
+        _check_digests(named, places)
+        return
     labels = {}
     for name, report in named.items():
         sizes, of_queries = report.documents
@@ -137,6 +144,24 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
                     f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "
                     "that a ranking lacks with retrieved=, and those that nobody judged with judged=."
                 )
+
+
+def _check_digests(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
+    """Do the same for reports of batches, which have kept a digest of the labels of each query."""
+    digests = {
+        name: np.stack([column[places[name]].astype(np.uint64) for column in report.label_digests])
+        for name, report in named.items()
+    }
+    first, *others = digests
+    for name in others:
+        differs = (digests[name] != digests[first]).any(axis=0)
+        if differs.any():
+            query = as_python(named[first].qid[places[first]])[int(np.argmax(differs))]
+            raise ValueError(
+                f"reports must have the same documents with the same labels; {first!r} and {name!r} differ for query "
+                f"{query!r}. Evaluate both on all documents; mark those that a ranking lacks with retrieved=, and "
+                "those that nobody judged with judged=."
+            )
 
 
 def _spelled(labels: FloatArray) -> str:

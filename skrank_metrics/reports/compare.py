@@ -181,7 +181,7 @@ class Comparison(Result):
         needed = [
             (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
             for pair in self.pairs
-            if pair.p_adjusted > self._level and np.isfinite(pair.effect_size) and pair.effect_size
+            if pair.p_adjusted > self._level and statistics.NO_EFFECT <= abs(pair.effect_size) < np.inf
         ]
         if needed:
             fewest = sorted(needed, key=lambda found: found[0])

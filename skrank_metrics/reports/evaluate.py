@@ -108,17 +108,17 @@ def evaluate(
     >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
     ({'mrr': 0.5}, {'mrr': 1.0})
     """
-    shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
-    bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     check_aligned(y_true=y_true, by=by)
-    slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
+    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     return make_report(evaluate_lists(lists, bound), slices)
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, keyed by their names as given."""
+    """Bind one or several metrics, keyed by their names as given; overrides that are None are none."""
+    overrides = {name: value for name, value in overrides.items() if value is not None}
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
@@ -144,7 +144,8 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
     return get_metric(bound, convention=convention, **overrides)
 
 
-def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+    """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     if np.shape(by) != (n_expected,):
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"

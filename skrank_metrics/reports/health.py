@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NO_RELEVANT
 from skrank_metrics.reports._evaluation import Evaluation
 
@@ -26,6 +28,7 @@ class Health(Result):
     """Counts of misleading ties and queries, with one sentence per finding that changes how to read the numbers.
 
     Prints as tables, also in notebooks. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
+    A count is None if it needs documents that the report has not kept.
 
     Attributes
     ----------
@@ -54,13 +57,13 @@ class Health(Result):
 
     n_queries: int
     n_documents: int
-    n_tied: int
-    n_tied_in_float32: int
-    n_repeated: int
-    n_constant: int
-    n_single_document: int
-    n_all_relevant: int
-    n_no_relevant: int
+    n_tied: int | None
+    n_tied_in_float32: int | None
+    n_repeated: int | None
+    n_constant: int | None
+    n_single_document: int | None
+    n_all_relevant: int | None
+    n_no_relevant: int | None
     tie_means: dict[str, tuple[float, float]]
     findings: tuple[str, ...] = ()
 
@@ -74,13 +77,14 @@ class Health(Result):
             ("all-relevant queries", self.n_all_relevant, self.n_queries),
             ("no-relevant queries", self.n_no_relevant, self.n_queries),
         ]
+        ends = [(name, *ends) for name, ends in self.tie_means.items()]
         return [
             f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
             Table(
                 (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
-                [(name, number, number / total) for name, number, total in counts],
+                [(name, number, number / total) for name, number, total in counts if number is not None],
             ),
-            Table(("tied labels", "ascending", "descending"), [(name, *ends) for name, ends in self.tie_means.items()]),
+            *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],
             *(self.findings or ["Nothing found that changes how to read the numbers."]),
         ]
 
@@ -106,10 +110,78 @@ def examine(evaluation: Evaluation) -> Health:
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
         *_findings_of_judgments(evaluation.lists),
-        *_findings_of_labels(health, evaluation),
-        *_undefined(evaluation),
+        *_findings_of_labels(health, _all_relevant(evaluation)),
+        *_undefined(metrics, {name: dict(_reasons(evaluation, name)) for name in metrics}),
     )
     return replace(health, findings=findings)
+
+
+@dataclass
+class Counts:
+    """What can be counted batch by batch."""
+
+    n_queries: int = 0
+    n_documents: int = 0
+    n_constant: int = 0
+    n_single_document: int = 0
+    n_all_relevant: int = 0
+    n_no_relevant: int = 0
+    n_ranked: int = 0
+    n_unjudged: int = 0
+    n_undefined: Counter[str] = field(default_factory=Counter)
+    all_relevant: Counter[str] = field(default_factory=Counter)  # by the metrics that see them so
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)  # by metric
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for name, number in vars(other).items():
+            if name != "reasons":
+                setattr(self, name, getattr(self, name) + number)
+        for name, reasons in other.reasons.items():
+            self.reasons[name] = self.reasons.get(name, Counter()) + reasons
+        return self
+
+    def describe(self, metrics: Mapping[str, BoundMetric]) -> Health:
+        """Put what was counted into sentences."""
+        names = ("n_constant", "n_single_document", "n_all_relevant", "n_no_relevant")
+        health = replace(self.of_a_part(), **{name: getattr(self, name) for name in names})
+        findings = (
+            *_constant(health),
+            *_unjudged(self.n_unjudged, self.n_ranked, condense=False),
+            *_findings_of_labels(health, self.all_relevant),
+            *_undefined(metrics, self.reasons),
+            "Ties and repeated rows were not counted, since the rows were not kept.",
+        )
+        return replace(health, findings=findings)
+
+    def of_a_part(self) -> Health:
+        """Make the health of some queries, of which nothing was counted."""
+        findings = ("Ties and queries of this part were not counted, since the rows were not kept.",)
+        names = [name for name in Health.__annotations__ if name.startswith("n_")][2:]
+        unknown: dict[str, Any] = dict.fromkeys(names)
+        return Health(self.n_queries, self.n_documents, tie_means={}, findings=findings, **unknown)
+
+
+def count(evaluation: Evaluation) -> Counts:
+    """Count what can be counted without sorting."""
+    lists, starts = evaluation.lists.counted, evaluation.lists.counted.grouping.starts
+    n_ranked = lists.n_retrieved
+    ranked = True if lists.retrieved is None else lists.retrieved
+    low = np.minimum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, np.inf), starts)
+    high = np.maximum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, -np.inf), starts)
+    undefined = evaluation.n_undefined
+    return Counts(
+        lists.n_queries,
+        evaluation.n_documents,
+        int(((low == high) & (n_ranked > 1)).sum()),
+        int((_sizes(lists) == 1).sum()),
+        _count_all_relevant(lists, None),
+        int((lists.n_relevant(None) == 0).sum()),
+        int(n_ranked.sum()),
+        0 if lists.judged is None else int((~lists.judged & ranked).sum()),
+        Counter(undefined),
+        Counter(_all_relevant(evaluation)),
+        {name: Counter(dict(_reasons(evaluation, name))) for name in evaluation.metrics if undefined[name]},
+    )
 
 
 def _sizes(lists: QueryLists) -> IntArray:
@@ -170,18 +242,22 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
             f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
             f"documents ascending and {best:.4f} with them descending."
         )
-    if health.n_constant:
-        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
+    yield from _constant(health)
     if health.n_tied_in_float32:
         yield (
             f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
             "round scores to it give other numbers."
         )
-    if health.n_repeated and health.n_repeated >= health.n_tied / 2:
+    if health.n_tied and health.n_repeated and health.n_repeated >= health.n_tied / 2:
         yield (
             f"Repeated rows: {counted(health.n_repeated, 'row')} with the same query, label and score as an earlier "
             "row; a document that is listed twice counts twice."
         )
+
+
+def _constant(health: Health) -> Iterator[str]:
+    if health.n_constant:
+        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
 
 
 def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
@@ -204,43 +280,53 @@ def _findings_of_judgments(lists: QueryLists) -> Iterator[str]:
     if lists.judged is None:
         return
     unjudged = ~lists.judged if lists.retrieved is None else lists.retrieved & ~lists.judged
-    if n_unjudged := int(unjudged.sum()):
-        share, way = (
-            n_unjudged / int(lists.n_retrieved.sum()),
-            "are left out" if lists.condense else "count as not relevant",
-        )
+    yield from _unjudged(int(unjudged.sum()), int(lists.n_retrieved.sum()), lists.condense)
+
+
+def _unjudged(n_unjudged: int, n_ranked: int, condense: bool) -> Iterator[str]:
+    if n_unjudged:
+        way = "are left out" if condense else "count as not relevant"
+        share = n_unjudged / n_ranked
         yield f"Unjudged: {counted(n_unjudged, 'ranked document')} ({share:.1%}) that nobody judged; they {way}."
 
 
-def _findings_of_labels(health: Health, evaluation: Evaluation) -> Iterator[str]:
+def _findings_of_labels(health: Health, all_relevant: Mapping[str, int]) -> Iterator[str]:
     if health.n_single_document:
         yield (
             f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
             "correct."
         )
+    for where, n_queries in all_relevant.items():
+        yield (
+            f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
+            "is correct."
+        )
+
+
+def _all_relevant(evaluation: Evaluation) -> dict[str, int]:
+    """Number of queries of several documents that are all relevant, by the metrics that see them so."""
     lists, names_at = evaluation.lists.counted, dict[float | None, list[str]]()
     for name, metric in evaluation.metrics.items():
         options = lists.comparable(metric.computation.options)
         if "relevance_threshold" in options:
             names_at.setdefault(options["relevance_threshold"], []).append(name)
+    found = {}
     for threshold, names in (names_at or {None: []}).items():
         if n_queries := _count_all_relevant(lists, threshold):
             where = "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names)
-            yield (
-                f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
-                "is correct."
-            )
+            found[where] = n_queries
+    return found
 
 
-def _undefined(evaluation: Evaluation) -> Iterator[str]:
+def _undefined(metrics: Mapping[str, BoundMetric], reasons_of: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """One sentence per reason for undefined values, with the number of queries and what they count as."""
     reasons: dict[str, dict[int, dict[str, list[str]]]] = {}
-    for name, metric in evaluation.metrics.items():
+    for name, metric in metrics.items():
         if metric.average == "micro":  # pooled queries have no value to replace
             continue
         value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
         way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
-        for reason, n_undefined in _reasons(evaluation, name):
+        for reason, n_undefined in reasons_of.get(name, {}).items():
             reasons.setdefault(reason, {}).setdefault(n_undefined, {}).setdefault(way, []).append(name)
     for reason, by_number in reasons.items():
         spelled = (

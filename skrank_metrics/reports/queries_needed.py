@@ -7,10 +7,7 @@ import numpy as np
 from skrank_metrics._input.arrays import check_number
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import check_confidence, moments, n_for_power
-
-# In standard deviations; what rounding makes of equal means is smaller.
-NO_DIFFERENCE = 1e-9
+from skrank_metrics.reports.statistics import NO_EFFECT, check_confidence, moments, n_for_power
 
 
 def queries_needed(
@@ -95,16 +92,16 @@ def queries_needed(
             f"reports must differ by more on some queries than on others, which tells the spread of differences; got "
             f"differences of {pair.difference:g} on all {pair.n_queries} queries. Pass reports of more queries."
         )
-    if difference is None and abs(pair.difference) <= NO_DIFFERENCE * found.sample_std:
+    if difference is None and abs(pair.difference) <= NO_EFFECT * found.sample_std:
         raise ValueError(
             f"difference must be given if the reports have the same mean {metric}; got None. Pass the smallest "
             "difference that matters."
         )
     looked_for = pair.difference if difference is None else difference
     effect_size = looked_for / found.sample_std
-    if abs(effect_size) < NO_DIFFERENCE:
+    if abs(effect_size) < NO_EFFECT:
         raise ValueError(
-            f"difference must be at least {NO_DIFFERENCE:g} standard deviations of the differences, which are "
+            f"difference must be at least {NO_EFFECT:g} standard deviations of the differences, which are "
             f"{found.sample_std:g}; got {difference}."
         )
     unequal = round(pair.n_queries / found.n_effective, 9)  # 1 if weights are equal

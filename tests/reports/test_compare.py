@@ -122,6 +122,8 @@ def test_queries_with_ids_of_other_types_have_none_in_common(reports):
         ValueError, match=r"reports must have a query in common; got none\. Check that their ids have the same"
     ):
         compare([reports["first"], other], align="intersection")
+    with pytest.raises(ValueError, match=r"0 of them in both\. Check that their ids have the same type\.$"):
+        compare([reports["first"], other])
 
 
 def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():

@@ -82,6 +82,17 @@ def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     assert "Queries needed" not in str(
         compare({"a": report(np.ones(40, bool)), "b": report(np.zeros(40, bool))}, "mrr")
     )
+    # One tenth and two tenths more, three tenths less: equal means, but for rounding.
+    y, qid = np.tile(np.repeat([1, 0], [3, 17]), 3), np.repeat([0, 1, 2], 20)
+    one, other = (
+        evaluate(
+            y, np.where(y == 1, np.tile(np.arange(20), 3) < np.repeat(hits, 20), 0.5), qid=qid, metrics="precision@10"
+        )
+        for hits in ([1, 2, 0], [0, 0, 3])
+    )
+    compared = compare({"a": one, "b": other}, "precision@10")
+    assert compared.pairs[0].difference == pytest.approx(0, abs=1e-15)
+    assert "Queries needed" not in str(compared)
     many = {str(n): report(np.arange(40) % n != 0) for n in (2, 3, 8, 9, 11, 14, 40)}
     text = " ".join(str(compare(many, "mrr", random_state=0)).split())
     assert text.partition("power of 0.8: ")[2].count(" and ") == 4

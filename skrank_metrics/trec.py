@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_choice
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, find, keys, read_lines
+from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, match, read_lines
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
@@ -220,7 +220,8 @@ def evaluate_run(
 
 def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: np.dtype[Any]) -> QueryLists:
     """Documents of each topic: the retrieved ones in their order, then those that were only judged."""
-    in_both = [topic for topic in run.topics if topic in set(qrels.topics)]
+    judged = set(qrels.topics)
+    in_both = [topic for topic in run.topics if topic in judged]
     if not in_both:
         raise ValueError(
             f"{run.name} must have a topic of {qrels.name}; got topics such as {run.topics[0].decode()!r} and "
@@ -228,18 +229,21 @@ def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: n
         )
     topics = list(dict.fromkeys([*in_both, *qrels.topics])) if complete else in_both
     run, qrels = _of_topics(run, topics), _of_topics(qrels, topics)
-    scores = run.values.astype(score_type)
-    order = _order(run, scores)
-    run, scores = (run, scores) if order is None else (run.take(order), scores[order])
-    rows, places = find(*keys(run, qrels))
+    rows, places = match(run, qrels)
     labels = np.full(len(run.values), -1.0)
     labels[rows] = qrels.values[places]
     only_judged = qrels.values >= 0
     only_judged[places] = False
     left = np.flatnonzero(only_judged)
     left = left[np.argsort(qrels.codes[left], kind="stable")]
+    with np.errstate(over="ignore"):  # beyond float32, scores are infinite
+        scores = run.values.astype(score_type)
+    order = _order(run, scores)
+    codes, scores = run.codes, scores.astype(np.float64)
+    if order is not None:
+        codes, labels, scores = codes[order], labels[order], scores[order]
     ids = np.array([topic.decode() for topic in topics])
-    return _join(ids, run.codes, labels, scores.astype(np.float64), qrels.codes[left], qrels.values[left])
+    return _join(ids, codes, labels, scores, qrels.codes[left], qrels.values[left])
 
 
 def _of_topics(lines: TrecLines, topics: list[bytes]) -> TrecLines:

@@ -213,6 +213,8 @@ def test_scores_are_compared_in_float32_or_float64():
     for score_type, value in (("float32", 0.5), ("float64", 1.0)):  # in float32 they tie, and the last id comes first
         report = evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(run), "mrr", score_type=score_type)
         assert report.mean["mrr"] == value
+    large = "1 Q0 a 1 1e300 t\n1 Q0 b 2 2e300 t\n1 Q0 c 3 1e30 t"  # infinite in float32, and thus tied
+    assert evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(large), "mrr").mean["mrr"] == 1 / 2
     with pytest.raises(ValueError, match="score_type must be one of"):
         evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), score_type="float16")
 

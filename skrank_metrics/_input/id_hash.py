@@ -120,7 +120,7 @@ def _of_object(one: Any, name: str) -> int:
     if type(one).__module__ in ("uuid", "decimal", "fractions", "pandas._libs.interval", "pandas"):
         return _digest("other", f"{type(one).__name__} {one}".encode())
     raise TypeError(
-        f"{name} must hold integers, strings, times or tuples of these, to be recognised in other batches and "
+        f"{name} must hold integers, strings, dates or tuples of these, to be recognised in other batches and "
         f"processes; got {type(one).__name__}. Pass str(id)."
     )
 

@@ -172,7 +172,7 @@ def _read_block(data: bytes, form: Form) -> _Part:
 
 def _fields(codes: Bytes, n_fields: int) -> tuple[IntArray, IntArray]:
     """Where the fields of each line start and end."""
-    if ((codes < ord("\t")) | ((codes > ord("\r")) & (codes < ord(" ")))).any():
+    if ((codes < ord(" ")) & (codes - np.uint8(ord("\t")) > ord("\r") - ord("\t"))).any():  # differences wrap around
         raise _IrregularError
     blank = codes <= ord(" ")
     changes = np.flatnonzero(blank[1:] != blank[:-1]) + 1
@@ -208,14 +208,14 @@ def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
     if sizes.max() <= LONGEST_NUMBER and sizes.min() > 0:
         every = np.ndarray(len(codes) - WORD + 1, dtype=np.uint64, buffer=codes.data, strides=(1,))
         words = np.stack([every[ends - 2 * WORD], every[ends - WORD]], axis=1) & _LAST[sizes]
-        values = _decimals(words.view(np.uint8))
+        values = _decimals(words.view(np.uint8), sizes)
         if values is not None:
             return np.where(first == ord("-"), -values, values)
     fields = [codes[a:b].tobytes() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     return _floats(fields)
 
 
-def _decimals(characters: Bytes) -> FloatArray | None:
+def _decimals(characters: Bytes, sizes: IntArray) -> FloatArray | None:
     """Numbers of digits and at most one point, aligned right in 16 characters; None if there are others.
 
     An integer below 2^53, divided by a power of ten up to 10^22, is rounded once, thus correctly.
@@ -224,16 +224,17 @@ def _decimals(characters: Bytes) -> FloatArray | None:
     is_digit, is_point = digits < 10, characters == ord(".")
     if not (is_digit | is_point | (characters == 0)).all():
         return None
-    values = np.where(is_digit, digits, 0).astype(np.float64) @ _PLACES
+    values = (digits * is_digit).astype(np.float64) @ _PLACES
     if not is_point.any():
         return values
-    n_points = is_point.view(np.uint64) @ np.ones(2, dtype=np.uint64)
-    n_points = (n_points * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    if (n_points > 1).any() or not is_digit.any(axis=1).all():
+    # The highest byte of such a product is a weighted sum of all bytes of the word.
+    first, second = is_point.view("<u8").T
+    n_points = ((first + second) * np.uint64(0x0101010101010101)) >> np.uint64(56)
+    if n_points.max() > 1 or (n_points == sizes).any():
         return None
-    decimals = np.where(n_points, 15 - is_point.argmax(axis=1), 0)
+    decimals = (first * np.uint64(0x0F0E0D0C0B0A0908) + second * np.uint64(0x0706050403020100)) >> np.uint64(56)
     # The digits before the point are one place too far to the left.
-    above = _POWERS[decimals + (n_points > 0)]
+    above = _POWERS[decimals + n_points]
     exact = values.astype(np.int64)
     return (exact - (exact // above) * (above - _POWERS[decimals])) / _POWERS[decimals]
 
@@ -303,26 +304,26 @@ def has_repeated(values: Words) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def keys(first: TrecLines, second: TrecLines) -> tuple[Words, Words]:
-    """Numbers of the documents of two files with the same topics, equal if topic and document are."""
+def match(first: TrecLines, second: TrecLines) -> tuple[IntArray, IntArray]:
+    """Lines of two files, with the same topics, that are equal in topic and document."""
     width = max(first.words.shape[1], second.words.shape[1])
     one, other = (hashes(lines.codes, _widen(lines.words, width)) for lines in (first, second))
-    rows, places = find(one, other)
+    rows, places = _find(one, other)
     if (_widen(first.words[rows], width) == _widen(second.words[places], width)).all():
-        return one, other
+        return rows, places
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
     for lines in (first, second):
         pairs = zip(lines.codes.tolist(), lines.documents().tolist(), strict=True)
         one, other = other, np.array([numbers[pair] for pair in pairs], dtype=np.uint64)
-    return one, other
+    return _find(one, other)
 
 
 def _widen(words: Words, width: int) -> Words:
     return words if words.shape[1] == width else np.pad(words, ((0, 0), (0, width - words.shape[1])))
 
 
-def find(wanted: Words, among: Words) -> tuple[IntArray, IntArray]:
-    """Places in ``wanted`` of values that occur in ``among``, and their places there; both hold each value once."""
+def _find(wanted: Words, among: Words) -> tuple[IntArray, IntArray]:
+    """Places in ``wanted`` of values that occur in ``among``, and their places there."""
     # Most values occur in one only, which a table of their last bits tells faster than a search.
     table = np.zeros(2**20, dtype=bool)
     last = np.uint64(len(table) - 1)

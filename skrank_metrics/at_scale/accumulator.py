@@ -122,7 +122,7 @@ class RankingAccumulator:
         y_score : array-like of shape (n_documents,)
             Scores to rank by, largest first.
         qid : array-like of shape (n_documents,)
-            Query id of each document: integers, strings, times, or tuples of these.
+            Query id of each document: integers, strings, dates, or tuples of these.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights of the queries, as in evaluate; in all updates or in none.
         retrieved : array-like of bool of shape (n_documents,), default=None

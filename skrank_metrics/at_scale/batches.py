@@ -93,7 +93,8 @@ def evaluate_batches(
         Where to put temporary files, the system's folder if None. They have no names, so that none is left behind even
         if the process is killed.
     n_threads : int, default=1
-        Threads that compute if order="shuffle". If more than one, files are read with all threads of pyarrow.
+        Threads that compute if order="shuffle". If more than one, the next batch is read meanwhile, with all threads of
+        pyarrow.
 
     Returns
     -------
@@ -129,11 +130,14 @@ def evaluate_batches(
     check_int(n_threads, "n_threads", 1)
     options = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     others = {name: column for name, column in options.items() if column is not None}
+    if not isinstance(score, str | list | tuple):
+        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
     columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, others)
     _check_names(columns)
     shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
     total = _Reports(columns, metrics, shared, complete=order == "shuffle")
     tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
+    tables = tables if n_threads == 1 else _read_ahead(tables)
     if order == "check":
         _add_in_order(total, tables, batch_rows)
     else:
@@ -142,6 +146,15 @@ def evaluate_batches(
         _add_shuffled(total, tables, n_parts, temp_dir, n_threads)
     reports = total.results()
     return reports[score] if isinstance(score, str) else reports
+
+
+def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
+    """Read the next table in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = pool.submit(next, tables, None)
+            yield table
 
 
 def _check_names(columns: Columns) -> None:

@@ -58,12 +58,14 @@ class Columns:
                 hint = "" if times else nearest(name, schema.names)
                 raise ValueError(f"{argument} must be a column of the source; {name!r} is not: {got}.{hint}")
             kind, what = schema.field(name).type, ""
+            if types.is_null(kind):  # such as of a file without rows
+                continue
             if argument in ("label", "score", "sample_weight"):
                 number = types.is_integer(kind) or types.is_floating(kind)
                 what = "" if number or (argument == "label" and types.is_boolean(kind)) else "numbers"
             elif argument in ("retrieved", "judged"):
                 what = "" if types.is_boolean(kind) else "True and False"
-            elif types.is_nested(kind) or types.is_null(kind):
+            elif types.is_nested(kind):
                 what = "integers, strings or other ids"
             if what:
                 raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
@@ -78,8 +80,7 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
         if schema is None:
             schema = chosen.schema
         elif chosen.schema != schema:
-            with readable("source"):
-                chosen = chosen.cast(schema)
+            chosen = _cast(chosen, schema)
         for start in range(0, len(chosen), batch_rows):
             part = chosen.slice(start, batch_rows)
             _refuse_nulls(part, first)
@@ -87,6 +88,15 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             yield part.replace_schema_metadata(None)
     if not first:
         raise ValueError("source must hold at least one document; got none.")
+
+
+def _cast(table: Any, schema: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return table.cast(schema)
+    except pa.ArrowException as error:
+        raise ValueError(f"source must have columns of the types of its first batch; {error}") from error
 
 
 def _plain(table: Any) -> Any:
@@ -161,7 +171,8 @@ def _of_file(path: Path, columns: Columns, batch_rows: int, use_threads: bool) -
     if path.suffix in PARQUET:
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(path) as file:
+        # Buffers that are read ahead stay in memory until the file is closed.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             columns.check(file.schema_arrow)
             for batch in file.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads):
                 yield pa.Table.from_batches([batch])

@@ -20,6 +20,13 @@ NO_ROWS = "this report was made in batches, and keeps no labels or scores"
 NO_QUERIES = "this report was made with keep='means', and has no values per query; use keep='queries'"
 
 
+class NoValues(dict[str, FloatArray]):
+    """What a report has instead of values per query if none were kept."""
+
+    def __missing__(self, name: str) -> FloatArray:
+        raise ValueError(f"per_query[{name!r}] is not there: {NO_QUERIES}.")
+
+
 @dataclass
 class Spread:
     """Exact sums of w, w x, w x^2, w^2, w^2 x and w^2 x^2 over queries with weight w and value x, and their range."""

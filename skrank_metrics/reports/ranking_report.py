@@ -18,7 +18,7 @@ from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
-from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, Totals
+from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.statistics import (
     METHOD,
@@ -41,7 +41,8 @@ class RankingReport(Result):
     first column "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
-    float64 that are sorted by query are not copied, so do not overwrite the scores before that.
+    float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports of
+    RankingAccumulator and evaluate_batches have no labels and scores, and count what they could without them.
 
     Attributes
     ----------
@@ -142,11 +143,11 @@ class RankingReport(Result):
         }
 
     def _moments(self, name: str, *, pooled: bool = True) -> Moments:
-        if name in self.per_query:
-            return moments(self.per_query[name], self._weights_of(name) if pooled else self.weights)
-        sums = self._evaluation.sums[name] if isinstance(self._evaluation, Totals) else None
-        assert sums is not None
-        return (sums.pooled if pooled and self.metrics[name].average == "micro" else sums.values).moments()
+        evaluation = self._evaluation
+        if isinstance(evaluation, Totals) and evaluation.sums:
+            sums = evaluation.sums[name]
+            return (sums.pooled if pooled and self.metrics[name].average == "micro" else sums.values).moments()
+        return moments(self.per_query[name], self._weights_of(name) if pooled else self.weights)
 
     def _weights_of(self, name: str) -> FloatArray | None:
         # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
@@ -284,7 +285,7 @@ def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None)
     """Average the results of an evaluation."""
     return RankingReport(
         mean={name: evaluation.mean(name) for name in evaluation.metrics},
-        per_query={name: evaluation.per_query(name) for name in evaluation.results},
+        per_query={name: evaluation.per_query(name) for name in evaluation.results} or NoValues(),
         qid=evaluation.ids,
         n_undefined=evaluation.n_undefined,
         n_documents=evaluation.n_documents,

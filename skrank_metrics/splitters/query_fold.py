@@ -21,7 +21,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     Parameters
     ----------
     qid : array-like of shape (n_documents,)
-        Query id of each document: integers, strings, times, or tuples of these.
+        Query id of each document: integers, strings, dates, or tuples of these.
     n_folds : int
         Number of folds, at least 2.
     seed : int, default=0

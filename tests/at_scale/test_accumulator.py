@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, get_metric_names
+from skrank_metrics import QueryScoreDisplay, RankingAccumulator, compare, evaluate, get_metric_names
 from skrank_metrics._engine.exact import ExactSum, exact_sum, products
 from skrank_metrics._input.id_hash import hash_arrow, hash_ids
 
@@ -158,8 +159,11 @@ def test_what_needs_rows_or_queries_says_so(data):
     with pytest.raises(ValueError, match="documents are not there: this report was made in batches"):
         accumulated(data, []).result().documents  # noqa: B018
     report = accumulated(data, [], keep="means").result()
-    for call in (report.worst, report.to_frame, lambda: report.means_by(np.zeros(120, dtype=int))):
-        with pytest.raises(ValueError, match=r"needs values per query; .*keep='means'.*use keep='queries'"):
+    draw = partial(QueryScoreDisplay.from_report, report)
+    for call in (draw, report.worst, report.to_frame, lambda: report.means_by(np.zeros(120, dtype=int))):
+        with pytest.raises(
+            ValueError, match=r"(needs|is not there).*keep='means', and has no values per query; use keep='queries'"
+        ):
             call()
     assert "120 queries" in str(report)
     assert "Weighted by sample_weight." in report.health.findings

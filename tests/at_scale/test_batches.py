@@ -17,8 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import evaluate, evaluate_batches
+from skrank_metrics.at_scale import batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
+
+
+@pytest.fixture(autouse=True)
+def few_parts(monkeypatch):
+    monkeypatch.setattr(batches, "FEWEST_PARTS", 8)
 
 
 def make_table(kind="int64", n_queries=80):
@@ -112,7 +118,7 @@ def test_equals_evaluate_on_all_rows(source, order, tmp_path):
     check(evaluate_batches(SOURCES[source](tmp_path), **NAMES, batch_rows=90, order=order), whole(TABLE))
 
 
-@given(st.integers(1, 1000), st.integers(1, 1000))
+@given(st.integers(20, 1000), st.integers(1, 1000))
 @pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.label", "evaluate_batches.score")
 def test_batches_of_any_size_change_no_bit(size, batch_rows):
     # These are values whose last bits do not depend on other queries.
@@ -183,6 +189,7 @@ def test_options_are_those_of_evaluate(options):
     [
         ({"label": "label"}, ValueError, "label must be a column of the source; 'label' is not: it has 'y', 's'"),
         ({"score": ["s", "other_"]}, ValueError, "score must be a column .* Did you mean 'other'"),
+        ({"score": 7}, TypeError, "score must be the name of a column or a list of names; got 7"),
         ({"score": []}, ValueError, "score must name at least one column"),
         ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
         ({"score": "text"}, TypeError, "score must be a column of numbers; 'text' is of type string"),
@@ -228,7 +235,7 @@ def test_bad_columns(options, error, message):
         ([], TypeError, "source must be a path|"),
         ([{"y": [1], "s": [1]}], ValueError, "qid must be a column of the source; 'q' is not"),
         ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
-        ([{"y": [1], "s": [1.0], "q": [1]}, {"y": [1], "s": [1.0], "q": ["a"]}], ValueError, "must be readable"),
+        ([{"y": [1], "s": [1.0], "q": [1]}, {"y": [1], "s": [1.0], "q": ["a"]}], ValueError, "first batch"),
     ],
 )
 def test_bad_sources(source, error, message):
@@ -252,6 +259,9 @@ def test_bad_files(kind, tmp_path):
 
 
 def test_a_csv_with_empty_cells_names_the_column(tmp_path):
+    (tmp_path / "a.csv").write_text("y,s,q\n")
+    with pytest.raises(ValueError, match="source must hold at least one document; got none"):
+        evaluate_batches(tmp_path / "a.csv", **NAMES)
     (tmp_path / "a.csv").write_text("y,s,q\n1,2.5,a\n0,1.5,\n")
     with pytest.raises(ValueError, match="column 'q' must not hold nulls; got one at row 1"):
         evaluate_batches(tmp_path / "a.csv", **NAMES)

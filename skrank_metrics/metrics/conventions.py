@@ -186,7 +186,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
-                "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and nDCG(dcg='exp-log2')@k.",
+                "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and "
+                "nDCG(dcg='exp-log2')@k.",
                 "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
             ),
             differs={

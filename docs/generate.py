@@ -102,6 +102,7 @@ def conventions_table() -> str:
             )
             lines.append(f"| `{metric}` | {peer} | {spelled} |")
         lines += ["", *(f"- Not imitated: {remark}" for remark in convention.not_imitated)]
+        lines += [f"- Not imitated of `{metric}`: {remark}" for metric, remark in convention.differs.items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

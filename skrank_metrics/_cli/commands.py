@@ -12,6 +12,7 @@ from typing import NoReturn
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, write
 from skrank_metrics._cli.sources import FORMATS, read_reports
 from skrank_metrics._output.table import Table
+from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.reports.compare import Comparison, compare
 
 FILES = """\
@@ -103,7 +104,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     add("--score", metavar="COLUMN", nargs="+", help="columns of a table with scores, one per ranking")
     add("--qid", metavar="COLUMN", default="qid", help="column of a table with the query ids (default: %(default)s)")
     add("--scores", metavar="FILE", nargs="+", help="files with one score per row of svmlight, one per ranking")
-    add("--convention", choices=["sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"],
+    add("--convention", choices=list(CONVENTIONS),
         help="library whose defaults apply (default: trec_eval for its files, else sklearn)")  # fmt: skip
     add("--ties", choices=["average", "best", "worst", "stable"], help="order of documents with equal scores")
     add("--complete", action="store_true", help="count topics without a ranking as 0, as with trec_eval -c")

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy  # which loads scipy.sparse when first used: sorted rows do without
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
@@ -69,10 +68,12 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
 
 def _stable_order(codes: IntArray) -> IntArray:
     """Rows sorted by code, in their given order within a code."""
+    from scipy import sparse  # takes a tenth of a second to load, which sorted rows need not wait for
+
     # With one entry per row of a sparse matrix, its conversion to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
-    matrix = scipy.sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
+    matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
     return matrix.tocsc().indices.astype(np.intp)
 
 

@@ -69,8 +69,10 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". Within a convention, the names of
         the library are understood as well, such as "P_5" and "recip_rank" of trec_eval. Where smaller values are
         better, "neg_fall_out@10" is the negative of "fall_out@10".
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers.
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers: "sklearn",
+        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
+        "torchmetrics".
     **params
         Further parameters of the metric function, such as ``ties="worst"``; they override those in the name.
 

@@ -225,8 +225,9 @@ def make_ranking_scorer(
         What to compute, as in get_metric.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimator that gives the scores; of several, the first that the estimator has.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that are not set, to reproduce its numbers.
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that are not set, to reproduce its numbers: "sklearn", "trec_eval",
+        "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or "torchmetrics".
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 

@@ -47,8 +47,10 @@ def evaluate(
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for three
         names.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers.
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers: "sklearn",
+        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
+        "torchmetrics".
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, for all metrics. If None, each metric keeps its own: "average" unless its
         name or the convention says otherwise. Must not contradict a name.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # which loads scipy.stats when first used: reports that are not printed do without
 
 from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics._output.result import counted
@@ -29,6 +28,13 @@ def weighting(weights: FloatArray | None) -> list[str]:
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12
+
+
+def _stats() -> Any:
+    """SciPy's distributions and tests, which take half a second to load: reports that are not printed do without."""
+    from scipy import stats
+
+    return stats
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ def mean_interval(
         n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
-    ends = np.clip(scipy.stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
+    ends = np.clip(_stats().t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
     return float(ends[0]), float(ends[1])
 
 
@@ -146,8 +152,8 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
     if test == "permutation":
         return sign_flip_p(changed, n_resamples, random)
     if test == "wilcoxon":
-        return signed_rank_p(np.sign(changed) * scipy.stats.rankdata(np.abs(changed)))
-    return float(scipy.stats.ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
+        return signed_rank_p(np.sign(changed) * _stats().rankdata(np.abs(changed)))
+    return float(_stats().ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
 
 
 def smallest_p(n_changed: int, test: str, n_resamples: int) -> float:
@@ -166,7 +172,7 @@ def signed_rank_p(ranks: FloatArray) -> float:
     """
     if len(ranks) > N_COUNTED:
         # The variance of the sum with random signs, which ties reduce.
-        return float(2 * scipy.stats.norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
+        return float(2 * _stats().norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
     doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks are multiples of 1/2
     total = int(np.abs(doubled).sum())
     n_signs = np.zeros(total + 1)  # by the sum of the positive ranks
@@ -232,7 +238,7 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     if correction == "holm":
         adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     elif correction == "bh":
-        adjusted[tested] = scipy.stats.false_discovery_control(p_values[tested], method="bh")
+        adjusted[tested] = _stats().false_discovery_control(p_values[tested], method="bh")
     return adjusted
 
 
@@ -247,7 +253,7 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
     if np.isinf(effect_size):
         return 2
     level = 1 - confidence
-    quantiles = scipy.stats.norm.ppf(1 - level / 2) + scipy.stats.norm.ppf(power)
+    quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
     n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
     while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
         n += 1
@@ -255,5 +261,5 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
 
 
 def _power_of_t(n: int, effect_size: float, level: float) -> float:
-    limit, shift = scipy.stats.t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
-    return float(scipy.stats.nct.sf(limit, n - 1, shift) + scipy.stats.nct.cdf(-limit, n - 1, shift))
+    limit, shift = _stats().t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
+    return float(_stats().nct.sf(limit, n - 1, shift) + _stats().nct.cdf(-limit, n - 1, shift))

@@ -217,6 +217,13 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
         ("PrecisionAt:top=5", "catboost", "precision@5"),
         ("NDCG:top=10;type=Base", "catboost", "ndcg@10"),
         ("ndcg_score", "sklearn", "ndcg"),
+        ("r-precision", "ranx", "r_precision"),
+        ("nDCG@10", "ir_measures", "ndcg@10"),
+        ("ap_metric(topn=3)", "rax", "map@3"),
+        ("ndcgAt(10)", "spark", "ndcg@10"),
+        ("HitsMetric(topn=1)", "tf_ranking", "hit_rate@1"),
+        ("RetrievalMAP(top_k=5)", "torchmetrics", "map@5"),
+        ("RetrievalFallOut", "torchmetrics", "neg_fall_out"),
     ],
 )
 def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
@@ -243,7 +250,7 @@ def test_every_name_in_the_table_of_conventions_is_read():
     for name, convention in CONVENTIONS.items():
         for own, peers in convention.names.items():
             for spelled in peers.split(", "):
-                read = get_metric(re.sub(r"(?<=[_@=])k\b", "7", spelled), convention=name)
+                read = get_metric(re.sub(r"(?<=[_@=(])k\b(?!=)", "7", spelled), convention=name)
                 assert read.record.name == own
                 assert read.k in (7, get_metric(own, convention=name).k)
 
@@ -282,7 +289,10 @@ def test_refuses_what_is_no_metric(metric):
         ("hit_rate_5", "Did you mean 'hit_rate@5'"),
         ("average_precision", "Did you mean 'map'"),
         ("p@5", "Did you mean 'precision@5'"),
-        ("P@10", r"Unknown metric 'P'\. Did you mean 'precision@10'\?"),
+        (
+            "P@10",
+            r"Unknown metric 'P'\. Did you mean 'precision@10', or get_metric\('P@10', convention='ir_measures'\)\?",
+        ),
         ("P_5", r"Did you mean 'precision@5', or get_metric\('P_5', convention='trec_eval'\)\?"),
         ("recip_rank", r"Did you mean 'mrr', or get_metric\('recip_rank', convention='trec_eval'\)\?"),
         ("ndcg_cut_10", r"Did you mean 'ndcg@10', or get_metric\('ndcg_cut_10', convention='trec_eval'\)"),

@@ -178,6 +178,7 @@ def front_door_stub() -> str:
     lines = [
         '"""The public names. Written by docs/generate.py; do not edit."""\n',
         "from skrank_metrics import datasets as datasets",
+        "from skrank_metrics import trec as trec",
     ]
     for module, names in sorted(modules.items()):
         line = f"from skrank_metrics.{module} import {', '.join(names)}"

@@ -6,6 +6,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_NAMESPACES = ("datasets", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
 # listed: their registry knows them.
 _MODULES = {
@@ -44,8 +45,8 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("skrank_metrics.datasets")
+    if name in _NAMESPACES:
+        return import_module(f"skrank_metrics.{name}")
     if name == "__all__":
         value = sorted([*_MODULE_OF, *import_module("skrank_metrics.metrics").__all__])
     elif name in _MODULE_OF or (not name.startswith("_") and name in __getattr__("__all__")):
@@ -57,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "datasets", *__getattr__("__all__")})
+    return sorted({*globals(), *_NAMESPACES, *__getattr__("__all__")})
 
 
 if os.environ.get("EAGER_IMPORT"):

@@ -1,6 +1,7 @@
 """The public names. Written by docs/generate.py; do not edit."""
 
 from skrank_metrics import datasets as datasets
+from skrank_metrics import trec as trec
 from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay

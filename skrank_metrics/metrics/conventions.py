@@ -64,6 +64,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "A query of a single document is an error there.",
                 "Unsigned integer scores are sorted by their wrapped negatives there, which is wrong.",
+                "With ignore_ties=True, tied documents are in the order of an unstable sort.",
+                "With log_base=b, DCG is log2(b) times as large.",
             ),
         ),
         "trec_eval": Convention(
@@ -189,6 +191,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and "
                 "nDCG(dcg='exp-log2')@k.",
                 "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
+                "With nDCG(gains={...}), unjudged documents can have another gain than those that were judged 0.",
             ),
             differs={
                 "mrr": "RR@k breaks ties by document id, ascending; RR without a cutoff descending.",

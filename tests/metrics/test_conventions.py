@@ -211,6 +211,13 @@ def test_the_table_names_metrics_and_parameters_that_exist(name):
         get_metric(metric, convention=name)
 
 
+def test_another_base_of_the_logarithm_is_a_factor_as_the_table_says(rng):
+    labels, scores = rng.integers(0, 4, (2, 5, 8))
+    theirs = sklearn_dcg_score(labels, scores, log_base=3)
+    assert theirs == pytest.approx(np.log2(3) * get_metric("dcg")(labels, scores), rel=1e-12)
+    assert "With log_base=b, DCG is log2(b) times as large." in CONVENTIONS["sklearn"].not_imitated
+
+
 @pytest.mark.parametrize("pair", [("sklearn", "lightgbm"), ("catboost", "xgboost"), ("trec_eval", "catboost")])
 @pytest.mark.parametrize("metric", ["ndcg@10", "ndcg", "map", "precision"])
 def test_a_difference_is_the_sum_of_its_causes(metric, pair, lists):

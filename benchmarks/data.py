@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
+Rows = tuple[NDArray[Any], NDArray[np.float64], NDArray[Any]]
 
 
 def rows_of(sizes: NDArray[Any], seed: int = 0) -> Rows:
@@ -18,10 +18,16 @@ def rows_of(sizes: NDArray[Any], seed: int = 0) -> Rows:
     return labels, scores, np.repeat(np.arange(len(sizes)), sizes)
 
 
-def msl_like(n_queries: int = 6000, seed: int = 0) -> Rows:
+def msl_like(n_queries: int = 6000, seed: int = 0, sigma: float = 0.6) -> Rows:
     """Queries whose lengths are log-normal with a mean of about 120, as in MSLR-WEB."""
-    lengths = np.random.default_rng(seed).lognormal(np.log(119) - 0.6**2 / 2, 0.6, n_queries)
+    lengths = np.random.default_rng(seed).lognormal(np.log(119) - sigma**2 / 2, sigma, n_queries)
     return rows_of(np.maximum(1, lengths.astype(int)), seed)
+
+
+def skewed() -> Rows:
+    """Lengths that differ more, and labels of int64, as most data sets have them."""
+    labels, scores, qid = msl_like(sigma=0.8)
+    return labels.astype(np.int64), scores, qid
 
 
 def short_lists(n_queries: int = 200_000) -> Rows:

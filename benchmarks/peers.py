@@ -80,10 +80,12 @@ def c_kernel(rows: Rows) -> Call:
     source = Path(__file__).with_name("kernel.c")
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "kernel.so"
-        subprocess.run([_compiler() or "cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+        subprocess.run(
+            [_compiler() or "cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source], check=True
+        )
         mean_ndcg = ctypes.CDLL(str(library)).mean_ndcg
     mean_ndcg.restype = ctypes.c_double
-    y_true, y_score, qid = rows
+    y_true, y_score, qid = rows[0].astype(np.float64), *rows[1:]
     starts = np.concatenate([[0], np.flatnonzero(qid[1:] != qid[:-1]) + 1, [len(qid)]])
     weights = 1 / np.log2(np.arange(2.0, 12.0))
     pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (y_true, y_score, starts, weights)]

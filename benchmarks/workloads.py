@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 
 from benchmarks import data, peers
 from benchmarks.data import Rows
 from benchmarks.timing import Call, Comparison
-from skrank_metrics import evaluate, get_metric, ranking_scorers, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, evaluate, get_metric, ranking_scorers, with_qid
 
 TEN = ("ndcg@5", "ndcg@10", "map", "mrr", "precision@10", "recall@10", "hit_rate@10", "rbp", "err", "dcg@10")
 SIX = ("ndcg@10", "map", "mrr", "precision@10", "recall@10", "err")
@@ -28,12 +29,16 @@ def ours(metric: str, rows: Rows) -> Call:
     return lambda: bound(y_true, y_score, qid=qid)
 
 
-def against_peers() -> list[Comparison]:
-    rows = data.msl_like()
-    found = [
+def ndcg_against_peers(rows: Rows) -> list[Comparison]:
+    return [
         Comparison("NDCG@10", ours("ndcg@10", rows), name, peer(rows), PEER_TARGETS.get(name))
         for name, peer in peers.available()
     ]
+
+
+def against_peers() -> list[Comparison]:
+    rows = data.msl_like()
+    found = ndcg_against_peers(rows)
     if importlib.util.find_spec("xgboost"):
         at_depth = f"map@{len(rows[0])}"
         found.append(
@@ -45,24 +50,68 @@ def against_peers() -> list[Comparison]:
 def against_itself() -> list[Comparison]:
     rows = data.msl_like()
     main = ours("ndcg@10", rows)
-    strings = rows[0], rows[1], rows[2].astype(str)
     y_true, y_score, qid = rows
     return [
         Comparison("scores of one decimal", ours("ndcg@10", data.tied(rows, 1)), MAIN, main, 1.8),
         Comparison("all scores equal", ours("ndcg@10", data.tied(rows, None)), MAIN, main, 3),
         Comparison("rows in random order", ours("ndcg@10", data.shuffled(rows)), MAIN, main, 8),
-        Comparison("ids are strings", ours("ndcg@10", strings), MAIN, main),
-        Comparison("ids are strings, rows in random order", ours("ndcg@10", data.shuffled(strings)), MAIN, main),
         Comparison("ten metrics", lambda: evaluate(y_true, y_score, qid=qid, metrics=TEN), MAIN, main, 5),
+    ]
+
+
+def containers_of_ids(qid: NDArray[Any]) -> dict[str, tuple[Any, float]]:
+    """The same ids as users have them, and the target of each."""
+    names = np.char.add("query-", qid.astype(str)).tolist()
+    found: dict[str, tuple[Any, float]] = {"strings, NumPy objects": (np.array(names, dtype=object), 1.6)}
+    if importlib.util.find_spec("pandas"):
+        import pandas as pd
+
+        strings = pd.Series(names, dtype="string")
+        found |= {"strings, pandas": (strings, 1.6), "categories, pandas": (strings.astype("category"), 1.15)}
+    if importlib.util.find_spec("polars"):
+        import polars as pl
+
+        column = pl.Series(names)
+        found |= {"strings, polars": (column, 1.6), "categories, polars": (column.cast(pl.Categorical), 1.2)}
+    return {**found, "strings, NumPy": (np.array(names), 4.0)}
+
+
+def ids() -> list[Comparison]:
+    y_true, y_score, qid = rows = data.shuffled(data.msl_like(16_000))
+    containers, integers = containers_of_ids(qid), ours("ndcg@10", rows)
+    found = [
+        Comparison(f"ids are {name}", ours("ndcg@10", (y_true, y_score, ids)), "integers", integers, target)
+        for name, (ids, target) in containers.items()
+    ]
+    X, country = np.zeros((len(qid), 1)), np.array(["de", "fr", "gb", "us"], dtype=object)[qid % 4]
+
+    def folds(groups: Any) -> Call:
+        return lambda: list(QueryKFold(5).split(X, y_true, groups=groups))
+
+    by_country = Comparison(
+        "evaluate(by=country)",
+        lambda: evaluate(y_true, y_score, qid=qid, metrics="ndcg@10", by=country),
+        "without by",
+        lambda: evaluate(y_true, y_score, qid=qid, metrics="ndcg@10"),
+        1.6,
+    )
+    named = ((name, ids) for name, (ids, _) in containers.items() if "pandas" in name)
+    return [
+        *found,
+        *(Comparison(f"QueryKFold, ids are {name}", folds(ids), "integers", folds(qid), 1.6) for name, ids in named),
+        by_country,
     ]
 
 
 def ties_at_all_ranks() -> list[Comparison]:
     rows = data.msl_like()
+    targets = {"map": 3, "mrr": 3, "err": 5, "nerr": 5, "pfound(gain=exp2)": 5}  # if all documents tie
     return [
-        Comparison(f"{name}, {what}", ours(name, data.tied(rows, decimals)), f"{name}, untied", ours(name, rows), 3)
-        for name in ("map", "mrr", "err")
-        for what, decimals in (("one decimal", 1), ("all scores equal", None))
+        Comparison(
+            f"{name}, {what}", ours(name, data.tied(rows, decimals)), f"{name}, untied", ours(name, rows), target
+        )
+        for name, of_all in targets.items()
+        for what, decimals, target in (("one decimal", 1, 3), ("all scores equal", None, of_all))
     ]
 
 
@@ -78,7 +127,8 @@ def shapes() -> list[Comparison]:
         call = ours("ndcg@10", rows)
         found.append(Comparison(name, call, MAIN + ", per document", ours("ndcg@10", main), 4, longer))
         if importlib.util.find_spec(peer):
-            found.append(Comparison(name, call, names[peer], getattr(peers, peer)(rows)))
+            target = 0.7 if peer == "lightgbm" else None
+            found.append(Comparison(name, call, names[peer], getattr(peers, peer)(rows), target))
     return found
 
 
@@ -96,15 +146,15 @@ class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 def scorers() -> list[Comparison]:
     y_true, y_score, qid = data.msl_like()
     y, X = with_qid(y_true, qid), y_score[:, None]
-    given = _Given().fit(X, y)
+    given = QueryRanker(_Given()).fit(X[: len(y) // 10], y[: len(y) // 10])
     of_six = check_scoring(given, scoring=ranking_scorers(*SIX))  # what cross_validate and the searches call
     return [
         Comparison(
-            "ranking_scorers of six, as cross_validate calls them",
+            "ranking_scorers of six for a QueryRanker, as cross_validate calls them",
             lambda: of_six(given, X, y),
             "one evaluate of the six",
             lambda: evaluate(y_true, y_score, qid=qid, metrics=SIX),
-            1.3,
+            1.6,
         )
     ]
 
@@ -129,7 +179,9 @@ def threads() -> list[Comparison]:
 
 SECTIONS: dict[str, Callable[[], list[Comparison]]] = {
     "709,525 documents in 6,000 queries, against others": against_peers,
-    "The same documents, other scores, orders and ids": against_itself,
+    "Lists of more different lengths, labels of int64": lambda: ndcg_against_peers(data.skewed()),
+    "The same documents, other scores and orders": against_itself,
+    "1.9 million documents in random order, other ids": ids,
     "Ties at all ranks": ties_at_all_ranks,
     "Other shapes": shapes,
     "In scikit-learn's cross-validation": scorers,

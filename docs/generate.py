@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import skrank_metrics
-from skrank_metrics.metrics._record import TRANSFORMS, MetricFunction
+from skrank_metrics.metrics._record import TRANSFORMS, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
@@ -33,7 +33,7 @@ def _row(function: MetricFunction) -> str:
     record = function.record
     name = record.name + ("@k" if record.has_cutoff else "")
     value = record.summary.partition(": ")[2].rstrip(".")
-    labels = "graded" if record.graded else "relevant or not"
+    labels = _labels(record)
     empty = record.undefined or "(never)"
     own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
     cells = [
@@ -47,6 +47,13 @@ def _row(function: MetricFunction) -> str:
         f"[{record.reference.short}]({record.reference.url})",
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def _labels(record: Metric) -> str:
+    """What a metric sees of labels."""
+    if record.unjudged == "counted":
+        return "judged or not"
+    return "graded" if record.graded else "relevant or not"
 
 
 def metrics_page() -> str:
@@ -69,7 +76,7 @@ def _section(function: MetricFunction) -> str:
         f"- **In strings:** `{record.name}{'@k' if record.has_cutoff else ''}`"
         + (f", with {parameters}" if parameters else "")
         + ("" if record.greater_is_better else ", the negative of the function"),
-        f"- **Range:** {record.bounds}. **Labels:** {'graded' if record.graded else 'relevant or not'}.",
+        f"- **Range:** {record.bounds}. **Labels:** {_labels(record)}.",
         f"- **Undefined for** a query with {record.undefined}." if record.undefined else "- **Always defined.**",
         f"- **Ties, averaged:** {TRANSFORMS[record.transform]}.",
         f"- **Computed by:** {', '.join(peers) or 'none of the peers compared'}.",
@@ -95,6 +102,7 @@ def conventions_table() -> str:
             )
             lines.append(f"| `{metric}` | {peer} | {spelled} |")
         lines += ["", *(f"- Not imitated: {remark}" for remark in convention.not_imitated)]
+        lines += [f"- Not imitated of `{metric}`: {remark}" for metric, remark in convention.differs.items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -122,6 +130,7 @@ SHARED_TYPES = {
     "replace_undefined_by": "float",
     "sample_weight": "ArrayLike | None",
     "retrieved": "ArrayLike | None",
+    "judged": "ArrayLike | None",
 }
 
 
@@ -169,6 +178,7 @@ def front_door_stub() -> str:
     lines = [
         '"""The public names. Written by docs/generate.py; do not edit."""\n',
         "from skrank_metrics import datasets as datasets",
+        "from skrank_metrics import trec as trec",
     ]
     for module, names in sorted(modules.items()):
         line = f"from skrank_metrics.{module} import {', '.join(names)}"

@@ -6,9 +6,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_NAMESPACES = ("datasets", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
 # listed: their registry knows them.
 _MODULES = {
+    "at_scale.accumulator": "RankingAccumulator",
+    "at_scale.batches": "evaluate_batches",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",
@@ -33,6 +36,7 @@ _MODULES = {
     "reports.ranking_report": "RankingReport",
     "splitters.audit": "SplitReport audit_splits",
     "splitters.predefined_split": "PredefinedQuerySplit",
+    "splitters.query_fold": "query_fold",
     "splitters.query_kfold": "QueryKFold RepeatedQueryKFold",
     "splitters.shuffle_split": "QueryShuffleSplit query_train_test_split",
     "splitters.time_series_split": "QueryTimeSeriesSplit",
@@ -41,8 +45,8 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("skrank_metrics.datasets")
+    if name in _NAMESPACES:
+        return import_module(f"skrank_metrics.{name}")
     if name == "__all__":
         value = sorted([*_MODULE_OF, *import_module("skrank_metrics.metrics").__all__])
     elif name in _MODULE_OF or (not name.startswith("_") and name in __getattr__("__all__")):
@@ -54,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "datasets", *__getattr__("__all__")})
+    return sorted({*globals(), *_NAMESPACES, *__getattr__("__all__")})
 
 
 if os.environ.get("EAGER_IMPORT"):

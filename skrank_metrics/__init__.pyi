@@ -1,6 +1,9 @@
 """The public names. Written by docs/generate.py; do not edit."""
 
 from skrank_metrics import datasets as datasets
+from skrank_metrics import trec as trec
+from skrank_metrics.at_scale.accumulator import RankingAccumulator
+from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
@@ -15,6 +18,7 @@ from skrank_metrics.metrics import (
     f1_at_k_score,
     fall_out_score,
     hit_rate_score,
+    judged_score,
     kendall_tau_distance,
     kendall_tau_score,
     map_score,
@@ -54,6 +58,7 @@ from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
+from skrank_metrics.splitters.query_fold import query_fold
 from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
 from skrank_metrics.splitters.shuffle_split import QueryShuffleSplit, query_train_test_split
 from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
@@ -77,6 +82,7 @@ __all__ = [
     "QueryTimeSeriesSplit",
     "RaceDisplay",
     "RacingSearchCV",
+    "RankingAccumulator",
     "RankingReport",
     "RepeatedQueryKFold",
     "SearchReport",
@@ -92,6 +98,7 @@ __all__ = [
     "dcg_score",
     "err_score",
     "evaluate",
+    "evaluate_batches",
     "explain_difference",
     "f1_at_k_score",
     "fall_out_score",
@@ -100,6 +107,7 @@ __all__ = [
     "get_ranking_scorer",
     "get_ranking_scorer_names",
     "hit_rate_score",
+    "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
     "lightgbm_metric",
@@ -115,6 +123,7 @@ __all__ = [
     "q_measure_score",
     "qid_from_sizes",
     "queries_needed",
+    "query_fold",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",

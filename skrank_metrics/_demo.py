@@ -87,8 +87,8 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
     best = {"best": search.best_estimator_}
     evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=COMPUTED, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
-    n_saved = len(search.cv_results_["params"]) * search.n_splits_ - search.n_fits_
-    return evaluation.reports["best"], chosen, (search.n_fits_, n_saved)
+    n_fits, n_of_grid = int(search.n_fits_), len(search.cv_results_["params"]) * search.n_splits_
+    return evaluation.reports["best"], chosen, (n_fits, n_of_grid - n_fits)
 
 
 def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:

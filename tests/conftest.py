@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 from support import reference
 
+from skrank_metrics.metrics._registry import REGISTRY
+
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)
@@ -24,6 +26,20 @@ settings.register_profile("nightly", deadline=None, max_examples=1000)
 def pytest_configure(config):
     default = "quick" if config.option.markexpr == "not slow" else "ci"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
+    config.pluginmanager.register(RegistryAsBefore())  # for the examples of docstrings and documents, too
+
+
+class RegistryAsBefore:
+    """Forgets the metrics that a test registers."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self):
+        before = dict(REGISTRY)
+        try:
+            return (yield)
+        finally:
+            REGISTRY.clear()
+            REGISTRY.update(before)
 
 
 def pytest_collection_modifyitems(items):

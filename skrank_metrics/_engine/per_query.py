@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from skrank_metrics._engine.exact import exact_sum
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -32,6 +35,8 @@ class Computation:
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
     needs_all_ranks: bool = False  # even if there is a cutoff
+    always_defined: bool = False  # even if no document was judged
+    unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
 
 
 @dataclass(frozen=True)
@@ -49,70 +54,110 @@ class PerQuery:
 
 
 @contextmanager
-def _refuse_overflow() -> Iterator[None]:
+def refuse_overflow() -> Iterator[None]:
     """Raise if a sum of finite gains is infinite."""
     try:
         with np.errstate(over="raise"):
             yield
-    except FloatingPointError:
+    except (FloatingPointError, OverflowError):
         raise ValueError(
             "y_true must hold smaller labels: the sum of gains overflows float64. Rescale the labels."
         ) from None
 
 
-@_refuse_overflow()
+@refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
     computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
-    for ties in TIE_POLICIES:
-        members = [pair for pair in zip(computations, results, strict=True) if pair[0].ties == ties]
-        if not members:
-            continue
-        cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
-        depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
-        for queries, ranked in ranked_blocks(lists, depth, ties):
-            for computation, result in members:
-                values = computation.kernel(ranked.cut(computation.k), **computation.options)
-                parts = values if isinstance(values, tuple) else (values, 1.0)
-                result.numerators[queries], result.denominators[queries] = parts
-                if computation.needs_relevant:
-                    undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
-                    if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
-                        undefined &= values == 0
-                    result.numerators[queries[undefined]] = np.nan
+    seen = {way: _seen(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
+    for ties, part in product(TIE_POLICIES, {id(part): part for part in seen.values()}.values()):
+        members = [
+            (computation, result)
+            for computation, result in zip(computations, results, strict=True)
+            if computation.ties == ties and seen[computation.unjudged] is part
+        ]
+        if members:
+            _compute(part, ties, members)
+    if lists.judged is not None:
+        for computation, result in zip(computations, results, strict=True):
+            if computation.unjudged != "counted" and not computation.always_defined:
+                result.numerators[lists.n_judged == 0] = np.nan
     return results
 
 
-@_refuse_overflow()
+def _seen(lists: QueryLists, unjudged: str) -> QueryLists:
+    if unjudged == "counted":
+        return lists
+    return lists.condensed if unjudged == "left out" else lists.counted
+
+
+def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, PerQuery]]) -> None:
+    cutoffs = [None if computation.needs_all_ranks else computation.k for computation, _ in members]
+    depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
+    for queries, ranked in ranked_blocks(lists, depth, ties):
+        for computation, result in members:
+            values = computation.kernel(ranked.cut(computation.k), **computation.options)
+            parts = values if isinstance(values, tuple) else (values, 1.0)
+            result.numerators[queries], result.denominators[queries] = parts
+            if computation.needs_relevant:
+                undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
+                if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
+                    undefined &= values == 0
+                result.numerators[queries[undefined]] = np.nan
+
+
+@refuse_overflow()
 def aggregate(
     result: PerQuery, weights: FloatArray | None, *, average: str | None, replace_undefined_by: float
 ) -> float | FloatArray:
     """Average over queries, pooled ratio or all values, with undefined ones replaced (NaN leaves them out)."""
-    if average is not None and weights is not None and not weights.any():
-        return float("nan")  # as of no queries at all
+    if average is None:
+        return _replaced(result, replace_undefined_by)
+    if weights is not None:
+        if not weights.any():
+            return float("nan")  # as of no queries at all
+        weights = _at_most_one(weights)
+    if average == "median":
+        values = _replaced(result, replace_undefined_by)
+        defined = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        ones = np.ones_like(values) if weights is None else weights
+        return _median(values[defined], ones[defined]) if defined.any() else float("nan")
+    terms, shares = ratio_terms(result, weights, average, replace_undefined_by)
+    equal = average != "micro" and weights is None
+    return ratio(exact_sum(terms), len(shares) if equal else exact_sum(shares), average, replace_undefined_by)
+
+
+def ratio_terms(
+    result: PerQuery, weights: FloatArray | None, average: str, replace_undefined_by: float
+) -> tuple[FloatArray, FloatArray]:
+    """Terms of the numerator and of the denominator of an average that is no median."""
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators
-        numerators = np.where(undefined, replaced, result.numerators)
-        denominators = np.where(undefined & left_out, 0.0, result.denominators)
-        pooled = np.ones_like(numerators) if weights is None else _at_most_one(weights)
-        hits, total = float(pooled @ numerators), float(pooled @ denominators)
-        return hits / total if total else replace_undefined_by
+        terms = np.where(undefined, replaced, result.numerators)
+        shares = np.where(undefined & left_out, 0.0, result.denominators)
+    else:
+        values = _replaced(result, replace_undefined_by)
+        defined = ~np.isnan(values)
+        terms, shares = values[defined], np.ones(int(defined.sum()))
+        weights = None if weights is None else weights[defined]
+        terms = np.log(np.maximum(terms, GEOMETRIC_FLOOR)) if average == "geometric" else terms
+    return (terms, shares) if weights is None else (weights * terms, weights * shares)
+
+
+def ratio(numerator: float, denominator: float, average: str, replace_undefined_by: float) -> float:
+    """The average from exact sums of its terms, which do not depend on the order of the queries."""
+    if not denominator:
+        return replace_undefined_by if average == "micro" else float("nan")
+    mean = numerator / denominator
+    return math.exp(mean) if average == "geometric" else mean
+
+
+def _replaced(result: PerQuery, replace_undefined_by: float) -> FloatArray:
     values = result.values
     values[np.isnan(values)] = replace_undefined_by
-    if average is None:
-        return values
-    defined = ~np.isnan(values)
-    values, weights = values[defined], None if weights is None else weights[defined]
-    if not len(values) if weights is None else not weights.any():
-        return float("nan")
-    weights = None if weights is None else _at_most_one(weights)
-    if average == "median":
-        return _median(values, np.ones_like(values) if weights is None else weights)
-    if average == "geometric":
-        return float(np.exp(np.average(np.log(np.maximum(values, GEOMETRIC_FLOOR)), weights=weights)))
-    return float(np.average(values, weights=weights))
+    return values
 
 
 def _median(values: FloatArray, weights: FloatArray) -> float:

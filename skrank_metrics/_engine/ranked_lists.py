@@ -15,7 +15,7 @@ from skrank_metrics._engine.gains import DiscountFunction, GainFunction, Relevan
 from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
 
@@ -34,6 +34,7 @@ class RankedLists:
     _padding: NDArray[np.bool_]
     _groups: _ties.TieGroups | None  # None if the order is settled
     _k: int | None = None
+    _judged: Mask | None = None  # None if all were
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
@@ -68,12 +69,12 @@ class RankedLists:
 
     @property
     def n_findable(self) -> IntArray:
-        """Number of documents of each query that a perfect ranking could show: k, or all judged ones if k is None."""
-        return self.n_judged if self._k is None else self.cutoff
+        """Number of documents of each query that a perfect ranking could show: k, or all if k is None."""
+        return self.n_in_all if self._k is None else self.cutoff
 
     @property
-    def n_judged(self) -> IntArray:
-        """Number of documents of each query, retrieved or not."""
+    def n_in_all(self) -> IntArray:
+        """Number of documents of each query, ranked or not."""
         return self._lists.grouping.sizes[self._queries]
 
     def n_relevant(self, relevance_threshold: float | None) -> IntArray:
@@ -82,14 +83,21 @@ class RankedLists:
 
     def gains(self, gain: GainFunction) -> FloatArray:
         """Gain at each rank, for weighted sums over ranks."""
+        _check_function("gain", gain)
         return self._once(("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups))
 
     def relevance(self, relevance_threshold: float | None) -> FloatArray:
         """1 if the document at a rank is relevant, else 0, for weighted sums over ranks."""
         return self.gains(RelevanceGain(relevance_threshold))
 
+    def judged(self) -> FloatArray:
+        """1 if the document at a rank was judged, else 0, for weighted sums over ranks."""
+        judged = ~self._padding if self._judged is None else self._judged & ~self._padding
+        return self._once("judged", lambda: _ties.mean_gains(judged.astype(np.float64), self._groups))
+
     def stops(self, probability: GainFunction) -> FloatArray:
         """Probability to stop at a rank once there, from the probability to stop at a document by its label."""
+        _check_function("gain", probability)
         return self._once(
             ("stops", probability, self.depth),
             lambda: _ties.hazards(self._gains(probability), self._groups, self.depth),
@@ -149,17 +157,26 @@ class RankedLists:
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount of any order of the documents; one value per query."""
+        _check_function("gain", gain)
+        _check_function("discount", discount)
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
     def each(self) -> Iterator[RankedQuery]:
         """Yield the queries one by one, for functions of a single list; ranked to the end by ``needs_all_ranks``."""
-        mask = self._lists.retrieved
+        mask = self._unranked()
         n_ranked, tied = self.n_documents.tolist(), self._tied_labels()
         for row, query in enumerate(self._queries.tolist()):
             first, size = self._lists.grouping.starts[query], self._lists.grouping.sizes[query]
             labels, rows = self._labels[row, : n_ranked[row]], slice(first, first + size)
-            unranked = labels[:0] if mask is None else self._lists.labels[rows][~mask[rows]]
+            unranked = labels[:0] if mask is None else self._lists.labels[rows][mask[rows]]
             yield RankedQuery(self._lists.grouping.ids[query], labels, tied.get(row, []), unranked)
+
+    def _unranked(self) -> Mask | None:
+        """Which documents were judged but not ranked, None if there can be none."""
+        retrieved, judged = self._lists.retrieved, self._lists.judged
+        if retrieved is None or judged is None:
+            return None if retrieved is None else ~retrieved
+        return judged & ~retrieved
 
     def _tied_labels(self) -> dict[int, list[slice]]:
         """Ranges of tied ranks with different labels, by the row that they are in."""
@@ -175,10 +192,21 @@ class RankedLists:
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
+            self._computed[key].flags.writeable = False  # a kernel that writes into it would change other metrics
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
+
+
+def _check_function(name: str, value: Any) -> None:
+    """Refuse the name of a gain or discount in a user's kernel, whose option lacks the annotation."""
+    if not callable(value):
+        hint = name.capitalize()
+        raise TypeError(
+            f"{name} must be a function of an array in a kernel; got {value!r}. Annotate the option of the kernel, as "
+            f"in *, {name}: {hint} = ..., with {hint} from skrank_metrics.metrics.custom, which makes it a function."
+        )
 
 
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:
@@ -194,6 +222,8 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
     labels = lists.labels_at(rows)
+    if lists.judged is not None:  # an order by label puts documents that were not judged last
+        labels[~lists.judged.take(rows, mode="clip")] = -1.0
     labels[padding] = 0.0
 
     tied = _ties.ties_with_previous(keys)
@@ -201,7 +231,10 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
     if groups is not None and ties != "average":
         labels = _settle(labels, {"best": -labels, "worst": labels, "stable": columns}[ties], groups)
         groups = None
-    return RankedLists(lists, part.queries, labels, padding, groups)
+    judged = None
+    if lists.judged is not None:
+        judged, labels = labels >= 0, labels.clip(min=0.0)
+    return RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -227,8 +260,9 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
     ranked = keys.take(_cells(order, width))
-    wrong = np.flatnonzero((ranked[:, 1:] < ranked[:, :-1]).any(axis=1))
-    if len(wrong):
+    descents = ranked[:, 1:] < ranked[:, :-1]
+    if descents.any():
+        wrong = np.flatnonzero(descents.any(axis=1))
         order[wrong] = np.argsort(keys[wrong], axis=1)[:, : order.shape[1]]
         ranked[wrong] = np.take_along_axis(keys[wrong], order[wrong], axis=1)
     return order, ranked

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.query_lists import QueryLists, blocks_of, windows
+from skrank_metrics._engine.query_lists import SLAB, QueryLists, blocks_of, windows
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
-# So many documents at a time stay in the cache.
-SLAB = 131_072
 # Steps on few documents take about as long as on many, so padding is cheaper than further steps.
-WIDE_RATIO = 1.6
+WIDE_RATIO = 2.5
 
 
 @dataclass(frozen=True)
@@ -39,10 +37,10 @@ def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     first, end = -(-starts // 4), (starts + sizes) // 4  # the fours of rows that lie within each query
     # Sorting all documents of a shorter list is quicker than choosing some.
     long = np.flatnonzero(end - first > depth)
-    bounds = np.full(len(sizes), np.inf)
-    bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
-    yield from _whole(lists, np.flatnonzero(bounds == np.inf))
+    yield from _whole(lists, np.flatnonzero(end - first <= depth))
     if len(long):
+        bounds = np.full(len(sizes), np.inf)
+        bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
         yield from _reaching(lists, long, bounds)
 
 
@@ -84,9 +82,8 @@ def _reaching(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> Itera
             tied.append(slab)
         else:
             group.append((slab, *chosen))
-        if group and (slab is slabs[-1] or sum(len(columns) for *_, columns in group) > SLAB):
+        if group and (slab is slabs[-1] or sum(len(columns) for *_, columns in group) > lists.block_cells):
             yield from _rectangles(group, lists.block_cells)
-            group = []
     yield from _whole(lists, np.concatenate(tied))
 
 
@@ -106,6 +103,7 @@ def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[I
 def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopDocuments]:
     """Chosen documents of many queries, queries with similar numbers of them in one rectangle."""
     queries, counts, keys, columns = (np.concatenate(parts) for parts in zip(*group, strict=True))
+    group.clear()  # which frees memory
     starts = np.cumsum(counts) - counts
     for block in blocks_of(counts, block_cells, WIDE_RATIO):
         where = starts[block], counts[block]
@@ -120,14 +118,15 @@ def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocu
         n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
         if group and n_queries * width > block_cells:
             yield _join(group)
-            group, (n_queries, width) = [], part.keys.shape
+            n_queries, width = part.keys.shape
         group.append(part)
     yield _join(group)
 
 
 def _join(parts: list[TopDocuments]) -> TopDocuments:
+    """Join the parts and empty the list of them, which frees memory."""
     if len(parts) == 1:
-        return parts[0]
+        return parts.pop()
     queries = np.concatenate([part.queries for part in parts])
     keys = np.full((len(queries), max(part.keys.shape[1] for part in parts)), -np.inf)
     columns = np.zeros(keys.shape, dtype=np.intp)
@@ -137,4 +136,5 @@ def _join(parts: list[TopDocuments]) -> TopDocuments:
         keys[here] = part.keys
         columns[here] = np.arange(part.keys.shape[1]) if part.columns is None else part.columns
         first += len(part.queries)
+    parts.clear()
     return TopDocuments(queries, keys, columns)

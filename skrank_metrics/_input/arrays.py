@@ -22,24 +22,38 @@ class NaNScoreError(ValueError):
     """A model gave no score: the fault of one candidate of a search, while other bad input is wrong for all."""
 
 
-def check_arrays(y_true: Any, y_score: Any, retrieved: Any = None) -> tuple[NDArray[Any], FloatArray, Mask | None]:
-    """Valid labels, and scores as float64, of one shape, 1-D or 2-D, and the mask, if any."""
-    labels, scores = to_real(y_true, "y_true"), to_float64(y_score, "y_score")
+def check_arrays(
+    y_true: Any, y_score: Any, retrieved: Any = None, judged: Any = None
+) -> tuple[NDArray[Any], FloatArray, Mask | None, Mask | None]:
+    """Valid labels, and scores as float64, of one shape, 1-D or 2-D, and the masks, if any.
+
+    Whatever the label of a document that was not judged, it becomes 0.
+    """
+    given = to_array(y_true, "y_true")
+    known = None if judged is None else check_mask(judged, "judged", given.shape)
+    if known is not None and given.dtype.kind in "biufO":
+        given = np.where(known, given, 0)
+    labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
     if labels.shape != scores.shape:
         hint = " Pass one score per document, not one per class." if scores.ndim > labels.ndim else ""
         raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
     check_labels(labels)
-    mask = None
-    if retrieved is not None:
-        mask = to_array(retrieved, "retrieved")
-        if mask.dtype.kind != "b":
-            raise TypeError(f"retrieved must be a mask of True and False; got an array of dtype {mask.dtype}.")
-        if mask.shape != labels.shape:
-            raise ValueError(f"retrieved must have the same shape as y_true; got {mask.shape} and {labels.shape}.")
-        scores = np.where(mask, scores, 0.0)
+    ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
+    if ranked is not None:
+        scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
         raise NaNScoreError(_bad_value("y_score", scores, np.isnan(scores), "without NaN"))
-    return labels, scores, mask
+    return labels, scores, ranked, known
+
+
+def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y_true") -> Mask:
+    """A mask of True and False of a given shape, that of the argument ``rows_of``."""
+    mask = to_array(values, name)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}.")
+    if mask.shape != shape:
+        raise ValueError(f"{name} must have the same shape as {rows_of}; got {mask.shape} and {shape}.")
+    return mask
 
 
 def check_label_column(y: Any) -> FloatArray:
@@ -58,12 +72,14 @@ def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
         return
     labels = labels.astype(np.float64)
     bad = ~((labels >= 0) & (labels < np.inf))
-    hint = " Label unjudged documents 0 or leave them out; a label that means 'not relevant' is 0."
+    # Models are fitted on y, metrics are not.
+    unjudged = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
+    hint = f" {unjudged} or leave them out; a label that means 'not relevant' is 0."
     raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
 
 
-def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
-    """Weights: 1-D, one per document or query, finite, not negative, not all zero."""
+def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False) -> FloatArray:
+    """Weights: 1-D, one per document or query, finite, not negative, not all zero unless there will be more."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
         raise ValueError(
@@ -72,7 +88,7 @@ def check_weights(sample_weight: Any, n_expected: int, what: str) -> FloatArray:
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
         raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))
-    if not weights.any():
+    if not may_be_zero and not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
     return weights
 
@@ -96,7 +112,21 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
-    return array.astype(np.float64) if wide else array
+    return _narrowed(array, name) if wide else array
+
+
+def _narrowed(array: NDArray[Any], name: str) -> FloatArray:
+    """Floats of more than 64 bits as float64."""
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float64)
+    too_large = np.isinf(narrow) & np.isfinite(array)
+    if too_large.any():
+        place = int(np.flatnonzero(too_large)[0])
+        raise ValueError(
+            f"{name} must hold numbers within the range of float64, up to 1.8e308; got {array.flat[place]!s} at "
+            f"{_position(place, array)}. Rescale them or pass ranks."
+        )
+    return narrow
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
@@ -107,7 +137,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"{name} must be a rectangular array; got rows of different lengths.") from None
     if array.ndim == 0:
-        raise TypeError(f"{name} must be an array with one entry per document; got {type(values).__name__}.")
+        raise TypeError(f"{name} must be an array with one entry per document; got {type(array.item()).__name__}.")
     if array.ndim == 2 and array.shape[1] == 1 < len(array):
         raise ValueError(
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
@@ -163,6 +193,8 @@ def _position(place: int, array: NDArray[Any]) -> str:
 
 def count_rows(X: Any) -> int:
     """Number of rows of an array-like."""
+    if X is None:
+        raise TypeError("X must have one row per document; got None.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_weights
 from skrank_metrics._input.codes import codes_of_objects
@@ -52,8 +51,13 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 
 def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     """The first row of each query, and the rows grouped by numbers that stand for the ids."""
-    # There are far fewer runs than rows to number, unless the rows are shuffled.
-    run_starts = np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
+    changes = codes[1:] != codes[:-1]
+    if 2 * np.count_nonzero(changes) > len(codes):  # shuffled, or very short
+        numbers, first = _number_by_first_appearance(codes)
+        sizes = np.bincount(numbers)
+        return first, Grouping(first, sizes, None if len(first) == len(codes) else numbers)
+    # There are far fewer runs than rows to number.
+    run_starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
     numbers, first_runs = _number_by_first_appearance(codes[run_starts])
     first, run_sizes = run_starts[first_runs], np.diff(run_starts, append=len(codes))
     if len(first) == len(numbers):
@@ -64,6 +68,8 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
 
 def _stable_order(codes: IntArray) -> IntArray:
     """Rows sorted by code, in their given order within a code."""
+    from scipy import sparse  # takes a tenth of a second to load, which sorted rows need not wait for
+
     # With one entry per row of a sparse matrix, its conversion to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
@@ -106,9 +112,9 @@ def places_within(sizes: IntArray) -> IntArray:
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def query_weights(sample_weight: Any, grouping: Grouping) -> FloatArray:
+def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
-    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document")
+    rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document", may_be_zero=may_be_zero)
     return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import refuse_masked
+from skrank_metrics._input.arrays import check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
-from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
+# Levels of an index of labels that are columns of the data, beside "qid"; all others are labels of rows.
+CARRIED = ("retrieved", "judged", "sample_weight")
 # In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
 
@@ -45,7 +48,7 @@ def query_ids(
     if qid is not None or ids_in_index(y) is not None:
         carried = {f"the index level 'qid' of {name}": ids_in_index(columns[name]) for name in (labels, *columns)}
         queries = _agreeing({"qid": qid, **carried}, n_rows, rows_of)
-    if queries is not None and (groups is None or not unit):
+    if queries is not None and (groups is None or groups is qid or not unit):
         return queries
     if groups is None:
         raise TypeError(
@@ -53,7 +56,7 @@ def query_ids(
             + (ways_out or "Pass qid=<one query id per document>, or labels that carry the ids: with_qid(y, qid).")
         )
     units = group_ids(groups, n_rows, "groups", rows_of)
-    if queries is not None and qid is not groups:
+    if queries is not None:
         id_per_query(units, queries, "groups", "Put all rows of a query in one group, or pass groups=qid.")
     return units
 
@@ -83,6 +86,41 @@ def ids_in_index(y: Any) -> Any:
     return index.get_level_values("qid") if "qid" in (getattr(index, "names", None) or ()) else None
 
 
+def carried(y: Any, **columns: Any) -> dict[str, Any]:
+    """Columns, each as given or else from the index level of its name of 1-D labels, with which it must agree."""
+    return {name: _column(y, name, column) for name, column in columns.items()}
+
+
+def _column(y: Any, name: str, given: Any) -> Any:
+    index: Any = getattr(y, "index", None)
+    if name not in (getattr(index, "names", None) or ()) or getattr(y, "ndim", 1) != 1:
+        return given
+    level = np.asarray(index.get_level_values(name))
+    if given is None:
+        return level
+    column = np.asarray(given)
+    if column.shape != level.shape:
+        return given  # an error of its own
+    if not np.array_equal(column, level):
+        row = int(np.argmax(column != level))
+        raise ValueError(
+            f"{name} must agree with the index level {name!r} of the labels; got {column[row]} and {level[row]} at row "
+            f"{row}. Pass one of the two."
+        )
+    return given
+
+
+def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
+    """Valid masks and weights of the rows of y, without those that are None."""
+    found = {name: column for name, column in columns.items() if column is not None}
+    return {
+        name: query_weights(column, queries)[queries.codes]
+        if name == "sample_weight"
+        else check_mask(column, name, queries.codes.shape, "y")
+        for name, column in found.items()
+    }
+
+
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
@@ -110,6 +148,26 @@ def check_aligned(**columns: Any) -> None:
             f"{''.join(counted)} Align the two, or pass "
             f"{f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the positions do match."
         )
+
+
+def check_documents_aligned(**frames: Any) -> None:
+    """Refuse frames of one query per row whose columns do not name the same documents in the same order.
+
+    Columns are taken by position. Default names, and names that the other frame does not know, say nothing.
+    """
+    named = {name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None}
+    for (first, one), (second, other) in itertools.combinations(named.items(), 2):
+        if one != other and not set(one).isdisjoint(other):
+            got = "the same labels in different orders" if set(one) == set(other) else "different labels"
+            raise ValueError(
+                f"{second} must have the same columns as {first}; got {got}, while columns are taken by position. "
+                f"Align the two, or pass {second}.to_numpy() if the positions do match."
+            )
+
+
+def _columns_of(frame: Any) -> list[Any] | None:
+    columns = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
+    return None if columns is None or counts_rows(columns) else list(columns)
 
 
 def _labels_to_check(column: Any) -> Any:
@@ -162,20 +220,25 @@ def _of_labels(y: Any, before: int) -> int:
 
 
 def row_labels(column: Any) -> Any:
-    """Index of a pandas object without its query ids, else None."""
+    """Index of a pandas object without the levels that are columns of the data, such as query ids, else None."""
     index: Any = getattr(column, "index", None)
     if not hasattr(index, "get_level_values"):
         return None
-    if "qid" not in index.names:
+    columns = [level for level, name in enumerate(index.names) if _is_column(name)]
+    if not columns:
         return index
-    return None if index.nlevels == 1 else index.droplevel("qid")
+    return None if len(columns) == index.nlevels else index.droplevel(columns)
+
+
+def _is_column(level: Any) -> bool:
+    return isinstance(level, str) and level in ("qid", *CARRIED)
 
 
 def without_labels(column: Any) -> Any:
-    """A column without the labels of its rows, but with the query ids in its index."""
+    """A column without the labels of its rows, but with the query ids and other columns in its index."""
     if row_labels(column) is None:
         return column
-    others = [level for level, name in enumerate(column.index.names) if name != "qid"]
+    others = [level for level, name in enumerate(column.index.names) if not _is_column(name)]
     return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
 
 
@@ -277,6 +340,8 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
     except TypeError:
         kind = _kind(name)
         raise TypeError(f"{name} must hold hashable {kind} such as integers or strings; got unhashable ones.") from None
+    if set(map(type, different)) <= {str, bytes, int}:
+        return array, ()
     # There are few different values; every row is checked only if one of them requires it.
     if any(map(_is_numpy_number, different)):  # np.int64(2**53 + 1) == np.float64(2**53), but their hashes differ
         array = _to_objects([value.item() if _is_numpy_number(value) else value for value in array])

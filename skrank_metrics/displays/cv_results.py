@@ -123,7 +123,7 @@ class CVResultsDisplay:
         after = found.get("left_after", np.full(len(scores), np.nan))
         # Those that left a race lack folds, but did not fail unless they lack one that they ran.
         ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
-        best = [row for row in ranked if not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
+        best = [row for row in ranked if ran[row].any() and not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
         # The function of a single scorer alone knows the name of its metric.

@@ -21,6 +21,7 @@ __all__ = [
     "f1_at_k_score",
     "fall_out_score",
     "hit_rate_score",
+    "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
     "map_score",
@@ -48,6 +49,7 @@ def auc_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
@@ -77,6 +79,9 @@ def auc_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -117,6 +122,7 @@ def auc_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -131,12 +137,14 @@ def bpref_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
-    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
-    leave out the others rather than label them 0. With a cutoff, relevant documents behind it count 0. Undefined for a query with no relevant document.
+    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
+    judged with ``judged``, rather than label them 0: they are left out of the list before anything else, also before
+    the cutoff. With a cutoff, relevant documents behind it count 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -163,6 +171,9 @@ def bpref_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -204,6 +215,7 @@ def bpref_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -218,6 +230,7 @@ def cg_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> float:
     """Cumulative gain: the sum of the labels of the first k documents.
 
@@ -248,6 +261,9 @@ def cg_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
 
     Returns
     -------
@@ -287,6 +303,7 @@ def cg_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> _FloatArray: ...
 @overload
 def dcg_score(
@@ -300,6 +317,7 @@ def dcg_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> float:
@@ -333,6 +351,9 @@ def dcg_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -377,6 +398,7 @@ def dcg_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> _FloatArray: ...
@@ -392,6 +414,7 @@ def err_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
@@ -427,6 +450,9 @@ def err_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     p : float in (0, 1], default=1.0
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
@@ -475,6 +501,7 @@ def err_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
@@ -492,6 +519,7 @@ def f1_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     beta: float = 1.0,
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
@@ -525,6 +553,9 @@ def f1_at_k_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     beta : float in [0, 1000], default=1.0
         Weight of recall relative to precision.
     divisor : {"k", "retrieved"}, default="k"
@@ -570,6 +601,7 @@ def f1_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     beta: float = 1.0,
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
@@ -586,11 +618,13 @@ def fall_out_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
 
-    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Undefined for a query with relevant documents only.
+    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Documents
+    that were not judged count as not relevant, in both numbers. Undefined for a query with relevant documents only.
 
     Parameters
     ----------
@@ -617,6 +651,9 @@ def fall_out_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -658,6 +695,7 @@ def fall_out_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -672,6 +710,7 @@ def hit_rate_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
@@ -704,6 +743,9 @@ def hit_rate_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -745,7 +787,96 @@ def hit_rate_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
+) -> _FloatArray: ...
+@overload
+def judged_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
+    ties: _Ties = "average",
+    replace_undefined_by: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    average: Literal["macro", "micro", "median", "geometric"] = "macro",
+    retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
+) -> float:
+    """Judged at k: the share of the first k documents that were judged, relevant or not.
+
+    How much of what the ranking shows is known: if it differs between rankings, unjudged documents that count as not
+    relevant favour the ranking that the judgments were made for. It is 1 if ``judged`` is None. Undefined for a query with no ranked document.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
+    y_score : array-like of the shape of y_true
+        Scores to rank by, largest first. May be infinite, but not NaN.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
+        an index level named 'qid', see with_qid.
+    k : int or None, default=None
+        Cutoff rank: only the first k documents of each query count. If None, all count.
+    ties : {"average", "best", "worst", "stable"}, default="average"
+        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
+        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
+        gains that fall, an order by label need not give the extreme values.
+    replace_undefined_by : float, default=0.0
+        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
+    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
+        Weights of queries, finite and >= 0. Must not vary within a query.
+    average : {"macro", "micro", "median", "geometric", None}, default="macro"
+        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
+        trec_eval), or one value per query in order of first appearance.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
+        ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+
+    Returns
+    -------
+    score : float or ndarray of shape (n_queries,)
+        In [0, 1]. An array if average=None.
+
+    Raises
+    ------
+    TypeError
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
+    ValueError
+        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+
+    References
+    ----------
+    S. MacAvaney, C. Macdonald, I. Ounis (2022). Streamlining evaluation with ir-measures. ECIR 2022.
+    https://doi.org/10.1007/978-3-030-99739-7_38
+
+    Examples
+    --------
+    The second of the first two documents was not judged:
+
+    >>> from skrank_metrics import judged_score
+    >>> judged_score([[1, 0, 2]], [[3, 2, 1]], k=2, judged=[[True, False, True]])
+    0.5
+    """
+
+@overload
+def judged_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: _Ids | None = None,
+    k: int | np.integer[Any] | None = None,
+    ties: _Ties = "average",
+    replace_undefined_by: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    average: None,
+    retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> _FloatArray: ...
 @overload
 def kendall_tau_distance(
@@ -758,12 +889,14 @@ def kendall_tau_distance(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalize: bool = False,
 ) -> float:
     """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
     Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none.
+    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none. The number is
+    always defined, also for a query that nobody judged, where it is 0.
 
     Parameters
     ----------
@@ -788,6 +921,9 @@ def kendall_tau_distance(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     normalize : bool, default=False
         Whether to divide by the number of pairs with different labels.
 
@@ -828,6 +964,7 @@ def kendall_tau_distance(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalize: bool = False,
 ) -> _FloatArray: ...
 @overload
@@ -841,6 +978,7 @@ def kendall_tau_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> float:
     """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
 
@@ -870,6 +1008,9 @@ def kendall_tau_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
 
     Returns
     -------
@@ -908,6 +1049,7 @@ def kendall_tau_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> _FloatArray: ...
 @overload
 def map_score(
@@ -921,6 +1063,7 @@ def map_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
@@ -951,6 +1094,9 @@ def map_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     normalizer : {"min", "relevant", "hits"}, default="min"
         Divisor of the sum of precisions: min(k, R), which gives perfect rankings 1 at any k; R, as in trec_eval;
         or the number of relevant documents in the top k. The first two differ only if k < R.
@@ -995,6 +1141,7 @@ def map_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
@@ -1010,6 +1157,7 @@ def mrr_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k. Undefined for a query with no relevant document.
@@ -1039,6 +1187,9 @@ def mrr_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1080,6 +1231,7 @@ def mrr_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1094,6 +1246,7 @@ def ndcg_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> float:
@@ -1126,6 +1279,9 @@ def ndcg_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -1171,6 +1327,7 @@ def ndcg_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> _FloatArray: ...
@@ -1186,6 +1343,7 @@ def nerr_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
@@ -1218,6 +1376,9 @@ def nerr_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     p : float in (0, 1], default=1.0
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
@@ -1266,6 +1427,7 @@ def nerr_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
@@ -1282,6 +1444,7 @@ def pairwise_accuracy_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> float:
     """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
 
@@ -1310,6 +1473,9 @@ def pairwise_accuracy_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
 
     Returns
     -------
@@ -1348,6 +1514,7 @@ def pairwise_accuracy_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> _FloatArray: ...
 @overload
 def pfound_score(
@@ -1361,6 +1528,7 @@ def pfound_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 0.85,
     gain: Literal["binary", "linear", "exp2"] = "linear",
     max_grade: float = 4,
@@ -1395,6 +1563,9 @@ def pfound_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     p : float in (0, 1], default=0.85
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="linear"
@@ -1443,6 +1614,7 @@ def pfound_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 0.85,
     gain: Literal["binary", "linear", "exp2"] = "linear",
     max_grade: float = 4,
@@ -1460,6 +1632,7 @@ def precision_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
 ) -> float:
@@ -1492,6 +1665,9 @@ def precision_at_k_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     divisor : {"k", "retrieved"}, default="k"
         Divide by k even if fewer documents were ranked, or by min(k, n).
     relevance_threshold : float or None, default=None
@@ -1535,6 +1711,7 @@ def precision_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
@@ -1550,6 +1727,7 @@ def q_measure_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     beta: float = 1.0,
 ) -> float:
@@ -1583,6 +1761,9 @@ def q_measure_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -1627,6 +1808,7 @@ def q_measure_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     gain: _Gain = "linear",
     beta: float = 1.0,
 ) -> _FloatArray: ...
@@ -1641,6 +1823,7 @@ def r_precision_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
     """R-precision: precision at rank R, the number of relevant documents, where it equals recall. Undefined for a query with no relevant document.
@@ -1668,6 +1851,9 @@ def r_precision_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1708,6 +1894,7 @@ def r_precision_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1722,6 +1909,7 @@ def rbp_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 0.8,
     gain: Literal["binary", "linear", "exp2"] = "binary",
     max_grade: float = 4,
@@ -1760,6 +1948,9 @@ def rbp_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     p : float in (0, 1), default=0.8
         Probability that the reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="binary"
@@ -1810,6 +2001,7 @@ def rbp_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     p: float = 0.8,
     gain: Literal["binary", "linear", "exp2"] = "binary",
     max_grade: float = 4,
@@ -1828,6 +2020,7 @@ def recall_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "micro", "median", "geometric"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalizer: Literal["relevant", "min"] = "relevant",
     relevance_threshold: float | None = None,
 ) -> float:
@@ -1858,6 +2051,9 @@ def recall_at_k_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
     normalizer : {"relevant", "min"}, default="relevant"
         Divide by R, or by min(k, R), which gives perfect rankings 1 at any k, as in BEIR (capped recall).
     relevance_threshold : float or None, default=None
@@ -1901,6 +2097,7 @@ def recall_at_k_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
     normalizer: Literal["relevant", "min"] = "relevant",
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
@@ -1915,6 +2112,7 @@ def spearman_score(
     sample_weight: ArrayLike | None = None,
     average: Literal["macro", "median"] = "macro",
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> float:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
@@ -1944,6 +2142,9 @@ def spearman_score(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
+        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
 
     Returns
     -------
@@ -1982,4 +2183,5 @@ def spearman_score(
     sample_weight: ArrayLike | None = None,
     average: None,
     retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
 ) -> _FloatArray: ...

@@ -14,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
     DATA_KEYWORDS,
+    NEGATIVE,
     NO_PAIRS,
     NO_RELEVANT,
     Metric,
@@ -137,6 +138,8 @@ class BoundMetric:
             ties=check_choice(self.values["ties"], "ties", TIE_POLICIES),
             needs_relevant=self.record.undefined == NO_RELEVANT,
             needs_all_ranks=self.record.needs_all_ranks,
+            always_defined=self.always_defined,
+            unjudged=self.record.unjudged,
         )
 
     @property
@@ -150,7 +153,7 @@ class BoundMetric:
 
     def __str__(self) -> str:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
-        name = self.record.name if self.greater_is_better else self.record.name.removeprefix("neg_")
+        name = self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
         return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
 
     @property
@@ -166,6 +169,7 @@ class BoundMetric:
         qid: Any = None,
         sample_weight: Any = None,
         retrieved: Any = None,
+        judged: Any = None,
         **params: Any,
     ) -> float | FloatArray:
         """Compute the metric; parameters passed here override bound ones."""
@@ -173,7 +177,8 @@ class BoundMetric:
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
         try:
-            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+            masks = {"retrieved": retrieved, "judged": judged}
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
             (result,) = per_query(lists, [bound.computation])
         except NaNScoreError:
             raise

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import numpy as np
+
 from skrank_metrics._engine.gains import check_discount, check_gain
 from skrank_metrics._input.arrays import check_choice, check_number
 
@@ -35,7 +37,13 @@ def number(doc: str, interval: str, gain: str | None = None) -> Option:
 
 def unchecked() -> Option:
     """Build an option of a user's metric, which is passed on as it is."""
-    return Option("Option of this metric.", lambda value, name: value, "object", "Any")
+    return Option("Option of this metric.", _no_array, "object", "Any")
+
+
+def _no_array(value: Any, name: str) -> Any:
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must not be an array, since options are compared; pass a tuple.")
+    return value
 
 
 # mypy checks the arithmetic of kernels; the values of options are checked at run time, before any data.

@@ -12,13 +12,16 @@ import numpy as np
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics.metrics._options import Option
 
-DATA_KEYWORDS = ("qid", "sample_weight", "retrieved")
+# Begins the names of metrics for which smaller values are better: strings and scorers stand for their negative.
+NEGATIVE = "neg_"
+DATA_KEYWORDS = ("qid", "sample_weight", "retrieved", "judged")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 
 # What queries have for which a metric is undefined.
 NO_RELEVANT = "no relevant document"
 NO_PAIRS = "no two documents with different labels"
 ONE_CLASS = "documents of only one class"
+NO_RANKED = "no ranked document"
 
 TRANSFORMS: Mapping[str, str] = {
     "gains": "each gain becomes the mean of its tie group",
@@ -77,7 +80,9 @@ class Metric:
     divides_by_k: bool = False  # by default, and if the list is shorter
     depth_is_relevant: bool = False  # looks at the first R documents
     counts_others: bool = False  # depends on N, ranked or not
+    needs_cutoff: bool = False  # without one, every order of the documents has the same value
     needs_all_ranks: bool = False  # even if there is a cutoff
+    unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
 
     @property
     def summary(self) -> str:

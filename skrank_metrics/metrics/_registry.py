@@ -11,7 +11,7 @@ from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import Option, unchecked
-from skrank_metrics.metrics._record import DATA_KEYWORDS, Metric, MetricFunction
+from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
 
@@ -41,6 +41,11 @@ _TEXTS = docstrings.SHARED | {
         "False for documents that were judged but not ranked: they count in R and in the ideal order but not in the "
         "ranking, and their scores are ignored. If None, all were ranked.",
     ),
+    "judged": (
+        "array-like of bool, of the shape of y_true",
+        "False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref "
+        "leaves them out. A query without a judged document is undefined. If None, all were judged.",
+    ),
 }
 _RAISES = docstrings.section(
     "Raises",
@@ -59,16 +64,17 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """
 
     def register(kernel: Kernel) -> MetricFunction:
-        if name in REGISTRY:
-            raise ValueError(f"name must be new; {name!r} is the metric {REGISTRY[name].__name__}.")
+        taken = next((taken for taken in (name, NEGATIVE + name) if taken in REGISTRY), None)
+        if taken:
+            raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         options = {p.name: _option(hints.get(p.name)) for p in own}
         record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
-        if record.greater_is_better == name.startswith("neg_"):
+        if record.greater_is_better == name.startswith(NEGATIVE):
             raise ValueError(
-                "name must start with 'neg_' if smaller values are better, and only then, since in strings and scorers "
-                f"larger ones are; got {name!r} with greater_is_better={record.greater_is_better}."
+                f"name must start with {NEGATIVE!r} if smaller values are better, and only then, since in strings and "
+                f"scorers larger ones are; got {name!r} with greater_is_better={record.greater_is_better}."
             )
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]
@@ -105,7 +111,17 @@ def call(
 def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(DATA_KEYWORDS), **record.parameters}
-    order = ["qid", "k", "ties", "replace_undefined_by", "sample_weight", "average", "retrieved", *record.defaults]
+    order = [
+        "qid",
+        "k",
+        "ties",
+        "replace_undefined_by",
+        "sample_weight",
+        "average",
+        "retrieved",
+        "judged",
+        *record.defaults,
+    ]
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
     return inspect.Signature(positional + named)

@@ -97,6 +97,7 @@ def q_measure_score(
     transform="misses",
     graded=False,
     counts_others=True,
+    unjudged="left out",
     reference=_BPREF,
 )
 def bpref_score(
@@ -104,8 +105,9 @@ def bpref_score(
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
-    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Pass only judged documents:
-    leave out the others rather than label them 0. With a cutoff, relevant documents behind it count 0.
+    N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
+    judged with ``judged``, rather than label them 0: they are left out of the list before anything else, also before
+    the cutoff. With a cutoff, relevant documents behind it count 0.
 
     Examples
     --------
@@ -116,6 +118,6 @@ def bpref_score(
     0.75
     """
     n_relevant = ranked.n_relevant(relevance_threshold)
-    bound = np.maximum(np.minimum(n_relevant, ranked.n_judged - n_relevant), 1)
+    bound = np.maximum(np.minimum(n_relevant, ranked.n_in_all - n_relevant), 1)
     misses = ranked.capped_misses(relevance_threshold, n_relevant)
     return ranked.relevance(relevance_threshold).sum(axis=1) - misses / bound, n_relevant

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,8 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     - are, for each tie policy, those of the orders of tied documents: under "average", the mean over all orders;
     - at a cutoff that is the length of the list are those without a cutoff, and exist at a larger one;
     - are replaced by ``replace_undefined_by`` for the same queries whatever its value;
-    - are the same for 2-D labels, for documents that are all marked as retrieved, and after pickling;
+    - are the same for 2-D labels, for documents that are all marked as retrieved, and in another process, to which the
+      metric is pickled;
 
     and that labels, scores and ids are not modified.
 
@@ -226,23 +226,15 @@ def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
 
 
 def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:
+    from joblib import Parallel, delayed
+
     try:
-        copied = pickle.loads(_pickled(metric))
+        (values,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
     except Exception as error:
         raise AssertionError(
             f"{metric} must pickle to be used with n_jobs; got {type(error).__name__}: {error}"
         ) from error
-    _same(metric, problem, problem.values(copied), problem.values(metric), "be the same after pickling")
-
-
-def _pickled(metric: BoundMetric) -> bytes:
-    try:
-        return pickle.dumps(metric)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        # Processes of joblib get functions that no module holds, such as those of notebooks, by value.
-        from joblib import wrap_non_picklable_objects
-
-        return pickle.dumps(wrap_non_picklable_objects(metric, keep_wrapper=False))
+    _same(metric, problem, values, problem.values(metric), "be the same in another process")
 
 
 _CHECKS: tuple[Callable[[BoundMetric, _Problem], None], ...] = (

@@ -1,7 +1,8 @@
 """The defaults of other libraries, in one table.
 
 The tests compare each entry with the installed library on random queries, including ties, queries without relevant
-documents and single-document queries.
+documents and single-document queries; libraries that are too large to install are compared by values recorded from
+them, or by the examples of their documentation.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from skrank_metrics._input.arrays import check_choice
 
 _Defaults = Mapping[str, Any]
 
+# The cutoff in a name: ndcg@k, P_k, MAP:top=k, ndcgAt(k), but not the word in RetrievalMAP(top_k=k).
+_RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
+
 # CatBoost's default border: labels above it are relevant.
 _ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
+# In TF-Ranking and Rax, labels from 1 are relevant.
+_FROM_ONE: _Defaults = {"relevance_threshold": 1}
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Convention:
         Further parameters, by the name of the metric here.
     not_imitated : tuple of str
         Differences that remain.
+    differs : Mapping of str to str
+        What remains different in a single metric, by its name here, which the library need not have in its names.
     """
 
     peer: str
@@ -45,6 +53,7 @@ class Convention:
     shared: _Defaults = field(default_factory=dict)
     own: Mapping[str, _Defaults] = field(default_factory=dict)
     not_imitated: tuple[str, ...] = ()
+    differs: Mapping[str, str] = field(default_factory=dict)
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
@@ -55,6 +64,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "A query of a single document is an error there.",
                 "Unsigned integer scores are sorted by their wrapped negatives there, which is wrong.",
+                "With ignore_ties=True, tied documents are in the order of an unstable sort.",
+                "With log_base=b, DCG is log2(b) times as large.",
             ),
         ),
         "trec_eval": Convention(
@@ -101,6 +112,10 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Scores are float32, so that close scores tie.",
                 "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
             ),
+            differs={
+                "auc": "auc counts pairs with equal labels as well, in the order of rows, and leaves out queries of "
+                "fewer than three documents and all weights."
+            },
         ),
         "catboost": Convention(
             peer="CatBoost 1.2",
@@ -130,6 +145,152 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Labels are float32.",
             ),
         ),
+        "ranx": Convention(
+            peer="ranx 0.3.21",
+            names={
+                "ndcg": "ndcg@k",
+                "dcg": "dcg@k",
+                "map": "map@k",
+                "mrr": "mrr@k",
+                "precision": "precision@k",
+                "recall": "recall@k",
+                "f1": "f1@k",
+                "hit_rate": "hit_rate@k",
+                "r_precision": "r-precision",
+            },
+            shared={"ties": "stable"},
+            own={"map": {"normalizer": "relevant"}},
+            not_imitated=(
+                "ndcg_burges and dcg_burges are gain='exp2' here; hits is the number of hits, not the hit rate.",
+                "In lists of more than 15 documents, the order of tied documents is arbitrary.",
+            ),
+            differs={
+                "rbp": "rbp multiplies by the labels as they are, so graded labels can give values above 1.",
+                "bpref": "bpref is nan for a query with relevant documents only, and a query without any can make it 0 "
+                "for others.",
+            },
+        ),
+        "ir_measures": Convention(
+            peer="ir_measures 0.3.7 to 0.4.3",
+            names={
+                "ndcg": "nDCG, nDCG@k",
+                "map": "AP, AP@k",
+                "mrr": "RR, RR@k",
+                "precision": "P@k",
+                "recall": "R@k",
+                "hit_rate": "Success@k",
+                "r_precision": "Rprec",
+                "bpref": "Bpref",
+                "err": "ERR@k",
+                "auc": "Accuracy",
+            },
+            shared={"ties": "stable"},
+            own={"map": {"normalizer": "relevant"}},
+            not_imitated=(
+                "Ties are broken by document id, descending; sort the rows in that order.",
+                "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and "
+                "nDCG(dcg='exp-log2')@k.",
+                "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
+                "With nDCG(gains={...}), unjudged documents can have another gain than those that were judged 0.",
+            ),
+            differs={
+                "mrr": "RR@k breaks ties by document id, ascending; RR without a cutoff descending.",
+                "err": "ERR@k is rounded to five decimals.",
+                "auc": "Accuracy breaks ties by the order of rows, and fails if a query has only one kind of document.",
+            },
+        ),
+        "rax": Convention(
+            peer="Rax 0.4",
+            names={
+                "ndcg": "ndcg_metric, ndcg_metric(topn=k)",
+                "dcg": "dcg_metric, dcg_metric(topn=k)",
+                "map": "ap_metric, ap_metric(topn=k)",
+                "mrr": "mrr_metric, mrr_metric(topn=k)",
+                "precision": "precision_metric, precision_metric(topn=k)",
+                "recall": "recall_metric, recall_metric(topn=k)",
+                "pairwise_accuracy": "opa_metric",
+            },
+            shared={"ties": "stable"},
+            own={
+                "ndcg": {"gain": "exp2"},
+                "dcg": {"gain": "exp2"},
+                "map": {"normalizer": "relevant", **_FROM_ONE},
+                "mrr": _FROM_ONE,
+                "precision": {"divisor": "retrieved", **_FROM_ONE},
+                "recall": _FROM_ONE,
+                # Pairs of equal scores count as wrong.
+                "pairwise_accuracy": {"ties": "worst"},
+            },
+            not_imitated=(
+                "Values, scores and labels are float32, as is the default of JAX.",
+                "Documents with a score of minus infinity are not retrieved there; here, that is retrieved=False.",
+            ),
+        ),
+        "spark": Convention(
+            peer="pyspark 4.3, mllib.evaluation.RankingMetrics and ml.evaluation.RankingEvaluator",
+            names={
+                "ndcg": "ndcgAt(k)",
+                "map": "meanAveragePrecision, meanAveragePrecisionAt(k)",
+                "precision": "precisionAt(k)",
+                "recall": "recallAt(k)",
+            },
+            shared={"ties": "stable"},
+            not_imitated=(
+                "Documents come in ranked order, without scores; sort the rows in that order.",
+                "The names of RankingEvaluator end in AtK, with k=10 by default.",
+            ),
+            differs={"ndcg": "ndcgAt has no grades; pass labels of 0 and 1."},
+        ),
+        "tf_ranking": Convention(
+            peer="TF-Ranking 0.5.5, the examples of its documentation",
+            names={
+                "ndcg": "NDCGMetric, NDCGMetric(topn=k)",
+                "dcg": "DCGMetric, DCGMetric(topn=k)",
+                "map": "MeanAveragePrecisionMetric, MeanAveragePrecisionMetric(topn=k)",
+                "mrr": "MRRMetric, MRRMetric(topn=k)",
+                "precision": "PrecisionMetric, PrecisionMetric(topn=k)",
+                "recall": "RecallMetric, RecallMetric(topn=k)",
+                "hit_rate": "HitsMetric, HitsMetric(topn=k)",
+                "pairwise_accuracy": "OPAMetric",
+            },
+            own={
+                "ndcg": {"gain": "exp2"},
+                "dcg": {"gain": "exp2"},
+                "map": {"normalizer": "relevant", **_FROM_ONE},
+                "mrr": _FROM_ONE,
+                "precision": {"divisor": "retrieved", **_FROM_ONE},
+                "recall": _FROM_ONE,
+                "hit_rate": _FROM_ONE,
+                "pairwise_accuracy": {"ties": "worst"},
+            },
+            not_imitated=(
+                "Ties are broken at random there; here, the value is the expectation.",
+                "Weights are per document there, and weight gains as well as queries.",
+                "Values, scores and labels are float32.",
+            ),
+            differs={"pairwise_accuracy": "OPAMetric is the mean over pairs, which is average='micro' here."},
+        ),
+        "torchmetrics": Convention(
+            peer="TorchMetrics 1.9, the examples of its documentation",
+            names={
+                "ndcg": "RetrievalNormalizedDCG, RetrievalNormalizedDCG(top_k=k)",
+                "map": "RetrievalMAP, RetrievalMAP(top_k=k)",
+                "mrr": "RetrievalMRR, RetrievalMRR(top_k=k)",
+                "precision": "RetrievalPrecision, RetrievalPrecision(top_k=k)",
+                "recall": "RetrievalRecall, RetrievalRecall(top_k=k)",
+                "hit_rate": "RetrievalHitRate, RetrievalHitRate(top_k=k)",
+                "neg_fall_out": "RetrievalFallOut, RetrievalFallOut(top_k=k)",
+                "r_precision": "RetrievalRPrecision",
+                "auc": "RetrievalAUROC",
+            },
+            own={"map": {"normalizer": "hits"}, "neg_fall_out": {"replace_undefined_by": 1.0}},
+            not_imitated=(
+                "Except in NDCG and AUROC, the order of tied documents is arbitrary there.",
+                "In MAP, MRR, precision and recall, relevant documents with a score <= 0 count as non-relevant.",
+                "adaptive_k=True is divisor='retrieved' here; empty_target_action is replace_undefined_by.",
+                "RetrievalFallOut is the positive value; here, strings and scorers use its negative.",
+            ),
+        ),
     }
 )
 
@@ -146,7 +307,7 @@ def own_spelling(spec: str, convention: Any) -> str | None:
 def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
     """Patterns of the names in another library that differ from those here, with the name here."""
     return [
-        (re.compile(re.sub(r"(?<=[_@=])k\b", "([1-9][0-9]*)", re.escape(spelled))), name)
+        (re.compile(_RANK.sub("([1-9][0-9]*)", re.escape(spelled))), name)
         for name, names in CONVENTIONS[convention].names.items()
         for spelled in names.split(", ")
         if spelled not in (name, f"{name}@k")

@@ -15,7 +15,15 @@ _JARVELIN = Reference(
 )
 
 
-@metric("cg", formula="sum(label_i, i <= k)", transform="gains", upper=float("inf"), graded=True, reference=_JARVELIN)
+@metric(
+    "cg",
+    formula="sum(label_i, i <= k)",
+    transform="gains",
+    upper=float("inf"),
+    graded=True,
+    needs_cutoff=True,
+    reference=_JARVELIN,
+)
 def cg_score(ranked: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 

@@ -22,7 +22,15 @@ from skrank_metrics._engine.per_query import Kernel, KernelResult
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import Discount, Gain, Option, RelevanceThreshold, unchecked
-from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS, Metric, MetricFunction, Reference
+from skrank_metrics.metrics._record import (
+    DATA_KEYWORDS,
+    NEGATIVE,
+    NO_RELEVANT,
+    SHARED_DEFAULTS,
+    Metric,
+    MetricFunction,
+    Reference,
+)
 from skrank_metrics.metrics._registry import REGISTRY, call, docstring, metric, signature_of
 
 __all__ = ["Discount", "Gain", "RankedLists", "RelevanceThreshold", "make_metric", "register_metric"]
@@ -49,10 +57,13 @@ class FunctionKernel:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k
-        values = [self._mean(query, options) for query in ranked.each()]
+        with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+            values = [self._mean(query, options) for query in ranked.each()]
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
+        if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
+            return math.nan
         if "unranked" in self.given:
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):
@@ -78,15 +89,18 @@ class FunctionKernel:
         value, (low, high) = float(result), self.bounds
         if math.isinf(value):
             self._refuse("finite numbers, or NaN if it is undefined", f"{value}", query)
-        if (
-            not low - _ROUNDING * max(1.0, abs(low)) <= value <= high + _ROUNDING * max(1.0, abs(high))
-            and value == value
-        ):
+        if _outside(value, self.bounds):
             self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
         return min(max(value, low), high) if value == value else value
 
     def _refuse(self, expected: str, got: str, query: RankedQuery) -> NoReturn:
         raise ValueError(f"{self.name} must return {expected}; got {got} for query {query.shown_id}.")
+
+
+def _outside(values: Any, bounds: tuple[float, float]) -> Any:
+    """Whether values are beyond the bounds by more than rounding; NaN is not."""
+    low, high = bounds
+    return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))
 
 
 def _is_0d(result: Any) -> bool:
@@ -103,7 +117,7 @@ class FunctionMetric:
         self.function = function
         self.record = record
         self._settings = dict(settings)
-        self.__name__ = record.name.removeprefix("neg_") if not record.greater_is_better else record.name
+        self.__name__ = record.name.removeprefix(NEGATIVE) if not record.greater_is_better else record.name
         first = (inspect.getdoc(function) or "").partition("\n\n")[0]
         self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
         self.__signature__ = signature_of(record)
@@ -214,7 +228,7 @@ def make_metric(
     )
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
-        name=own if better else f"neg_{own}",
+        name=own if better else NEGATIVE + own,
         kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high)),
         options={p: _option(p) for p in options},
         defaults=options,
@@ -234,14 +248,18 @@ def make_metric(
 
 def _check_name(name: Any) -> str:
     own = _check_spelling(name)
-    if own.startswith("neg_"):
+    if own.startswith(NEGATIVE):
         raise ValueError(
             f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
         )
-    taken = next((taken for taken in (own, f"neg_{own}") if taken in REGISTRY), None)
+    _check_new(own, NEGATIVE + own)
+    return own
+
+
+def _check_new(*names: str) -> None:
+    taken = next((name for name in names if name in REGISTRY), None)
     if taken:
         raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
-    return own
 
 
 def _check_spelling(name: Any) -> str:
@@ -250,6 +268,8 @@ def _check_spelling(name: Any) -> str:
             "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
             f"{name!r}. Pass name=..."
         )
+    if re.search(r"_at_[1-9][0-9]*$", name):
+        raise ValueError(f"name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got {name!r}.")
     return name
 
 
@@ -332,7 +352,7 @@ def register_metric(
         Name in strings and reports; lower-case letters, digits and underscores. It starts with "neg_" if smaller values
         are better.
     bounds : tuple of two float, default=(-inf, inf)
-        Smallest and largest possible value.
+        Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
         Whether larger values are better. If not, names and scorers mean the negative.
     undefined : str, default=None
@@ -357,7 +377,8 @@ def register_metric(
     Raises
     ------
     ValueError
-        If the name is not valid or belongs to another metric.
+        If the name is not valid or belongs to another metric. In a call, if the kernel returns anything but one finite
+        number within the bounds, or NaN, per query.
 
     See Also
     --------
@@ -386,6 +407,8 @@ def register_metric(
             kernel.__qualname__,
         ):
             del REGISTRY[own]  # a cell of a notebook that runs once more
+        _check_new(own, NEGATIVE + own, own.removeprefix(NEGATIVE))
+        _check_options(kernel)
         return metric(
             own,
             formula=formula,
@@ -398,23 +421,75 @@ def register_metric(
             has_cutoff=check_bool(has_cutoff, "has_cutoff"),
             pooled=check_bool(pooled, "pooled"),
             greater_is_better=check_bool(greater_is_better, "greater_is_better"),
-        )(_checked(kernel))
+        )(_checked(kernel, (low, high), undefined))
 
     return register
 
 
-def _checked(kernel: Kernel) -> Kernel:
-    """Refuse results that would be broadcast or end in an error of NumPy."""
+def _check_options(kernel: Kernel) -> None:
+    """Refuse options that the metric has anyway, and parameters that would not become options."""
+    for p in list(inspect.signature(kernel).parameters.values())[1:]:
+        if p.kind is not p.KEYWORD_ONLY:
+            raise TypeError(f"kernel must take its options by name, after a *; {kernel.__name__} takes {p}.")
+        if p.name in _RESERVED or p.name == "k":
+            hint = " Read ranked.k." if p.name == "k" else ""
+            raise TypeError(
+                f"kernel must not have an option {p.name}, which all metrics have; got {kernel.__name__}.{hint}"
+            )
+
+
+def _checked(kernel: Kernel, bounds: tuple[float, float], undefined: str | None) -> Kernel:
+    """Refuse results that would be broadcast, cast or infinite, and values outside the bounds."""
 
     @functools.wraps(kernel)
     def checked(ranked: RankedLists, **options: Any) -> KernelResult:
-        values = kernel(ranked, **options)
-        for part in values if isinstance(values, tuple) else (values,):
-            if np.shape(part) != ranked.n_documents.shape:
-                raise ValueError(
-                    f"{kernel.__name__} must return one value per query, or a pair of numerators and denominators; got "
-                    f"an array of shape {np.shape(part)} for {len(ranked.n_documents)} queries."
-                )
+        try:
+            with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+                values = kernel(ranked, **options)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ValueError(
+                f"{kernel.__name__} must not change arrays of ranked, which other metrics share; got {error}. Change "
+                "a copy."
+            ) from error
+        parts = values if isinstance(values, tuple) else (values,)
+        for part in parts:
+            _check_part(part, kernel.__name__, len(ranked.n_documents))
+        if len(parts) == 2 and ((np.asarray(parts[1]) == 0) & (np.asarray(parts[0]) != 0)).any():
+            raise ValueError(f"{kernel.__name__} must not divide by 0; only 0 / 0 is undefined.")
+        _check_within(values, kernel.__name__, bounds, _counted(ranked, values, undefined, options))
         return values
 
     return checked
+
+
+def _counted(ranked: RankedLists, values: KernelResult, undefined: str | None, options: Mapping[str, Any]) -> Any:
+    """Mask of the queries whose value counts; the others are undefined whatever the kernel returns."""
+    if undefined != NO_RELEVANT:
+        return True
+    relevant = ranked.n_relevant(options.get("relevance_threshold")) > 0
+    return relevant if isinstance(values, tuple) else relevant | (np.asarray(values) != 0)
+
+
+def _check_within(values: KernelResult, name: str, bounds: tuple[float, float], counted: Any) -> None:
+    """Refuse values of queries, or ratios, outside the bounds."""
+    with np.errstate(invalid="ignore"):
+        found = np.divide(*values) if isinstance(values, tuple) else np.asarray(values)
+    outside = np.flatnonzero(_outside(found, bounds) & counted)
+    if len(outside):
+        low, high = bounds
+        raise ValueError(f"{name} must return values within its bounds, {low:g} to {high:g}; got {found[outside[0]]}.")
+
+
+def _check_part(part: Any, name: str, n_queries: int) -> None:
+    if np.shape(part) != (n_queries,):
+        raise ValueError(
+            f"{name} must return one value per query, or a pair of numerators and denominators; got an array of shape "
+            f"{np.shape(part)} for {n_queries} queries."
+        )
+    if np.ma.isMaskedArray(part) or np.asarray(part).dtype.kind not in "biuf":
+        got = "a masked array" if np.ma.isMaskedArray(part) else f"an array of dtype {np.asarray(part).dtype}"
+        raise ValueError(f"{name} must return real numbers, NaN if undefined; got {got}.")
+    if np.isinf(part).any():
+        raise ValueError(f"{name} must return finite numbers, or NaN if it is undefined; got inf.")

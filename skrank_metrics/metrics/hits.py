@@ -1,4 +1,4 @@
-"""Hits in the top k: precision, recall, F1, fall-out, R-precision, hit rate."""
+"""Shares of the top k: precision, recall, F1, fall-out, R-precision, hit rate, judged documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skrank_metrics._engine.gains import RelevanceGain
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.metrics._options import RelevanceThreshold, choice, number
-from skrank_metrics.metrics._record import Reference
+from skrank_metrics.metrics._record import NO_RANKED, Reference
 from skrank_metrics.metrics._registry import metric
 
 _MANNING = Reference(
@@ -24,6 +24,11 @@ _RIJSBERGEN = Reference(
 
 _SWETS = Reference(
     "J. A. Swets (1963). Information retrieval systems. Science 141(3577).", "10.1126/science.141.3577.245"
+)
+
+_MACAVANEY = Reference(
+    "S. MacAvaney, C. Macdonald, I. Ounis (2022). Streamlining evaluation with ir-measures. ECIR 2022.",
+    "10.1007/978-3-030-99739-7_38",
 )
 
 _Divisor = Annotated[
@@ -50,6 +55,7 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
     graded=False,
     pooled=True,
     divides_by_k=True,
+    needs_cutoff=True,
     reference=_MANNING,
 )
 def precision_at_k_score(
@@ -72,7 +78,9 @@ def precision_at_k_score(
     return hits, np.maximum(_ranks(ranked, divisor), np.finfo(np.float64).tiny)
 
 
-@metric("recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, reference=_MANNING)
+@metric(
+    "recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, needs_cutoff=True, reference=_MANNING
+)
 def recall_at_k_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "relevant", relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
@@ -98,6 +106,7 @@ def recall_at_k_score(
     graded=False,
     pooled=True,
     divides_by_k=True,
+    needs_cutoff=True,
     reference=_RIJSBERGEN,
 )
 def f1_at_k_score(
@@ -134,6 +143,7 @@ def f1_at_k_score(
     pooled=True,
     greater_is_better=False,
     counts_others=True,
+    needs_cutoff=True,
     reference=_SWETS,
 )
 def fall_out_score(
@@ -141,7 +151,8 @@ def fall_out_score(
 ) -> tuple[FloatArray, IntArray]:
     """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
 
-    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative.
+    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Documents
+    that were not judged count as not relevant, in both numbers.
 
     Examples
     --------
@@ -152,7 +163,7 @@ def fall_out_score(
     0.3333
     """
     shown = np.minimum(ranked.cutoff, ranked.n_documents)
-    others = ranked.n_judged - ranked.n_relevant(relevance_threshold)
+    others = ranked.n_in_all - ranked.n_relevant(relevance_threshold)
     return shown - ranked.relevance(relevance_threshold).sum(axis=1), others
 
 
@@ -183,7 +194,14 @@ def r_precision_score(
     return (ranked.relevance(relevance_threshold) * within).sum(axis=1), n_relevant
 
 
-@metric("hit_rate", formula="1 - prod(1 - rel_i, i <= k)", transform="hazards", graded=False, reference=_MANNING)
+@metric(
+    "hit_rate",
+    formula="1 - prod(1 - rel_i, i <= k)",
+    transform="hazards",
+    graded=False,
+    needs_cutoff=True,
+    reference=_MANNING,
+)
 def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
@@ -199,3 +217,31 @@ def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThresho
     0.5
     """
     return 1 - np.prod(1 - ranked.stops(RelevanceGain(relevance_threshold)), axis=1)
+
+
+@metric(
+    "judged",
+    formula="#{judged, i <= k} / min(k, n)",
+    transform="gains",
+    graded=False,
+    undefined=NO_RANKED,
+    pooled=True,
+    unjudged="counted",
+    needs_cutoff=True,
+    reference=_MACAVANEY,
+)
+def judged_score(ranked: RankedLists) -> tuple[FloatArray, IntArray]:
+    """Judged at k: the share of the first k documents that were judged, relevant or not.
+
+    How much of what the ranking shows is known: if it differs between rankings, unjudged documents that count as not
+    relevant favour the ranking that the judgments were made for. It is 1 if ``judged`` is None.
+
+    Examples
+    --------
+    The second of the first two documents was not judged:
+
+    >>> from skrank_metrics import judged_score
+    >>> judged_score([[1, 0, 2]], [[3, 2, 1]], k=2, judged=[[True, False, True]])
+    0.5
+    """
+    return ranked.judged().sum(axis=1), np.minimum(ranked.cutoff, ranked.n_documents)

@@ -8,7 +8,7 @@ from typing import Any
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import Metric, MetricFunction
+from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
 
@@ -17,7 +17,8 @@ MAX_LENGTH = 64
 # Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
 _SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
-_CUTOFFS = re.compile(r"([^@]*)@([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_CUTOFFS = re.compile(r"([^@]*@)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
+_CUTOFFS_ELSEWHERE = re.compile(r"([A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")  # as in trec_eval
 _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
@@ -51,9 +52,7 @@ _ELSEWHERE = {
     "rho": "spearman",
     "roc_auc": "auc",
     "gauc": "auc",
-    "fall_out": "neg_fall_out",
-    "fallout": "neg_fall_out",
-    "kendall_tau_distance": "neg_kendall_tau_distance",
+    "fallout": "fall_out",
     "rank_biased_precision": "rbp",
     "expected_reciprocal_rank": "err",
 }
@@ -68,9 +67,12 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
         cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". Within a convention, the names of
-        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers.
+        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval. Where smaller values are
+        better, "neg_fall_out@10" is the negative of "fall_out@10".
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers: "sklearn",
+        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
+        "torchmetrics".
     **params
         Further parameters of the metric function, such as ``ties="worst"``; they override those in the name.
 
@@ -114,20 +116,26 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     return BoundMetric(metric, {})
 
 
-def expand(metrics: Iterable[Any]) -> list[Any]:
+def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
-    expanded: list[Any] = []
-    for metric in metrics:
-        several = _CUTOFFS.fullmatch(metric) if isinstance(metric, str) and len(metric) <= MAX_LENGTH else None
-        expanded += [f"{several[1]}@{k.strip()}" for k in several[2].split(",")] if several else [metric]
-    return expanded
+    return [name for metric in metrics for name in _per_cutoff(metric, convention)]
+
+
+def _per_cutoff(metric: Any, convention: str) -> list[Any]:
+    if not isinstance(metric, str) or len(metric) > MAX_LENGTH:
+        return [metric]
+    if several := _CUTOFFS.fullmatch(metric) or _CUTOFFS_ELSEWHERE.fullmatch(metric):
+        names = [several[1] + k.strip() for k in several[2].split(",")]
+        if "@" in metric or own_spelling(names[0], convention):
+            return names
+    return [metric]
 
 
 def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     """Parse a name, in the spelling of this package or of a convention."""
     if len(spec) > MAX_LENGTH:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
-    if len(several := expand([spec])) > 1:
+    if len(several := expand([spec], convention)) > 1:
         raise ValueError(
             f"A single metric is needed here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
@@ -135,34 +143,50 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     match = _SPEC.fullmatch(spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = "" if word in REGISTRY else _hint(word, spec)
+        hint = _hint_of_cutoffs(spec) or ("" if _function(word) else _hint(word, spec))
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
     flat = _FLAT.fullmatch(spec.lower())
-    if flat and name not in REGISTRY:
+    if flat and _function(name) is None:
         name, k = flat.groups()
-    if name not in REGISTRY:
+    function = _function(name)
+    if function is None:
         shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
         raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
     params = {} if inner is None else _params(inner, spec)
     if k is not None:
         params["k"] = int(k)
     try:
-        return BoundMetric(REGISTRY[name], params, negative=not REGISTRY[name].record.greater_is_better)
+        return BoundMetric(function, params, negative=name.startswith(NEGATIVE))
     except TypeError as error:
         # A bad name is a bad value, not a bad type.
         raise ValueError(f"{spec!r}: {error}") from None
+
+
+def _function(name: str) -> MetricFunction | None:
+    """Metric function of a name, which without its "neg_" stands for the function's own value."""
+    return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
 
 
 def _hint(name: str, spec: str, k: str | None = None) -> str:
     without_at = _NAME_AND_RANK.fullmatch(name)
     word, rank = without_at.groups() if without_at and k is None else (name, k)
     known = _ELSEWHERE.get(word, word)
-    if known not in REGISTRY and word not in _ELSEWHERE:
+    if _function(known) is None and word not in _ELSEWHERE:
         return nearest(name, REGISTRY)
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
-    also = f", or pass convention={peer!r}" if peer else ""
+    also = f", or get_metric({spec!r}, convention={peer!r})" if peer else ""
     return f" Did you mean '{known}{f'@{rank}' if rank else ''}'{also}?"
+
+
+def _hint_of_cutoffs(spec: str) -> str:
+    """Spell another library's name with several cutoffs as this package does; empty if it is none."""
+    for convention in CONVENTIONS:
+        if len(names := expand([spec], convention)) > 1:
+            own = [str(own_spelling(name, convention)) for name in names]
+            cutoffs = ",".join(name.partition("@")[2] for name in own)
+            return f" Did you mean '{own[0].partition('@')[0]}@{cutoffs}', or convention={convention!r}?"
+    return ""
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:

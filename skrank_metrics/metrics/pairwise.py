@@ -56,7 +56,8 @@ def kendall_tau_distance(
     """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
     Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none.
+    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none. The number is
+    always defined, also for a query that nobody judged, where it is 0.
 
     Examples
     --------

@@ -94,8 +94,8 @@ def results_table(candidates: Sequence[Mapping[str, Any]], folds: Sequence[Mappi
     """
     table: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
-        times = _column(candidates, folds, lambda outcome, name=name: getattr(outcome, name))
-        table |= {f"mean_{name}": np.nanmean(times, axis=1), f"std_{name}": np.nanstd(times, axis=1)}
+        times = np.ma.masked_invalid(_column(candidates, folds, lambda outcome, name=name: getattr(outcome, name)))
+        table |= {f"mean_{name}": times.mean(axis=1).filled(np.nan), f"std_{name}": times.std(axis=1).filled(np.nan)}
     table |= dict(_param_columns(candidates))
     table["params"] = list(candidates)
     for name in next(iter(folds[0].values())).scores:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.reports.statistics import Moments, adjust, moments, without_rounding
+from skrank_metrics.reports.statistics import ROUNDING, Moments, moments
 
 
 @dataclass(frozen=True)
 class Rules:
     """When a candidate leaves.
 
-    The level 1 - confidence is split evenly over the rounds after which candidates can leave, and within a round over
-    the candidates by Holm's method.
+    The test is about the means over all queries of the folds, of which some are still to come, as in a sample from a
+    finite population. Its level, 1 - confidence, is split evenly over the rounds after which candidates can leave, and
+    over all candidates but one, as any of them may lead (Bonferroni). So the winner of the grid search leaves with a
+    probability of at most 1 - confidence, whatever the true differences: the distance of a mean so far from the final
+    one is independent of all final means, if values are normal and queries independent.
     """
 
     n_rounds: int  # candidates can leave after all but the last
+    n_candidates: int
+    n_queries: int | None = None  # of all folds; None if folds test some again, after which nothing is certain
     confidence: float = 0.95
     indifference: float = 0.0  # below 0, a candidate must be behind by more than that
     min_queries: int = 30
     max_fits: int | None = None
+    n_rungs: int = 0  # rounds on a share of the training queries, before the others
+    rung_margin: float = 0.0  # there, a candidate must be behind by more than this
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,6 @@ class Standing:
     leader: int
     lead: Moments  # of the differences, leader minus candidate
     p_adjusted: float  # for candidates and rounds; NaN if there are too few queries to test
-    n_queries: int
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,15 @@ class QueryValues:
     values: FloatArray  # (n_candidates, n_queries)
     defined: Mask  # (n_queries,)
     weights: FloatArray  # (n_queries,), 0 for queries that were not tested
+    n_tested: int
 
 
-def over_folds(folds: Sequence[FoldValues], n_queries: int) -> QueryValues:
+def over_folds(folds: Sequence[FoldValues]) -> QueryValues:
     """Mean value of each query over the folds that test it.
 
     A query that repeated folds test again gets a more precise value, but counts once.
     """
+    n_queries = 1 + max(int(fold.queries.max()) for fold in folds)
     sums, counts = np.zeros((len(folds[0].values), n_queries)), np.zeros(n_queries)
     weights, defined = np.zeros(n_queries), np.zeros(n_queries, dtype=bool)
     for fold in folds:
@@ -68,7 +76,7 @@ def over_folds(folds: Sequence[FoldValues], n_queries: int) -> QueryValues:
         counts[fold.queries] += 1
         weights[fold.queries] = 1.0 if fold.weights is None else fold.weights
         defined[fold.queries] = fold.defined
-    return QueryValues(sums / np.maximum(counts, 1), defined, weights)
+    return QueryValues(sums / np.maximum(counts, 1), defined, weights, int(np.sum(counts > 0)))
 
 
 def leader_of(means: FloatArray, remaining: Iterable[int]) -> int:
@@ -82,35 +90,34 @@ def standings(queries: QueryValues, leader: int, others: Sequence[int], rules: R
     pairs = {other: queries.values[[leader, other]] for other in others}
     leads = {other: _lead(pair, queries.weights) for other, pair in pairs.items()}
     enough = np.sum(queries.defined & (queries.weights > 0)) >= rules.min_queries
-    p_values = np.array([p_ahead(lead, rules) if enough else np.nan for lead in leads.values()])
-    adjusted = np.minimum(1, adjust(p_values, "holm") * (rules.n_rounds - 1))
-    n_queries = {other: int(_compared(pair, queries.weights).sum()) for other, pair in pairs.items()}
-    return {
-        other: Standing(leader, lead, float(p), n_queries[other])
-        for (other, lead), p in zip(leads.items(), adjusted, strict=True)
-    }
-
-
-def _compared(pair: FloatArray, weights: FloatArray) -> Mask:
-    return ~np.isnan(pair).any(axis=0) & (weights > 0)
+    to_come = 1.0 if rules.n_queries is None else 1 - queries.n_tested / rules.n_queries
+    n_tests = (rules.n_rungs + rules.n_rounds - 1) * (rules.n_candidates - 1)
+    adjusted = {other: n_tests * p_ahead(lead, rules, to_come) if enough else np.nan for other, lead in leads.items()}
+    return {other: Standing(leader, lead, float(np.minimum(1, adjusted[other]))) for other, lead in leads.items()}
 
 
 def _lead(pair: FloatArray, weights: FloatArray) -> Moments:
     """Mean and spread of the differences between two candidates."""
-    counted = _compared(pair, weights)
+    counted = ~np.isnan(pair).any(axis=0) & (weights > 0)
     one, other = pair[:, counted]
-    differences = without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
+    differences = one - other
+    differences[np.abs(differences) <= ROUNDING * np.abs(one)] = 0
     return moments(differences, weights[counted])
 
 
-def p_ahead(lead: Moments, rules: Rules) -> float:
-    """One-sided p-value of a lead, if the true one is at most -indifference; without spread, 0 or 1."""
+def p_ahead(lead: Moments, rules: Rules, to_come: float) -> float:
+    """One-sided p-value of a lead, if the final one is at most -indifference; without spread, 0 or 1.
+
+    The fewer queries are to come, as a share of all, the less can the mean change: its standard error has the
+    correction of a finite population (Cochran 1977).
+    """
     if lead.n_effective < 2:
         return np.nan
     beyond = lead.mean + rules.indifference
-    if not lead.error > 0:
+    error = lead.error * to_come**0.5
+    if not error > 0:
         return 0.0 if beyond > 0 else 1.0
-    return float(special.stdtr(lead.n_effective - 1, -beyond / lead.error))
+    return float(special.stdtr(lead.n_effective - 1, -beyond / error))
 
 
 def behind(found: dict[int, Standing], rules: Rules) -> list[int]:
@@ -123,39 +130,48 @@ def behind(found: dict[int, Standing], rules: Rules) -> list[int]:
 class Race:
     """The candidates of a race, round by round."""
 
-    n_candidates: int
     rules: Rules
     remaining: list[int] = field(init=False)
-    n_fits: int = 0
+    n_fits: float = 0  # those on rungs count as their share of the training queries
     scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per round
     folds: list[FoldValues] = field(default_factory=list)
     left: dict[int, tuple[int, str]] = field(default_factory=dict)  # after how many rounds, and why
     standings: dict[int, Standing] = field(default_factory=dict)  # the last of each candidate
 
     def __post_init__(self) -> None:
-        self.remaining = list(range(self.n_candidates))
+        self.remaining = list(range(self.rules.n_candidates))
 
-    def start_round(self) -> list[int]:
+    def start_round(self, share: float = 1) -> list[int]:
         """Candidates that run the next fold: of those that remain, as many of the best as the budget lets finish."""
         if self.rules.max_fits is not None and self.scores:
-            affordable = (self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
+            affordable = int(self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
             best_first = sorted(self.remaining, key=lambda candidate: -self.means[candidate])
             self._leave(best_first[affordable:], "max_fits")
-        self.n_fits += len(self.remaining)
+        self.n_fits += share * len(self.remaining)
         return list(self.remaining)
 
-    def finish_round(self, scores: Mapping[int, float], fold: FoldValues, n_queries: int) -> None:
+    def finish_round(self, scores: Mapping[int, float], fold: FoldValues) -> None:
         """Take the scores and values of the candidates that did not fail; those that failed or are behind leave."""
-        self.scores.append(np.array([scores.get(candidate, np.nan) for candidate in range(self.n_candidates)]))
+        self.scores.append(np.array([scores.get(candidate, np.nan) for candidate in range(self.rules.n_candidates)]))
         self.folds.append(fold)
         self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
         if not self.remaining or len(self.scores) == self.rules.n_rounds:
             return
         leader = leader_of(self.means, self.remaining)
         others = [candidate for candidate in self.remaining if candidate != leader]
-        found = standings(over_folds(self.folds, n_queries), leader, others, self.rules)
+        found = standings(over_folds(self.folds), leader, others, self.rules)
         self.standings |= found
         self._leave(behind(found, self.rules), "behind")
+
+    def finish_rung(self, scores: Mapping[int, float], fold: FoldValues, share: float) -> None:
+        """Take the values of models of a share of the training queries; those that fail or are far behind leave."""
+        self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
+        leader = max(self.remaining, key=lambda candidate: scores[candidate])
+        others = [candidate for candidate in self.remaining if candidate != leader]
+        rules = replace(self.rules, indifference=-self.rules.rung_margin, n_queries=None)
+        found = standings(over_folds([fold]), leader, others, rules)
+        self.standings |= found
+        self._leave(behind(found, rules), f"behind on {share:g} of the training queries")
 
     @property
     def means(self) -> FloatArray:

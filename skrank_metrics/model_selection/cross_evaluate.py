@@ -16,14 +16,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.parallel import Parallel, delayed
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
-from skrank_metrics._input.grouping import Grouping, query_weights
-from skrank_metrics._input.query_ids import check_aligned, query_ids, without_labels
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import METHOD, NONE, weighting
+from skrank_metrics.reports.statistics import METHOD, weighting, why_none
 from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -63,11 +63,12 @@ class CrossEvaluation(Result):
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
         some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in rows)
-        some_lack_one = any(np.isnan(interval[0]) for *_, interval, _, _ in rows)
+        metrics = next(iter(self.reports.values())).metrics
+        none = why_none((metrics[name], interval) for _, name, _, interval, _, _ in rows)
         return [
             f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
             Table((*columns, "mean over folds", "std over folds"), rows),
-            f"Intervals: {METHOD}; they ignore the variance from retraining{NONE if some_lack_one else ''}.",
+            f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
             *weighting(next(iter(self.reports.values())).weights),
             *(
                 ["Means over folds are nan if a fold has no value with a weight above 0."]
@@ -90,6 +91,8 @@ def cross_evaluate(
     verbose: int = 0,
     response_method: Any = RESPONSE_METHODS,
     sample_weight: Any = None,
+    retrieved: Any = None,
+    judged: Any = None,
 ) -> CrossEvaluation:
     """Evaluate models on queries that they were not fitted on, query by query.
 
@@ -122,6 +125,9 @@ def cross_evaluate(
         Method of the estimators that gives the scores, as in make_ranking_scorer.
     sample_weight : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, which must not vary within a query. Weights for ``fit`` go into params.
+    retrieved, judged : array-like of bool of shape (n_documents,), default=None
+        False for documents that are not ranked, and for those that nobody judged, as in evaluate. Models are fitted on
+        all documents, so the labels of documents that nobody judged must be numbers, as a rule 0.
 
     Returns
     -------
@@ -158,9 +164,10 @@ def cross_evaluate(
     params = dict(params or {})
     if qid is not None and "qid" in params:
         raise ValueError("qid must be passed once; got it as qid= and in params. Leave it out of params.")
-    sources = {"qid": params.pop("qid", qid), "groups": params.get("groups"), "sample_weight": sample_weight}
+    columns = carried(y, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
+    sources = {"qid": params.pop("qid", qid), "groups": params.get("groups"), **columns}
     queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, X=X, **sources)
-    weights = None if sample_weight is None else query_weights(sample_weight, queries)[queries.codes]
+    columns = check_columns(columns, queries)
     check_aligned(X=X, y=y, **params)
     for name, model in models.items():
         _refuse_bare_ranker(name, model)
@@ -181,9 +188,19 @@ def cross_evaluate(
         scores[name][test] = values
     tested = np.flatnonzero(fold[queries.codes] >= 0)
     labels, ids, fold = np.asarray(y)[tested], ids[tested], fold[fold >= 0]
-    options = {"qid": ids, "metrics": metrics, "sample_weight": None if weights is None else weights[tested]}
+    options = {"qid": ids, "metrics": metrics, **{name: column[tested] for name, column in columns.items()}}
     reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
+
+
+class TestedAgainError(ValueError):
+    """Folds that test a query more than once."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__(
+            f"cv must test every query at most once; got {query}. Use QueryKFold, or call once per repetition."
+        )
+        self.query = query
 
 
 def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
@@ -199,10 +216,7 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
         tested = np.unique(queries.codes[test])
         again = tested[fold[tested] >= 0]
         if len(again):
-            raise ValueError(
-                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold "
-                f"{fold[again[0]]} and in fold {number}. Use QueryKFold, or call once per repetition."
-            )
+            raise TestedAgainError(f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}")
         fold[tested] = number
     return fold
 

@@ -23,11 +23,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import IntArray, check_choice, check_int, check_number, check_seed, count_rows
-from skrank_metrics._input.query_ids import query_ids, without_labels
+from skrank_metrics._input.arrays import (
+    IntArray,
+    check_choice,
+    check_int,
+    check_number,
+    check_random_state,
+    check_seed,
+    count_rows,
+)
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.query_ids import ids_in_index, query_ids, without_labels
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import check_rows
+from skrank_metrics._sklearn_internals import check_rows, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules, Standing
 from skrank_metrics.model_selection.scorers import QueryScores, get_ranking_scorer, ranking_scorers
@@ -38,18 +48,8 @@ from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_
 from skrank_metrics.splitters.audit import audit_splits, spelled
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for what this version of scikit-learn lacks."""
-
-    def with_callbacks(method: Any) -> Any:  # noqa: D103
-        return method
-
-
 Splits = list[tuple[IntArray, IntArray]]
+Stage = tuple[float, IntArray, IntArray]  # share of the training queries, rows to fit on and to score
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -79,9 +79,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     folds. The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks
     the same candidate and needs two to three times as many fits.
 
-    The probability that the best candidate leaves is at most 1 - confidence, over all rounds and candidates, as far as
-    queries are independent. Those of a fold share a model, and the models of the folds share most of their training
-    queries, so this holds for the models of these folds; the user guide has simulations.
+    The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
+    if the queries that are still to come are like those before. They are scored by other models, whose training queries
+    are partly the same, so the bound is not exact; docs/decisions.md has simulations.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     n_jobs : int, default=None
         Number of candidates to fit in parallel, with the backend of joblib.
     confidence : float, default=0.95
-        One minus the probability that the best candidate leaves, in (0, 1).
+        One minus the largest probability that the winner of the grid search leaves, in (0, 1).
     indifference : float, default=0.0
         A candidate leaves, too, if it is significantly less than this ahead of the leader. Saves more fits, but of
         candidates that differ by less, any may win.
@@ -111,22 +111,28 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         Nobody leaves before this many queries with a defined value were tested.
     max_fits : int, default=None
         Largest number of fits on folds. If it is short, the candidates with the worst means leave, without a test.
+    rungs : sequence of float, default=None
+        Shares of the training queries of the first fold to fit on before the rounds on all of them, such as
+        ``(1 / 8, 1 / 2, 1)``; the last must be 1. Queries are drawn whole. Saves more, but models that need many
+        queries look worse there than they are, and the bound on losing the winner of the grid search no longer holds.
+    rung_margin : float, default=0.01
+        Candidates leave on a rung if they are significantly more than this behind. Only with rungs.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
         search. Invalid ids or labels always do.
     verbose : int, default=0
         1 reports the rounds, larger values the fits, too.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates. Only with n_iter.
+        Seed of the candidates with n_iter, and of the queries with rungs; otherwise it must be None.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. Folds that a candidate did not run are NaN, and so is its mean.
         "left_after" is the number of folds after which it left, NaN if it did not; "left_because" is "behind",
-        "failed", "max_fits" or "". When it was last compared with the leader, "leader" was the row of the leader (-1 if
-        never compared), "difference" its lead, with the ends of the interval "low" and "high", and "p_adjusted" the
-        p-value, adjusted for rounds and candidates.
+        "failed", "max_fits", "behind on 0.125 of the training queries" or "". When it was last compared with the
+        leader, "leader" was the row of the leader (-1 if never compared), "difference" its lead, with the ends of the
+        interval "low" and "high", and "p_adjusted" the p-value, adjusted for rounds and candidates.
     best_estimator_ : estimator
         The best candidate, fitted on all rows. Not with refit=False.
     best_index_ : int
@@ -135,8 +141,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         Its parameters.
     best_score_ : float
         Its mean score over folds. Not if ``refit`` is callable.
-    n_fits_ : int
-        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``.
+    n_fits_ : int or float
+        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``. Those on rungs count
+        as their share of the training queries.
     n_splits_ : int
         Number of folds.
     scorer_ : callable or dict of str to callable
@@ -188,6 +195,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         indifference: float = 0.0,
         min_queries: int = 30,
         max_fits: int | None = None,
+        rungs: Sequence[float] | None = None,
+        rung_margin: float = 0.01,
         error_score: Any = np.nan,
         verbose: int = 0,
         random_state: Any = None,
@@ -203,6 +212,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         self.indifference = indifference
         self.min_queries = min_queries
         self.max_fits = max_fits
+        self.rungs = rungs
+        self.rung_margin = rung_margin
         self.error_score = error_score
         self.verbose = verbose
         self.random_state = random_state
@@ -286,12 +297,13 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         columns = check_rows(X, y=y, **params)  # in folds, a default index no longer counts from 0
         labels = without_labels(y)
         routed = self._routed({name: without_labels(value) for name, value in params.items()})
-        splits = self._whole_splits(X, y, columns, routed.splitter.split)
-        race = Race(len(candidates), self._rules(len(candidates), len(splits)))
+        splits, queries, n_queries = self._whole_splits(X, y, columns, routed.splitter.split)
+        stages = [*self._rung_stages(splits[0], queries), *((1, train, test) for train, test in splits)]
+        race = Race(self._rules(len(candidates), len(splits), n_queries))
         task = Task(clone(self.estimator), scorers, key, routed.estimator.fit, routed.scorer.score, self.error_score)
         with self._subtask(None, "fit", max_subtasks=1 + bool(self.refit)) as root:
-            with self._subtask(root, "race", max_subtasks=len(splits)) as context:
-                folds = self._run(race, task, candidates, (X, labels), splits, context)
+            with self._subtask(root, "race", max_subtasks=len(stages)) as context:
+                folds = self._run(race, task, candidates, (X, labels), stages, context)
             self.cv_results_ = results_table(candidates, folds) | _departures(race, metric)
             self._choose(race, key, splits)
             self.multimetric_ = self._is_multimetric()
@@ -367,7 +379,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return str(check_choice(self.refit, "refit", scorers))
 
-    def _rules(self, n_candidates: int, n_rounds: int) -> Rules:
+    def _rules(self, n_candidates: int, n_rounds: int, n_queries: int | None) -> Rules:
         least, max_fits = n_candidates + n_rounds - 1, check_int(self.max_fits, "max_fits", 1, or_none=True)
         if max_fits is not None and max_fits < least:
             raise ValueError(
@@ -376,16 +388,39 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return Rules(
             n_rounds,
+            n_candidates,
+            n_queries,
             check_confidence(self.confidence),
             check_number(self.indifference, "indifference", "[0, inf)"),
             int(check_int(self.min_queries, "min_queries", 2) or 0),
             max_fits,
+            *self._rung_rules(),
         )
 
+    def _rung_rules(self) -> tuple[int, float]:
+        """Number of rungs before the folds, and the margin on them."""
+        margin = float(check_number(self.rung_margin, "rung_margin", "[0, inf)"))
+        if self.rungs is None:
+            return 0, margin
+        shares = [check_number(share, "rungs", "(0, 1]") for share in self.rungs]
+        if len(shares) < 2 or sorted(set(shares)) != shares or shares[-1] != 1:
+            raise ValueError(f"rungs must be at least two shares in ascending order, the last 1; got {self.rungs!r}.")
+        if self.max_fits is not None:
+            raise ValueError(f"max_fits must be None with rungs; got {self.max_fits}.")
+        return len(shares) - 1, margin
+
+    def _rung_stages(self, split: tuple[IntArray, IntArray], queries: Grouping) -> Iterator[Stage]:
+        """Parts of the first fold with the rows of a share of its training queries, each of them whole."""
+        train = np.arange(len(queries.codes))[split[0]]
+        drawn = check_random_state(self.random_state).permutation(np.unique(queries.codes[train]))
+        for share in (self.rungs or ())[:-1]:
+            chosen = drawn[: int(np.ceil(share * len(drawn)))]
+            yield share, train[np.isin(queries.codes[train], chosen)], split[1]
+
     def _candidates(self) -> list[dict[str, Any]]:
-        if self.n_iter is None and self.random_state is not None:
+        if self.n_iter is None and self.rungs is None and self.random_state is not None:
             raise ValueError(
-                "random_state must be None without n_iter, as all candidates of the grid run; got "
+                "random_state must be None without n_iter and rungs, as all candidates of the grid run; got "
                 f"{self.random_state!r}. It does not seed cv or the estimator."
             )
         check_seed(self.random_state)
@@ -410,14 +445,24 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     def _splitter(self) -> Any:
         return QueryKFold(5) if self.cv is None else check_cv(self.cv)
 
-    def _whole_splits(self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]) -> Splits:
+    def _whole_splits(
+        self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> tuple[Splits, Grouping, int | None]:
+        """Splits, the queries, and the number of those that are tested, None if some are tested again."""
         labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
-        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups)
+        ways = ways_out("groups" if _routing() else "")
+        if not _routing() and ids_in_index(labels) is None and (qid is not None or groups is not None):
+            raise TypeError(
+                "y must carry the query ids in its index unless metadata routing is enabled, since scorers get no "
+                f"others; got {'groups' if qid is None else 'qid'}=. {ways}"
+            )
+        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups, ways_out=ways)
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
         audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
         replace(audit, splitter=spelled(splitter)).check()
-        return splits
+        times = np.sum([np.bincount(queries.codes[test], minlength=len(queries.ids)) > 0 for _, test in splits], axis=0)
+        return splits, queries, int(times.sum()) if times.max() == 1 else None
 
     def _run(
         self,
@@ -425,37 +470,42 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         task: Task,
         candidates: Sequence[Mapping[str, Any]],
         data: tuple[Any, Any],
-        splits: Splits,
+        stages: Sequence[Stage],
         context: Any,
     ) -> list[dict[int, Outcome]]:
         """Run the rounds, and return the outcomes by number of the candidate, for each fold."""
         numbers: dict[Any, int] = {}  # of queries
         folds: list[dict[int, Outcome]] = []
         with Parallel(n_jobs=self.n_jobs, verbose=max(0, self.verbose - 1)) as parallel:
-            for train, test in splits:
+            for share, train, test in stages:
                 with self._subtask(context, "round"):
-                    running = race.start_round()
+                    running = race.start_round(share)
                     calls = (delayed(fit_and_score)(task, candidates[i], *data, train, test) for i in running)
-                    folds.append(dict(zip(running, parallel(calls), strict=True)))
-                    done = {i: found.queries for i, found in folds[-1].items() if found.queries is not None}
-                    _warn_of_failures(folds[-1], self.error_score)
+                    outcomes = dict(zip(running, parallel(calls), strict=True))
+                    _warn_of_failures(outcomes, self.error_score)
+                    done = {i: found.queries for i, found in outcomes.items() if found.queries is not None}
                     if not done:
-                        raise _all_failed(race, folds[-1])
-                    scores = {i: folds[-1][i].scores[task.key] for i in done}
-                    race.finish_round(scores, _fold_values(done, numbers, len(candidates)), len(numbers))
-                    self._report(race, len(running))
+                        raise _all_failed(race, outcomes)
+                    scores = {i: outcomes[i].scores[task.key] for i in done}
+                    if share < 1:
+                        race.finish_rung(scores, _fold_values(done, numbers, len(candidates)), share)
+                    else:
+                        folds.append(outcomes)
+                        race.finish_round(scores, _fold_values(done, numbers, len(candidates)))
+                    self._report(race, len(running), share)
         return folds
 
-    def _report(self, race: Race, n_running: int) -> None:
-        if self.verbose:
-            n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
-            ahead = n_left * (n_rounds - len(race.scores))
-            saved = race.n_candidates * n_rounds - race.n_fits - ahead
-            print(
-                f"[round {len(race.scores)}/{n_rounds}] {counted(n_running, 'fit')}, {n_left} of "
-                f"{counted(race.n_candidates, 'candidate')} left, {counted(saved, 'fit')} saved",
-                flush=True,
-            )
+    def _report(self, race: Race, n_running: int, share: float) -> None:
+        if not self.verbose:
+            return
+        n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
+        saved = race.rules.n_candidates * n_rounds - race.n_fits - n_left * (n_rounds - len(race.scores))
+        step = f"round {len(race.scores)}/{n_rounds}" if share == 1 else f"{share:g} of the training queries"
+        print(
+            f"[{step}] {counted(n_running, 'fit')}, {n_left} of {counted(race.rules.n_candidates, 'candidate')} left, "
+            f"{saved:g} fits saved",
+            flush=True,
+        )
 
     def _choose(self, race: Race, key: str, splits: Splits) -> None:
         """Choose the best candidate, as GridSearchCV does."""
@@ -466,8 +516,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             self.best_index_ = self.refit(found)
             if not isinstance(self.best_index_, Integral):
                 raise TypeError(f"refit must return a row of cv_results_; got {self.best_index_!r}.")
-            if not 0 <= self.best_index_ < race.n_candidates:
-                raise IndexError(f"refit must return a row below {race.n_candidates}; got {self.best_index_}.")
+            if not 0 <= self.best_index_ < race.rules.n_candidates:
+                raise IndexError(f"refit must return a row below {race.rules.n_candidates}; got {self.best_index_}.")
         else:
             self.best_index_ = int(found[f"rank_test_{key}"].argmin())
         if not callable(self.refit):
@@ -485,14 +535,10 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     @contextmanager
     def _subtask(self, parent: Any, name: str, **size: Any) -> Iterator[Any]:
         """Tell the callbacks of scikit-learn where a task begins and ends; the fit itself has no parent."""
-        if not hasattr(self, "set_callbacks"):  # before scikit-learn 1.9
-            yield None
-            return
-        # Its documentation asks estimators to call this method, in spite of the underscore.
-        context = parent.subcontext(name, **size) if parent else self._init_callback_context(name, **size)
-        context.call_on_fit_task_begin(estimator=self)
+        context = start_task(self, parent, name, **size)
         yield context
-        context.call_on_fit_task_end(estimator=self)
+        if context:
+            context.call_on_fit_task_end(estimator=self)
 
 
 def _routing() -> bool:
@@ -547,9 +593,9 @@ def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
 
 def _departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
     """Columns of ``cv_results_`` that say when and why candidates left, and how far they were behind."""
-    none = Standing(-1, moments([]), np.nan, 0)
-    last = [race.standings.get(row, none) for row in range(race.n_candidates)]
-    left = [race.left.get(row, (np.nan, "")) for row in range(race.n_candidates)]
+    none = Standing(-1, moments([]), np.nan)
+    last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
+    left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]
     low, high = bounds_of(metric)
     intervals = [mean_interval(found.lead, (low - high, high - low), race.rules.confidence) for found in last]
     return {

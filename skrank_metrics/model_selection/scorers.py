@@ -18,7 +18,7 @@ from sklearn.metrics import make_scorer
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
-from skrank_metrics._input.query_ids import ids_in_index
+from skrank_metrics._input.query_ids import carried, ids_in_index
 from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
@@ -64,10 +64,19 @@ class RankingScore:
         qid: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        retrieved: Any = None,
+        judged: Any = None,
+        **unknown: Any,
     ) -> float:
         """Compute the metric on predictions."""
         try:
-            scored = self._result(y_true, y_score, X, qid=qid, groups=groups, sample_weight=sample_weight)
+            if unknown:
+                taken = "qid, groups, sample_weight, retrieved and judged"
+                raise TypeError(
+                    f"{next(iter(unknown))} must not be requested by a scorer of rankings; they take {taken}."
+                )
+            columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
+            scored = self._result(y_true, y_score, X, qid=qid, groups=groups, **columns)
             value = float(self.metric.aggregate(scored.result, scored.weights))
             if np.isnan(value):  # for all candidates, so that a search would take the first one
                 raise ValueError(
@@ -203,6 +212,9 @@ def make_ranking_scorer(
     scorer of ``sklearn.metrics.make_scorer``, works with routing enabled or not, and pickles. As all scorers, it takes
     ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass ``with_qid(y, qid)`` as ``y``.
 
+    In the same two ways it takes ``retrieved`` and ``judged``, the masks of the metric functions: it requests them, and
+    without routing they are levels of the index of ``y``, ``with_qid(y, qid, judged=judged)``.
+
     It warns, as QueryRanker.score does, if queries of the fit are scored. It knows them from the array that a
     QueryRanker predicted, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
     use audit_splits.
@@ -213,8 +225,9 @@ def make_ranking_scorer(
         What to compute, as in get_metric.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimator that gives the scores; of several, the first that the estimator has.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that are not set, to reproduce its numbers.
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that are not set, to reproduce its numbers: "sklearn", "trec_eval",
+        "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or "torchmetrics".
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
@@ -233,7 +246,8 @@ def make_ranking_scorer(
     Notes
     -----
     To score with weights, enable metadata routing and request them as well:
-    ``scorer.set_score_request(qid=True, groups=True, sample_weight=True)``.
+    ``scorer.set_score_request(qid=True, groups=True, sample_weight=True)``, which replaces all requests. Or pass
+    ``with_qid(y, qid, sample_weight=weights)`` as ``y``.
 
     Examples
     --------
@@ -335,13 +349,14 @@ def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
             raise ValueError("average must not be None in a scorer, which returns one number; leave it out.")
     together = tuple(metrics)
     scorers = []
-    # A scorer keeps its requests outside the context, where they do no harm. Weights are left undecided: if they are
-    # passed but neither requested nor refused, scikit-learn raises an error.
+    # A scorer keeps its requests outside the context, where they do no harm. Weights, which are also for fit, are left
+    # undecided: if they are passed but neither requested nor refused, scikit-learn raises an error.
+    requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
             score = RankingScore(together, number)
             scorer = make_scorer(score, response_method=response_method, greater_is_better=metric.greater_is_better)
-            scorers.append(scorer.set_score_request(qid=True, groups=True, sample_weight=None))
+            scorers.append(scorer.set_score_request(**requests))
     return scorers
 
 
@@ -351,7 +366,8 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE_METHO
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         raise TypeError(
-            f"estimator must have one of {', '.join(methods)}; got {type(estimator).__name__}. Pass a fitted model."
+            f"estimator must have one of {', '.join(methods)}; got {type(estimator).__name__}. Pass a fitted "
+            "model that has one, or another response_method."
         )
     scores = getattr(estimator, method)(X)
     if method == "predict_proba" and np.ndim(scores) == 2 and np.shape(scores)[1] == 2:

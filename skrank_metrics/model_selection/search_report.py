@@ -17,10 +17,10 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
-from skrank_metrics.reports.compare import How, Pair, compare_pairs
+from skrank_metrics.reports.compare import N_RESAMPLES, How, Pair, compare_pairs
 from skrank_metrics.reports.statistics import TESTS
 
 # Significance level of the tests against the best.
@@ -179,7 +179,8 @@ def search_report(
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate. If the scorer requests weights, params must hold them.
+        As in cross_evaluate. If the scorer requests weights, params must hold them; and so ``retrieved`` and
+        ``judged``, if the search got them.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -196,8 +197,8 @@ def search_report(
         If the query ids are missing, or an argument has the wrong type.
     ValueError
         If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, its ``cv`` is an iterator or splits the data into another number of folds than in the
-        search, or weights are missing.
+        one of its metrics, its ``cv`` is an iterator, tests queries more than once or splits the data into another
+        number of folds than in the search, or weights are missing.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    how = How("permutation", 1 - LEVEL, 9999, check_random_state(random_state), "holm")
+    how = How("permutation", 1 - LEVEL, N_RESAMPLES, check_random_state(random_state), "holm")
     metrics = _metrics_of(search)
     key = metric_of(search, metrics, metric)
     by = str(metrics[key])
@@ -230,7 +231,14 @@ def search_report(
     scorers = _scorers_of(search)
     alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
-    evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
+    try:
+        evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
+    except TestedAgainError as error:
+        raise ValueError(
+            f"search must test every query at most once, as candidates are compared per query; got {error.query}. "
+            "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "
+            "compare takes."
+        ) from None
     best, *others = fitted.values()
     found: tuple[Pair, ...] = ()
     if others:
@@ -267,6 +275,10 @@ def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any]
         options["sample_weight"] = options["params"][name]
         if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
             del options["params"][name]  # which cross_evaluate passes to fit
+    requests = get_routing_for_object(scorer).score.requests
+    for mask in ("retrieved", "judged"):  # which no fit takes
+        name = mask if requests.get(mask) is True else requests.get(mask)
+        options[mask] = options["params"].pop(name, None)
     return options
 
 
@@ -288,7 +300,8 @@ def _left(search: Any, row: int) -> str:
     found = search.cv_results_
     if not is_race(search) or np.isnan(found["left_after"][row]):
         return ""
-    return f"{found['left_because'][row]} after fold {found['left_after'][row]:.0f}"
+    why, after = found["left_because"][row], found["left_after"][row]
+    return f"{why} after fold {after:.0f}" if after else str(why)
 
 
 def _cv_of(search: Any) -> Any:
@@ -387,7 +400,7 @@ def _means_so_far(search: Any, metric: str) -> FloatArray:
     """Mean over the folds that each candidate ran without failing; NaN if there is none."""
     folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
     ran = ~np.isnan(folds)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
         return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
 
 

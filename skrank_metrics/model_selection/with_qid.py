@@ -8,6 +8,8 @@ import numpy as np
 
 from skrank_metrics._input.arrays import IntArray, check_int, to_array, to_float64
 from skrank_metrics._input.query_ids import (
+    carried,
+    check_columns,
     check_ids,
     counted_rows,
     counts_rows,
@@ -17,7 +19,7 @@ from skrank_metrics._input.query_ids import (
 )
 
 
-def with_qid(y: Any, qid: Any) -> Any:
+def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
     scikit-learn slices ``y`` in every fold and keeps its index, where the scorers, splitters and rankers of this
@@ -32,6 +34,12 @@ def with_qid(y: Any, qid: Any) -> Any:
     qid : array-like of shape (n_documents,)
         Query id of each document, in the row order of ``y``. Categories of pandas stay categories, which makes every
         fold quicker than strings do.
+    retrieved, judged : array-like of bool of shape (n_documents,), default=None
+        Masks of documents, as in the metric functions. Index levels of these names, which metrics, reports and scorers
+        then take from ``y``.
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weights of the queries in means, which must not vary within a query; an index level of this name. No weights to
+        fit with: pass these to ``fit``.
 
     Returns
     -------
@@ -43,8 +51,8 @@ def with_qid(y: Any, qid: Any) -> Any:
     ImportError
         If pandas is not installed.
     ValueError
-        If lengths differ, an id is missing, ``y`` and ``qid`` are Series with different indexes, or ``y`` already
-        carries other ids.
+        If lengths differ, an id is missing, weights are not valid, ``y`` and another argument are Series with different
+        indexes, or ``y`` already carries other ids, masks or weights.
 
     Examples
     --------
@@ -64,13 +72,16 @@ def with_qid(y: Any, qid: Any) -> Any:
     labels = to_array(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
-    queries = query_ids(len(labels), "with_qid", y=y, qid=qid)
+    columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
+    queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **columns)
     categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their numbers serve in each fold
     index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
     kept = row_labels(y)
     counted = counts_rows(kept) or counted_rows(y)
-    if kept is not None and not counted:
-        index = pd.MultiIndex.from_arrays([index, *(kept.get_level_values(level) for level in range(kept.nlevels))])
+    others = [] if kept is None or counted else [kept.get_level_values(level) for level in range(kept.nlevels)]
+    levels = [pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()]
+    if levels or others:
+        index = pd.MultiIndex.from_arrays([index, *levels, *others])
     carrying = pd.Series(labels, index=index, name=getattr(y, "name", None))
     if counted:
         remember_that_rows_counted(carrying, queries)
@@ -112,6 +123,9 @@ def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
     """
     check_int(first, "first", 0)
     counts = to_float64(sizes, "sizes")
+    largest = np.iinfo(np.int64).max
+    if first > largest - len(np.atleast_1d(counts)):
+        raise ValueError(f"first must leave ids of all queries within int64, up to {largest}; got {first}.")
     if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
         raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
     return np.repeat(np.arange(first, first + len(counts)), counts.astype(np.intp))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -17,7 +18,6 @@ from skrank_metrics._input.arrays import (
     check_number,
     check_seed,
     check_weights,
-    nearest,
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
@@ -36,6 +36,7 @@ class SortedRows:
     y: NDArray[Any]
     sizes: IntArray  # documents of each query
     weights: FloatArray | None  # one per row
+    further: dict[str, Any] = field(default_factory=dict)  # parameters of fit with one value per row
 
     @property
     def codes(self) -> IntArray:
@@ -53,10 +54,13 @@ class SortedRows:
         """Rows of the chosen queries."""
         rows = np.flatnonzero(np.repeat(chosen, self.sizes))
         weights = None if self.weights is None else self.weights[rows]
-        return SortedRows(take_rows(self.X, rows), self.y[rows], self.sizes[chosen], weights)
+        further = {name: take_rows(value, rows) for name, value in self.further.items()}
+        return SortedRows(take_rows(self.X, rows), self.y[rows], self.sizes[chosen], weights, further)
 
 
-def sorted_rows(estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any) -> SortedRows:
+def sorted_rows(
+    estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any, further: dict[str, Any]
+) -> SortedRows:
     """Sort rows by query, and check that the estimator takes the weights."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
@@ -65,12 +69,14 @@ def sorted_rows(estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sam
         weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
-    X = X if grouping.order is None else take_rows(X, grouping.order)
-    return SortedRows(X, grouping.sort(y), grouping.sizes, weights)
+    if grouping.order is not None:
+        X = take_rows(X, grouping.order)
+        further = {name: take_rows(value, grouping.order) for name, value in further.items()}
+    return SortedRows(X, grouping.sort(y), grouping.sizes, weights, further)
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
-    """Translate queries and weights into the keywords of an estimator's ``fit``."""
+    """Keywords of an estimator's ``fit``: queries, weights, and what else has one value per row."""
     way = way_of_queries(estimator)
     if way == "group_id":
         arguments, weights = {"group_id": rows.codes}, {"group_weight": rows.weights}
@@ -78,7 +84,7 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
         arguments, weights = {"qid": rows.codes}, {"sample_weight": rows.weights_of_queries}
     else:
         arguments, weights = {"group": rows.sizes} if way else {}, {"sample_weight": rows.weights}
-    return arguments if rows.weights is None else {**arguments, **weights}
+    return {**rows.further, **arguments} if rows.weights is None else {**rows.further, **arguments, **weights}
 
 
 def way_of_queries(estimator: Any) -> str | None:
@@ -89,20 +95,37 @@ def way_of_queries(estimator: Any) -> str | None:
 
 
 def accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit``, and if it takes ``**kwargs``, of those of base classes."""
+    """Names of the parameters of ``fit`` beside X and y, and if it takes ``**kwargs``, of those of base classes."""
+    return fit_signature(estimator)[0]
+
+
+def fit_signature(estimator: Any) -> tuple[set[str], bool]:
+    """The names that ``accepted_by_fit`` gives, and whether ``fit`` also takes any other."""
     if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."
         )
     names: set[str] = set()
+    takes_any = False
     for base in type(estimator).__mro__:
         if "fit" in vars(base):
             parameters = inspect.signature(vars(base)["fit"]).parameters.values()
-            names |= {parameter.name for parameter in parameters}
-            if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
+            names |= {p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+            takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+            if not takes_any:
                 break
-    return names
+    return names - {"self", "X", "y"}, takes_any
+
+
+def clone_estimator(estimator: Any) -> Any:
+    """Clone, also a CatBoost model with lists among its parameters.
+
+    It returns copies of its parameters, while scikit-learn's clone wants the very objects that it has passed.
+    """
+    if any(base.__module__.partition(".")[0] == "catboost" for base in type(estimator).__mro__):
+        return type(estimator)(**estimator.get_params())
+    return clone(estimator)
 
 
 def refuse_class(estimator: Any) -> None:
@@ -110,20 +133,6 @@ def refuse_class(estimator: Any) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator must be an estimator object; got the class {name}. Write QueryRanker({name}()).")
-
-
-def refuse_arguments(refused: dict[str, Any]) -> None:
-    """Name the way out for what ``fit`` of a booster takes and ``fit`` of QueryRanker does not."""
-    for name in refused:
-        expected = f"QueryRanker.fit must get nothing but X, y, qid, groups and sample_weight; got {name}."
-        if name == "group":
-            raise TypeError(f"{expected} Pass query ids; qid_from_sizes(group) makes them from group sizes.")
-        if name.startswith("eval_") or name == "early_stopping_rounds":
-            raise TypeError(
-                f"{expected} To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which "
-                "holds queries out."
-            )
-        raise TypeError(f"{expected}{nearest(name, ('qid', 'groups', 'sample_weight'))}")
 
 
 def check_parameters(ranker: Any) -> int | None:
@@ -168,48 +177,53 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
     return rows.of_queries(~held_out), rows.of_queries(held_out)
 
 
-def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
-    """Keywords of ``fit`` to validate on these rows; sets parameters of the estimator if needed."""
+def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
+    """What is passed on and keywords to validate on these rows; sets parameters of the estimator if needed."""
     make = {"group_id": _catboost_arguments, "qid": _xgboost_arguments, "group": _lightgbm_arguments}
-    return make[str(way_of_queries(estimator))](estimator, rows, rounds)
+    return make[str(way_of_queries(estimator))](estimator, rows, rounds, given)
 
 
-def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     lightgbm = importlib.import_module("lightgbm")
-    arguments: dict[str, Any] = {"eval_group": [rows.sizes]}
+    arguments: dict[str, Any] = {**given, "eval_group": [rows.sizes]}
     if "eval_X" in accepted_by_fit(estimator):  # then eval_set is deprecated
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
     if rows.weights is not None:
         arguments["eval_sample_weight"] = [rows.weights]
+    if "init_score" in rows.further:
+        arguments["eval_init_score"] = [rows.further["init_score"]]
     parameters = estimator.get_params()
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
-        arguments["eval_metric"] = lightgbm_metric(METRIC)
+        arguments["eval_metric"] = given.get("eval_metric", lightgbm_metric(METRIC))
         if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
             arguments["eval_sample_weight"] = [np.repeat(rows.weights_of_queries, rows.sizes)]
-    return {**arguments, "callbacks": [lightgbm.early_stopping(rounds, verbose=False)]}
+    return {**arguments, "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)]}
 
 
-def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     if estimator.get_params().get("eval_metric") is None:
         estimator.set_params(eval_metric=METRIC)
     estimator.set_params(early_stopping_rounds=rounds)
     arguments: dict[str, Any] = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
     if rows.weights is not None:
         arguments["sample_weight_eval_set"] = [rows.weights_of_queries]
-    return {**arguments, "verbose": False}
+    if "base_margin" in rows.further:
+        arguments["base_margin_eval_set"] = [rows.further["base_margin"]]
+    return {"verbose": False, **given, **arguments}
 
 
-def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int) -> dict[str, Any]:
+def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     pool = importlib.import_module("catboost").Pool
-    parameters = estimator.get_params()
+    parameters = {**estimator.get_params(), **given}
     if parameters.get("eval_metric") is None:
         estimator.set_params(eval_metric="NDCG:top=10;type=Base")
     columns = {name: parameters.get(name) for name in ("cat_features", "text_features", "embedding_features")}
+    columns |= {name: rows.further.get(name) for name in ("baseline", "subgroup_id")}
     validation = pool(rows.X, rows.y, group_id=rows.codes, group_weight=rows.weights, **columns)
-    return {"eval_set": validation, "early_stopping_rounds": rounds}
+    return {**given, "eval_set": validation, "early_stopping_rounds": rounds}
 
 
 def best_iteration(estimator: Any) -> int:

@@ -74,8 +74,8 @@ class XGBoostMetric(BoosterMetric):
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
 
-    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metric,
-    unless ``metric="None"``.
+    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metrics,
+    which share the recorded list of a metric of the same name, such as "ndcg@5", unless ``metric="None"``.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
-    XGBoost holds scores as float32. To stop early by the metric, pass ``maximize=True`` if larger values are better.
+    XGBoost holds scores as float32. To stop early by the metric, say whether larger values are better: from the name,
+    XGBoost takes that for granted of ndcg, map and precision only, and minimises all others, without a warning.
 
     XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
 
@@ -146,6 +147,20 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     ...                           get_uint_info=lambda name: np.array([0, 2, 4]))
     >>> xgboost_metric("mrr@10")(np.array([2.0, 1.0, 1.0, 2.0]), dmatrix)
     ('mrr@10', 0.75)
+
+    Training stops after 3 rounds without a larger MRR. With ``early_stopping_rounds=3`` alone, it would stop after 3
+    rounds without a smaller one:
+
+    >>> import xgboost
+    >>> from skrank_metrics.datasets import make_ranking
+    >>> X, y, qid = make_ranking(60, random_state=0)
+    >>> data = xgboost.DMatrix(X[qid < 40], y[qid < 40], qid=qid[qid < 40])
+    >>> valid = xgboost.DMatrix(X[qid >= 40], y[qid >= 40], qid=qid[qid >= 40])
+    >>> stop = xgboost.callback.EarlyStopping(rounds=3, data_name="valid", metric_name="mrr@10", maximize=True)
+    >>> booster = xgboost.train({"objective": "rank:ndcg"}, data, 50, evals=[(valid, "valid")], verbose_eval=False,
+    ...                         custom_metric=xgboost_metric("mrr@10"), callbacks=[stop])
+    >>> booster.num_boosted_rounds() == booster.best_iteration + 4
+    True
     """
     return XGBoostMetric(_one_number(metric, params))
 

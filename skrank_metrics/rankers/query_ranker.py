@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import check_rows, queries_of, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.rankers import _fitting
+from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.rankers import _fitting, _passed_on
 
 
-class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an estimator on rows that are grouped by query ids.
 
     Rankers need rows sorted by query, and the queries as group sizes (LightGBM), sorted numbers (XGBoost) or ids
@@ -25,8 +28,9 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     ids of any type, and passes the estimator what its ``fit`` expects. Regressors and classifiers ignore the queries,
     which is pointwise ranking.
 
-    The query ids are ``qid``, else the index level "qid" of ``y`` (see with_qid), else ``groups``. ``qid`` and
-    ``groups`` are requested if metadata routing is enabled.
+    The query ids are ``qid``, else the index level "qid" of ``y`` (see with_qid), else ``groups``. If metadata routing
+    is enabled, ``fit`` requests ``qid``, ``groups`` and all that ``fit`` of the estimator takes, such as
+    ``cat_features`` and ``callbacks``; ``sample_weight`` is requested with ``set_fit_request``.
 
     Parameters
     ----------
@@ -54,6 +58,10 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, if ``X`` is a DataFrame with string column names.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Importances of the features, if the fitted estimator has them.
+    coef_ : ndarray of shape (n_features_in_,)
+        Coefficients of the features, if the fitted estimator has them.
 
     See Also
     --------
@@ -96,8 +104,30 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 setattr(tags.input_tags, name, getattr(inner, name))
         return tags
 
+    def __sklearn_clone__(self) -> QueryRanker:
+        without = copy.copy(self)
+        without.estimator = None
+        cloned: QueryRanker = super(QueryRanker, without).__sklearn_clone__()
+        refused = isinstance(self.estimator, type) or not hasattr(self.estimator, "get_params")  # by fit
+        cloned.estimator = self.estimator if refused else _fitting.clone_estimator(self.estimator)
+        return cloned
+
+    def get_metadata_routing(self) -> Any:
+        """Get what ``fit`` and ``score`` request if metadata routing is enabled.
+
+        Returns
+        -------
+        routing : MetadataRequest
+            For ``fit``, also the parameters of the estimator's ``fit``: as requested there, else by their own names.
+        """
+        routing = super().get_metadata_routing()
+        for name, alias in _passed_on.requests_of_fit(self.estimator).items():
+            routing.fit.add_request(param=name, alias=alias)
+        return routing
+
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None, **refused: Any
+        self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> QueryRanker:
         """Fit a clone of the estimator.
 
@@ -113,9 +143,13 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Query ids if neither ``qid`` nor the index of ``y`` holds them.
         sample_weight : array-like of shape (n_documents,), default=None
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
-        **refused
-            Parameters of a booster's ``fit``, such as ``group`` and ``eval_set``, are errors that name what to pass
-            instead.
+        **fit_params
+            Further parameters of the estimator's ``fit``, such as ``cat_features``, ``callbacks`` or ``init_score``.
+            Values of rows are sorted along with them: ``base_margin``, ``baseline``, ``init_score``, ``position``,
+            ``subgroup_id``, and whatever else is as long as ``X``. ``eval_set`` and what belongs to it are passed on
+            as they are, with rows sorted by query and queries in the estimator's own format; with
+            ``validation_fraction``, they are errors. So are ``group``, ``group_id`` and ``group_weight``, for which
+            ``qid`` and ``sample_weight`` stand, and ``pairs`` and ``graph``, which hold numbers of rows.
 
         Returns
         -------
@@ -126,36 +160,61 @@ class QueryRanker(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         TypeError
             If the query ids are missing, the estimator does not support weights or early stopping, it is a class, or
-            ``fit`` gets other parameters.
+            its ``fit`` does not take a parameter.
         ValueError
             If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
             some out.
         """
-        _fitting.refuse_arguments(refused)
+        task = start_task(self)
+        _fitting.refuse_class(self.estimator)
+        _passed_on.check_names(self.estimator, fit_params, stops_early=self.validation_fraction is not None)
         rounds = _fitting.check_parameters(self)
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
-        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight)
+        given = {name: value for name, value in fit_params.items() if value is not None}
+        _passed_on.check_values(self.estimator, given, X)
+        further = _passed_on.per_row(given, len(labels))
+        columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
+        further = {name: columns.pop(name) for name in further}
         grouping = query_ids(len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns)
         targets = np.asarray(y)
         targets = targets if targets.dtype.kind in "biuf" else labels
         validate_data(self, X, skip_check_array=True)
-        self.estimator_ = clone(self.estimator)
-        self._fit_sorted(_fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight), rounds)
+        self.estimator_ = _fitting.clone_estimator(self.estimator)
+        rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
+        self._fit_sorted(rows, rounds, {name: given[name] for name in given.keys() - further.keys()})
         self.queries_ = queries_of(grouping.ids, grouping.sizes)
+        if task:
+            # Scorers of callbacks get the ids in the index of y, which is made if one of them asks for y.
+            carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
+            task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
 
-    def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None) -> None:
+    def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit
-        arguments: dict[str, Any] = {}
         if rounds:
             rows, held_out = _fitting.hold_out(rows, self.validation_fraction, self.random_state)
-            arguments = _fitting.early_stopping_arguments(self.estimator_, held_out, rounds)
+            arguments = _fitting.early_stopping_arguments(self.estimator_, held_out, rounds, arguments)
         self.estimator_.fit(rows.X, rows.y, **_fitting.fit_arguments(self.estimator_, rows), **arguments)
         if rounds:
             self.best_iteration_ = _fitting.best_iteration(self.estimator_)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importances of the features, if the fitted estimator has them, for RFE, RFECV and SelectFromModel."""
+        check_is_fitted(self, "estimator_")
+        importances = np.asarray(self.estimator_.feature_importances_)
+        if importances.ndim == 0:  # None of CatBoostRanker, whose default type needs the rows of the fit
+            importances = np.asarray(self.estimator_.get_feature_importance(type="PredictionValuesChange"))
+        return importances
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients of the features, if the fitted estimator has them, for RFE, RFECV and SelectFromModel."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.coef_
 
     def predict(self, X: Any) -> FloatArray:
         """Predict scores to rank by.

@@ -13,6 +13,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.statistics import bounds_of
 
@@ -68,11 +69,24 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 "Pass a metric that all reports have, or evaluate with this one."
             )
         check_by_query(metric, report.metrics[metric])
+        if metric not in report.per_query:
+            raise ValueError(f"reports must hold values per query; got {name!r}: {NO_QUERIES}.")
         if report.metrics[metric].definition != named[first].metrics[metric].definition:
+            one, other = named[first].metrics[metric], report.metrics[metric]
+            alike = str(one) == str(other) and one.function is not other.function
+            way_out = "Evaluate with the same convention, ties and replace_undefined_by."
             raise ValueError(
-                f"reports must compute {metric!r} in the same way; got {named[first].metrics[metric]} in {first!r} and "
-                f"{report.metrics[metric]} in {name!r}. Evaluate with the same convention, ties and "
-                "replace_undefined_by."
+                f"reports must compute {metric!r} in the same way; got {one} in {first!r} and {other} in {name!r}"
+                + (
+                    ", which are not the same function. Evaluate all reports with one of them."
+                    if alike
+                    else f". {way_out}"
+                )
+            )
+        if report.condensed != named[first].condensed:
+            raise ValueError(
+                f"reports must have the same condense; got {named[first].condensed} in {first!r} and "
+                f"{report.condensed} in {name!r}."
             )
 
 
@@ -96,10 +110,11 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
         if align is None and len(numbers[name]) > len(common):
             other = next(other for other in named if numbers[other].keys() != numbers[name].keys())
             both = len(numbers[name].keys() & numbers[other].keys())
+            way_out = "Pass align='intersection' to compare on the queries that all reports have."
             raise ValueError(
                 f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
-                f"{len(numbers[other])} in {other!r}, {both} of them in both. Pass align='intersection' to compare on "
-                "the queries that all reports have."
+                f"{len(numbers[other])} in {other!r}, {both} of them in both. "
+                f"{way_out if common else 'Check that their ids have the same type.'}"
             )
     if not common:
         raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")
@@ -107,7 +122,13 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
-    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone."""
+    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone.
+
+    Documents that nobody judged are no part of this, as every ranking may have its own.
+    """
+    if not all(report.has_documents for report in named.values()):
+        _check_digests(named, places)
+        return
     labels = {}
     for name, report in named.items():
         sizes, of_queries = report.documents
@@ -121,8 +142,26 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
                 raise ValueError(
                     f"reports must have the same documents with the same labels; got {_spelled(one)} in {first!r} and "
                     f"{_spelled(other)} in {name!r} for query {query!r}. Evaluate both on all documents; mark those "
-                    "that a ranking lacks with retrieved=."
+                    "that a ranking lacks with retrieved=, and those that nobody judged with judged=."
                 )
+
+
+def _check_digests(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
+    """Do the same for reports of batches, which have kept a digest of the labels of each query."""
+    digests = {
+        name: np.stack([column[places[name]].astype(np.uint64) for column in report.label_digests])
+        for name, report in named.items()
+    }
+    first, *others = digests
+    for name in others:
+        differs = (digests[name] != digests[first]).any(axis=0)
+        if differs.any():
+            query = as_python(named[first].qid[places[first]])[int(np.argmax(differs))]
+            raise ValueError(
+                f"reports must have the same documents with the same labels; {first!r} and {name!r} differ for query "
+                f"{query!r}. Evaluate both on all documents; mark those that a ranking lacks with retrieved=, and "
+                "those that nobody judged with judged=."
+            )
 
 
 def _spelled(labels: FloatArray) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
+from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics.metrics._bound import BoundMetric
 
 
@@ -21,6 +24,52 @@ class Evaluation:
     metrics: Mapping[str, BoundMetric]
     results: Mapping[str, PerQuery]
     lists: QueryLists
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.lists.n_queries
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Query ids in order of first appearance."""
+        return self.lists.grouping.ids
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weights of the queries, if any."""
+        return self.lists.weights
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents of all queries."""
+        return self.lists.n_documents
+
+    @property
+    def n_undefined(self) -> dict[str, int]:
+        """Number of queries for which each metric is undefined."""
+        return {name: int(np.isnan(result.values).sum()) for name, result in self.results.items()}
+
+    def without_caches(self) -> Evaluation:
+        """The same without intermediate results."""
+        return replace(self, lists=self.lists.without_caches())
+
+    @property
+    def condensed(self) -> bool:
+        """Whether documents that nobody judged were left out of the lists."""
+        return self.lists.condense
+
+    @property
+    def digests(self) -> NDArray[np.uint64]:
+        """A number per query that depends on the labels of its judged documents, in any order."""
+        lists = self.lists
+        if lists.grades is None:
+            mixed = hash_ids(lists.labels)
+        else:
+            mixed = hash_ids(np.arange(lists.largest_label + 1))[lists.grades]
+        if lists.judged is not None:
+            mixed = np.where(lists.judged, mixed, np.uint64(0))
+        return np.add.reduceat(mixed, lists.grouping.starts)
 
     def part(self, queries: IntArray) -> Evaluation:
         """Select some of the queries."""
@@ -36,13 +85,14 @@ class Evaluation:
                 None if lists.weights is None else lists.weights[queries],
                 None if lists.retrieved is None else lists.retrieved[rows],
                 lists.label_type,
+                None if lists.judged is None else lists.judged[rows],
+                lists.condense,
             ),
         )
 
     def mean(self, name: str) -> float:
-        """Value over all queries; ``average=None`` is taken as the macro average."""
-        metric = self.metrics[name]
-        return float(metric.aggregate(self.results[name], self.lists.weights, average=metric.average or "macro"))
+        """Value over all queries."""
+        return float(self.metrics[name].aggregate(self.results[name], self.lists.weights))
 
     def per_query(self, name: str) -> FloatArray:
         """One value per query, undefined ones replaced."""

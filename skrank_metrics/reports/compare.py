@@ -17,6 +17,8 @@ from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 
+# Of the permutation test, unless it is given.
+N_RESAMPLES = 9999
 # Of the number of queries that would show a difference, and how many pairs have theirs printed.
 POWER, MOST_PAIRS = 0.8, 4
 
@@ -90,7 +92,7 @@ class Comparison(Result):
     weights : ndarray or None
         Weights of the queries that all reports have; None if there are none.
     n_resamples : int
-        Number of random signs of the permutation test.
+        Number of random signs of the permutation test; 0 for the other tests.
     """
 
     metric: str
@@ -181,7 +183,7 @@ class Comparison(Result):
         needed = [
             (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
             for pair in self.pairs
-            if pair.p_adjusted > self._level and np.isfinite(pair.effect_size) and pair.effect_size
+            if pair.p_adjusted > self._level and statistics.NO_EFFECT <= abs(pair.effect_size) < np.inf
         ]
         if needed:
             fewest = sorted(needed, key=lambda found: found[0])
@@ -202,7 +204,7 @@ def compare(
     correction: str | None = "holm",
     align: str | None = None,
     confidence: float = 0.95,
-    n_resamples: int = 9999,
+    n_resamples: int | None = None,
     random_state: Any = None,
 ) -> Comparison:
     """Compare rankings of the same queries, per query.
@@ -229,10 +231,10 @@ def compare(
         What to do with reports over different queries: compare on the queries that all have, or raise an error.
     confidence : float, default=0.95
         Confidence level of the intervals, in (0, 1).
-    n_resamples : int, default=9999
-        Number of resamples of the permutation test.
+    n_resamples : int, default=None
+        Number of resamples of the permutation test; None means 9999. Only for test="permutation".
     random_state : int, RandomState or Generator instance or None, default=None
-        Source of the random signs.
+        Source of the random signs. Only for test="permutation".
 
     Returns
     -------
@@ -245,7 +247,8 @@ def compare(
         If an argument has the wrong type.
     ValueError
         If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
-        or no query has a value in both.
+        or no query has a value in both; or if ``n_resamples`` or ``random_state`` is given for a test that draws no
+        signs.
 
     Notes
     -----
@@ -272,14 +275,28 @@ def compare(
     """
     check_choice(test, "test", statistics.TESTS)
     check_choice(correction, "correction", statistics.CORRECTIONS)
-    check_int(n_resamples, "n_resamples", 1)
+    n_signs = _n_signs(test, n_resamples, random_state)
     aligned = align_reports(reports, metric, check_choice(align, "align", ("intersection", None)))
     if aligned.weights is not None and test != "permutation":
         raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
-    how = How(test, statistics.check_confidence(confidence), n_resamples, check_random_state(random_state), correction)
+    how = How(test, statistics.check_confidence(confidence), n_signs, check_random_state(random_state), correction)
     pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
     names, better = tuple(aligned.values), aligned.greater_is_better
     return Comparison(metric, names, test, correction, how.confidence, pairs, better, aligned.weights, how.n_resamples)
+
+
+def _n_signs(test: str, n_resamples: int | None, random_state: Any) -> int:
+    """Number of random signs to draw, 0 for tests that draw none."""
+    check_int(n_resamples, "n_resamples", 1, or_none=True)
+    if test == "permutation":
+        return N_RESAMPLES if n_resamples is None else n_resamples
+    for name, value in {"n_resamples": n_resamples, "random_state": random_state}.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} must be left out unless test='permutation', since it has no other effect; got "
+                f"{name}={value!r} and test={test!r}."
+            )
+    return 0
 
 
 @dataclass(frozen=True)

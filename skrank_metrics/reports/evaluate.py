@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
 from skrank_metrics.metrics._bound import BoundMetric
@@ -28,6 +29,8 @@ def evaluate(
     replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
+    judged: Any = None,
+    condense: bool = False,
     by: Any = None,
 ) -> RankingReport:
     """Compute several metrics of a ranking in one pass over the documents.
@@ -44,8 +47,10 @@ def evaluate(
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for three
         names.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
-        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers.
+    convention : str, default="sklearn"
+        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers: "sklearn",
+        "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
+        "torchmetrics".
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, for all metrics. If None, each metric keeps its own: "average" unless its
         name or the convention says otherwise. Must not contradict a name.
@@ -58,6 +63,13 @@ def evaluate(
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
         ranking, and their scores are ignored. If None, all were ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref
+        leaves them out, and judged@k counts the others. A query without a judged document is undefined. If None, all
+        were judged.
+    condense : bool, default=False
+        Whether to leave out the documents that nobody judged, for all metrics but judged@k: condensed lists. The others
+        then move up. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
         within a query.
@@ -74,32 +86,44 @@ def evaluate(
     ValueError
         If labels, scores, ids, weights or slices are not valid, or a metric is unknown.
 
+    References
+    ----------
+    T. Sakai (2007). Alternatives to bpref. SIGIR 2007, on condensed lists. https://doi.org/10.1145/1277741.1277756
+
     Examples
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
+    >>> import numpy as np
     >>> from skrank_metrics import evaluate
     >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics=["mrr", "recall@1"])
     >>> report.mean
     {'mrr': 0.75, 'recall@1': 0.5}
     >>> report.per_query["mrr"]
     array([1. , 0.5])
+
+    Nobody judged the first of three documents, so the relevant one is at rank 2, and at rank 1 of the condensed list:
+
+    >>> masked = {"y_true": [[np.nan, 1, 0]], "y_score": [[3, 2, 1]], "judged": [[False, True, True]]}
+    >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
+    ({'mrr': 0.5}, {'mrr': 1.0})
     """
-    shared = {"ties": ties, "replace_undefined_by": replace_undefined_by}
-    bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     check_aligned(y_true=y_true, by=by)
-    slices = None if by is None else _slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
+    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     return make_report(evaluate_lists(lists, bound), slices)
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, keyed by their names as given."""
+    """Bind one or several metrics, keyed by their names as given; overrides that are None are none."""
+    overrides = {name: value for name, value in overrides.items() if value is not None}
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
         raise ValueError("metrics must name at least one metric; got none.")
     bound: dict[str, BoundMetric] = {}
-    for metric in expand(given):
+    for metric in expand(given, convention):
         name = metric if isinstance(metric, str) else str(bind(metric))
         new = _bind(metric, convention, **overrides)
         if bound.setdefault(name, new).definition != new.definition:
@@ -115,12 +139,18 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
             raise ValueError(
                 f"{name} must not contradict a metric; got {name}={value!r} and {str(bound)!r}. Leave out one of them."
             )
+    if bound.average is None:
+        raise ValueError(
+            f"metrics must have another average than None in a report, which has one number per metric; got "
+            f"{str(bound)!r}. Leave it out: the values of queries are in report.per_query."
+        )
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)
     return get_metric(bound, convention=convention, **overrides)
 
 
-def _slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+    """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     if np.shape(by) != (n_expected,):
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"

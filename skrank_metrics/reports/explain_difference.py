@@ -15,6 +15,7 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
+from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
 # Parameters in which conventions differ, and what the explanation calls them.
@@ -56,6 +57,8 @@ class Difference(Result):
     causes : list of Cause
         Each with ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and ``n_queries``
         (number of queries whose value it changes). The effects add up to ``end - start``.
+    not_imitated : list of str
+        What the two libraries count differently in this metric beyond these values, below the table.
     """
 
     metric: str
@@ -63,6 +66,7 @@ class Difference(Result):
     start: float
     end: float
     causes: list[Cause]
+    not_imitated: list[str]
 
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start
@@ -70,6 +74,7 @@ class Difference(Result):
         return [
             f"{self.metric}: {self.start:.4f} by {first}, {self.end:.4f} by {second}",
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
+            *self.not_imitated,
         ]
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -85,6 +90,7 @@ def explain_difference(
     conventions: tuple[str, str] = ("sklearn", "lightgbm"),
     sample_weight: Any = None,
     retrieved: Any = None,
+    judged: Any = None,
 ) -> Difference:
     """Attribute the gap between two conventions to its causes.
 
@@ -108,6 +114,8 @@ def explain_difference(
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
         False for documents that were judged but not ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged, as in evaluate.
 
     Returns
     -------
@@ -153,7 +161,8 @@ def explain_difference(
     changed = {name: (old, new) for name, (old, new) in differing.items() if old != new and (old == old or new == new)}
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, retrieved=retrieved)
+    masks = {"retrieved": retrieved, "judged": judged}
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     results = per_query(lists, [metric.computation for metric in metrics])
     means, per = {}, {}
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
@@ -165,7 +174,16 @@ def explain_difference(
         for name, (old, new) in changed.items()
     ]
     shown = metric if isinstance(metric, str) else str(get_metric(metric))
-    return Difference(shown, (conventions[0], conventions[1]), means[subsets[0]], means[subsets[-1]], causes)
+    start, end = means[subsets[0]], means[subsets[-1]]
+    return Difference(
+        shown, (conventions[0], conventions[1]), start, end, causes, _remarks(conventions, first.record.name)
+    )
+
+
+def _remarks(conventions: tuple[str, str], name: str) -> list[str]:
+    """What the values of a metric cannot show of the two libraries."""
+    differing = {convention: CONVENTIONS[convention].differs.get(name) for convention in conventions}
+    return [f"Not imitated of {convention}: {remark}" for convention, remark in differing.items() if remark]
 
 
 def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class Health(Result):
     """Counts of misleading ties and queries, with one sentence per finding that changes how to read the numbers.
 
     Prints as tables, also in notebooks. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
+    A count is None if it needs documents that the report has not kept.
 
     Attributes
     ----------
@@ -55,13 +57,13 @@ class Health(Result):
 
     n_queries: int
     n_documents: int
-    n_tied: int
-    n_tied_in_float32: int
-    n_repeated: int
-    n_constant: int
-    n_single_document: int
-    n_all_relevant: int
-    n_no_relevant: int
+    n_tied: int | None
+    n_tied_in_float32: int | None
+    n_repeated: int | None
+    n_constant: int | None
+    n_single_document: int | None
+    n_all_relevant: int | None
+    n_no_relevant: int | None
     tie_means: dict[str, tuple[float, float]]
     findings: tuple[str, ...] = ()
 
@@ -75,29 +77,31 @@ class Health(Result):
             ("all-relevant queries", self.n_all_relevant, self.n_queries),
             ("no-relevant queries", self.n_no_relevant, self.n_queries),
         ]
+        ends = [(name, *ends) for name, ends in self.tie_means.items()]
         return [
             f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
             Table(
                 (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
-                [(name, number, number / total) for name, number, total in counts],
+                [(name, number, number / total) for name, number, total in counts if number is not None],
             ),
-            Table(("tied labels", "ascending", "descending"), [(name, *ends) for name, ends in self.tie_means.items()]),
+            *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],
             *(self.findings or ["Nothing found that changes how to read the numbers."]),
         ]
 
 
 def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
-    lists, metrics = evaluation.lists, evaluation.metrics
-    n_relevant, sizes, counts = lists.n_relevant(None), lists.grouping.sizes, _count_ties(lists)
+    lists, metrics = evaluation.lists.counted, evaluation.metrics
+    n_relevant, counts = lists.n_relevant(None), _count_ties(lists)
+    sizes = _sizes(lists)
     # Without ties, all orders give the same.
     ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
-        n_documents=lists.n_documents,
+        n_documents=evaluation.lists.n_documents,
         **counts,
         n_single_document=int((sizes == 1).sum()),
-        n_all_relevant=int(((n_relevant == sizes) & (sizes > 1)).sum()),
+        n_all_relevant=_count_all_relevant(lists, None),
         n_no_relevant=int((n_relevant == 0).sum()),
         tie_means={name: (ordered[0].mean(name), ordered[1].mean(name)) for name in metrics},
     )
@@ -105,10 +109,91 @@ def examine(evaluation: Evaluation) -> Health:
     findings = (
         *_findings_of_scores(health, means),
         *_findings_of_orders(evaluation),
-        *_findings_of_labels(health),
-        *_undefined(evaluation),
+        *_findings_of_cutoffs(evaluation),
+        *_findings_of_judgments(evaluation.lists),
+        *_findings_of_labels(health, _all_relevant(evaluation)),
+        *_undefined(metrics, {name: dict(_reasons(evaluation, name)) for name in metrics}),
     )
     return replace(health, findings=findings)
+
+
+@dataclass
+class Counts:
+    """What can be counted batch by batch."""
+
+    n_queries: int = 0
+    n_documents: int = 0
+    n_constant: int = 0
+    n_single_document: int = 0
+    n_all_relevant: int = 0
+    n_no_relevant: int = 0
+    n_ranked: int = 0
+    n_unjudged: int = 0
+    n_undefined: Counter[str] = field(default_factory=Counter)
+    all_relevant: Counter[str] = field(default_factory=Counter)  # by the metrics that see them so
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)  # by metric
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for name, number in vars(other).items():
+            if name != "reasons":
+                setattr(self, name, getattr(self, name) + number)
+        for name, reasons in other.reasons.items():
+            self.reasons[name] = self.reasons.get(name, Counter()) + reasons
+        return self
+
+    def describe(self, metrics: Mapping[str, BoundMetric]) -> Health:
+        """Put what was counted into sentences."""
+        names = ("n_constant", "n_single_document", "n_all_relevant", "n_no_relevant")
+        health = replace(self.of_a_part(), **{name: getattr(self, name) for name in names})
+        findings = (
+            *_constant(health),
+            *_unjudged(self.n_unjudged, self.n_ranked, condense=False),
+            *_findings_of_labels(health, self.all_relevant),
+            *_undefined(metrics, self.reasons),
+            "Ties and repeated rows were not counted, since the rows were not kept.",
+        )
+        return replace(health, findings=findings)
+
+    def of_a_part(self) -> Health:
+        """Make the health of some queries, of which nothing was counted."""
+        findings = ("Ties and queries of this part were not counted, since the rows were not kept.",)
+        names = [name for name in Health.__annotations__ if name.startswith("n_")][2:]
+        unknown: dict[str, Any] = dict.fromkeys(names)
+        return Health(self.n_queries, self.n_documents, tie_means={}, findings=findings, **unknown)
+
+
+def count(evaluation: Evaluation) -> Counts:
+    """Count what can be counted without sorting."""
+    lists, starts = evaluation.lists.counted, evaluation.lists.counted.grouping.starts
+    n_ranked = lists.n_retrieved
+    ranked = True if lists.retrieved is None else lists.retrieved
+    low = np.minimum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, np.inf), starts)
+    high = np.maximum.reduceat(lists.scores if ranked is True else np.where(ranked, lists.scores, -np.inf), starts)
+    undefined = evaluation.n_undefined
+    return Counts(
+        lists.n_queries,
+        evaluation.n_documents,
+        int(((low == high) & (n_ranked > 1)).sum()),
+        int((_sizes(lists) == 1).sum()),
+        _count_all_relevant(lists, None),
+        int((lists.n_relevant(None) == 0).sum()),
+        int(n_ranked.sum()),
+        0 if lists.judged is None else int((~lists.judged & ranked).sum()),
+        Counter(undefined),
+        Counter(_all_relevant(evaluation)),
+        {name: Counter(dict(_reasons(evaluation, name))) for name in evaluation.metrics if undefined[name]},
+    )
+
+
+def _sizes(lists: QueryLists) -> IntArray:
+    """Number of documents of each query, 0 if none of them is ranked or judged."""
+    return np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
+
+
+def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) -> int:
+    """Count the queries of several documents that are all relevant."""
+    sizes = _sizes(lists)
+    return int(((lists.n_relevant(relevance_threshold) == sizes) & (sizes > 1)).sum())
 
 
 def _count_ties(lists: QueryLists) -> dict[str, Any]:
@@ -158,18 +243,22 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
             f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
             f"documents ascending and {best:.4f} with them descending."
         )
-    if health.n_constant:
-        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
+    yield from _constant(health)
     if health.n_tied_in_float32:
         yield (
             f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
             "round scores to it give other numbers."
         )
-    if health.n_repeated and health.n_repeated >= health.n_tied / 2:
+    if health.n_tied and health.n_repeated and health.n_repeated >= health.n_tied / 2:
         yield (
             f"Repeated rows: {counted(health.n_repeated, 'row')} with the same query, label and score as an earlier "
             "row; a document that is listed twice counts twice."
         )
+
+
+def _constant(health: Health) -> Iterator[str]:
+    if health.n_constant:
+        yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
 
 
 def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
@@ -179,7 +268,7 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
         if metric.record.transform == "orders" and metric.computation.ties == "average"
     ]
     if names:
-        blocks = ranked_blocks(evaluation.lists, None, "average")
+        blocks = ranked_blocks(evaluation.lists.counted, None, "average")
         n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
         if n_drawn:
             yield (
@@ -188,29 +277,70 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
             )
 
 
-def _findings_of_labels(health: Health) -> Iterator[str]:
+def _findings_of_cutoffs(evaluation: Evaluation) -> Iterator[str]:
+    """Name the metrics that cannot tell one order from another; what was retrieved may still differ."""
+    if evaluation.lists.retrieved is not None:
+        return
+    names = [name for name, metric in evaluation.metrics.items() if metric.record.needs_cutoff and metric.k is None]
+    if names:
+        yield (
+            f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
+            f"one, as in {evaluation.metrics[names[0]].replace(k=10)}."
+        )
+
+
+def _findings_of_judgments(lists: QueryLists) -> Iterator[str]:
+    if lists.judged is None:
+        return
+    unjudged = ~lists.judged if lists.retrieved is None else lists.retrieved & ~lists.judged
+    yield from _unjudged(int(unjudged.sum()), int(lists.n_retrieved.sum()), lists.condense)
+
+
+def _unjudged(n_unjudged: int, n_ranked: int, condense: bool) -> Iterator[str]:
+    if n_unjudged:
+        way = "are left out" if condense else "count as not relevant"
+        share = n_unjudged / n_ranked
+        yield f"Unjudged: {counted(n_unjudged, 'ranked document')} ({share:.1%}) that nobody judged; they {way}."
+
+
+def _findings_of_labels(health: Health, all_relevant: Mapping[str, int]) -> Iterator[str]:
     if health.n_single_document:
         yield (
             f"Single documents: {counted(health.n_single_document, 'query')} with only one document; every order is "
             "correct."
         )
-    if health.n_all_relevant:
+    for where, n_queries in all_relevant.items():
         yield (
-            f"All relevant: {counted(health.n_all_relevant, 'query')} with relevant documents only; for metrics of "
-            "binary relevance, every order is correct."
+            f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
+            "is correct."
         )
 
 
-def _undefined(evaluation: Evaluation) -> Iterator[str]:
+def _all_relevant(evaluation: Evaluation) -> dict[str, int]:
+    """Number of queries of several documents that are all relevant, by the metrics that see them so."""
+    lists, names_at = evaluation.lists.counted, dict[float | None, list[str]]()
+    for name, metric in evaluation.metrics.items():
+        options = lists.comparable(metric.computation.options)
+        if "relevance_threshold" in options:
+            names_at.setdefault(options["relevance_threshold"], []).append(name)
+    found = {}
+    for threshold, names in (names_at or {None: []}).items():
+        if n_queries := _count_all_relevant(lists, threshold):
+            where = "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names)
+            found[where] = n_queries
+    return found
+
+
+def _undefined(metrics: Mapping[str, BoundMetric], reasons_of: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """One sentence per reason for undefined values, with the number of queries and what they count as."""
     reasons: dict[str, dict[int, dict[str, list[str]]]] = {}
-    for name, metric in evaluation.metrics.items():
-        undefined = np.flatnonzero(np.isnan(evaluation.results[name].values))
-        if len(undefined) and metric.average != "micro":  # pooled queries have no value to replace
-            value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
-            way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
-            ways = reasons.setdefault(_reason(evaluation, metric, undefined), {}).setdefault(len(undefined), {})
-            ways.setdefault(way, []).append(name)
+    for name, metric in metrics.items():
+        if metric.average == "micro":  # pooled queries have no value to replace
+            continue
+        value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
+        way = "left out of" if np.isnan(value) else f"counted as {value:g} in"
+        for reason, n_undefined in reasons_of.get(name, {}).items():
+            reasons.setdefault(reason, {}).setdefault(n_undefined, {}).setdefault(way, []).append(name)
     for reason, by_number in reasons.items():
         spelled = (
             f"{counted(n, 'query')}, " + " and ".join(f"{way} {', '.join(names)}" for way, names in ways.items())
@@ -219,10 +349,14 @@ def _undefined(evaluation: Evaluation) -> Iterator[str]:
         yield f"{reason[0].upper()}{reason[1:]}: {'; '.join(spelled)}."
 
 
-def _reason(evaluation: Evaluation, metric: BoundMetric, undefined: IntArray) -> str:
-    """What the queries have for which a metric is undefined."""
-    lists = evaluation.lists
-    threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
-    if metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any():
-        return "no document with a gain"
-    return metric.undefined or "no value"
+def _reasons(evaluation: Evaluation, name: str) -> Iterator[tuple[str, int]]:
+    """What the queries have for which a metric is undefined, and their number."""
+    lists, metric = evaluation.lists, evaluation.metrics[name]
+    undefined = np.isnan(evaluation.results[name].values)
+    if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):
+        yield "no judged document", n_unjudged
+        undefined &= lists.n_judged > 0
+    if undefined.any():
+        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+        gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
+        yield "no document with a gain" if gainless else metric.undefined or "no value", int(undefined.sum())

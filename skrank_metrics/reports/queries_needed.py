@@ -7,7 +7,7 @@ import numpy as np
 from skrank_metrics._input.arrays import check_number
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.statistics import check_confidence, moments, n_for_power
+from skrank_metrics.reports.statistics import NO_EFFECT, check_confidence, moments, n_for_power
 
 
 def queries_needed(
@@ -48,8 +48,8 @@ def queries_needed(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If the reports cannot be compared or have fewer than two queries with a value in both, they are equal and
-        ``difference`` is None, or a parameter is out of range.
+        If the reports cannot be compared, have fewer than two queries with a value in both, or differ by the same on
+        all queries; if their means are equal and ``difference`` is None; or if a parameter is out of range.
 
     See Also
     --------
@@ -83,13 +83,26 @@ def queries_needed(
         weights = compared.weights[[query in counted for query in first.qid.tolist()]]
     found = moments(pair.differences, weights)
     if found.n_effective < 2:
-        raise ValueError(f"reports must have at least two queries with a value in both; got {pair.n_queries}.")
-    if difference is None and pair.difference == 0:
+        of_weights = f" of unequal weights, which count as {found.n_effective:.3g}" if pair.n_queries > 1 else ""
+        raise ValueError(
+            f"reports must have at least two queries with a value in both; got {pair.n_queries}{of_weights}."
+        )
+    if not found.sample_std > 0 and (difference is not None or pair.difference):
+        raise ValueError(
+            f"reports must differ by more on some queries than on others, which tells the spread of differences; got "
+            f"differences of {pair.difference:g} on all {pair.n_queries} queries. Pass reports of more queries."
+        )
+    if difference is None and abs(pair.difference) <= NO_EFFECT * found.sample_std:
         raise ValueError(
             f"difference must be given if the reports have the same mean {metric}; got None. Pass the smallest "
             "difference that matters."
         )
     looked_for = pair.difference if difference is None else difference
-    effect_size = looked_for / found.sample_std if found.sample_std else np.inf
+    effect_size = looked_for / found.sample_std
+    if abs(effect_size) < NO_EFFECT:
+        raise ValueError(
+            f"difference must be at least {NO_EFFECT:g} standard deviations of the differences, which are "
+            f"{found.sample_std:g}; got {difference}."
+        )
     unequal = round(pair.n_queries / found.n_effective, 9)  # 1 if weights are equal
     return int(np.ceil(n_for_power(effect_size, power, confidence) * unequal))

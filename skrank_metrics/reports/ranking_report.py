@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
@@ -18,19 +18,19 @@ from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._evaluation import Evaluation
+from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, examine
 from skrank_metrics.reports.statistics import (
     METHOD,
-    NONE,
+    NO_INTERVAL,
+    Moments,
     bounds_of,
     check_confidence,
     mean_interval,
     moments,
     weighting,
+    why_none,
 )
-
-# Averages to which Student's t does not apply.
-NO_INTERVAL = ("median", "geometric")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,7 +41,8 @@ class RankingReport(Result):
     first column "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
-    float64 that are sorted by query are not copied, so do not overwrite the scores before that.
+    float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports of
+    RankingAccumulator and evaluate_batches have no labels and scores, and count what they could without them.
 
     Attributes
     ----------
@@ -70,14 +71,39 @@ class RankingReport(Result):
     n_documents: int
     weights: FloatArray | None = None
     by: NDArray[Any] | None = None
-    _evaluation: Evaluation = field(kw_only=True)
+    _evaluation: Evaluation | Totals = field(kw_only=True)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, also if no value per query was kept."""
+        return self._evaluation.n_queries
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the labels and scores were kept, which reports of batches do not do."""
+        return isinstance(self._evaluation, Evaluation)
+
+    @property
+    def label_digests(self) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Number of judged documents of each query, and a number that depends on their labels."""
+        evaluation = self._evaluation
+        sizes = evaluation.sizes if isinstance(evaluation, Totals) else evaluation.lists.n_judged
+        return sizes, evaluation.digests
 
     @property
     def documents(self) -> tuple[IntArray, FloatArray]:
-        """Number of documents of each query, and their labels, largest first within each query."""
+        """Number of judged documents of each query, and their labels, largest first within each query."""
+        if isinstance(self._evaluation, Totals):
+            raise ValueError(f"documents are not there: {NO_ROWS}.")
         lists = self._evaluation.lists
-        queries = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)
-        return lists.grouping.sizes, lists.labels[np.lexsort((-lists.labels, queries))]
+        judged = slice(None) if lists.judged is None else lists.judged
+        queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
+        return lists.n_judged, labels[np.lexsort((-labels, queries))]
+
+    @property
+    def condensed(self) -> bool:
+        """Whether documents that nobody judged were left out of the lists."""
+        return self._evaluation.condensed
 
     @property
     def metrics(self) -> Mapping[str, BoundMetric]:
@@ -87,7 +113,7 @@ class RankingReport(Result):
     @property
     def std(self) -> dict[str, float]:
         """Standard deviation over queries by name of the metric, weighted; queries with the value NaN are left out."""
-        return {name: moments(values, self.weights).std for name, values in self.per_query.items()}
+        return {name: self._moments(name, pooled=False).std for name in self.mean}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Compute confidence intervals of the means with Student's t distribution over queries.
@@ -112,9 +138,16 @@ class RankingReport(Result):
         return {
             name: (np.nan, np.nan)
             if self.metrics[name].average in NO_INTERVAL
-            else mean_interval(moments(values, self._weights_of(name)), bounds_of(self.metrics[name]), confidence)
-            for name, values in self.per_query.items()
+            else mean_interval(self._moments(name), bounds_of(self.metrics[name]), confidence)
+            for name in self.mean
         }
+
+    def _moments(self, name: str, *, pooled: bool = True) -> Moments:
+        evaluation = self._evaluation
+        if isinstance(evaluation, Totals) and evaluation.sums:
+            sums = evaluation.sums[name]
+            return (sums.pooled if pooled and self.metrics[name].average == "micro" else sums.values).moments()
+        return moments(self.per_query[name], self._weights_of(name) if pooled else self.weights)
 
     def _weights_of(self, name: str) -> FloatArray | None:
         # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
@@ -137,7 +170,7 @@ class RankingReport(Result):
     @cached_property
     def health(self) -> Health:
         """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters."""
-        return examine(self._evaluation)
+        return self._evaluation.health if isinstance(self._evaluation, Totals) else examine(self._evaluation)
 
     def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
         """Average the metrics over parts of the queries, such as the folds in which they were tested.
@@ -157,6 +190,7 @@ class RankingReport(Result):
         ValueError
             If there is not one part per query.
         """
+        self._check_queries("means_by")
         if np.shape(codes) != self.qid.shape:
             raise ValueError(
                 f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
@@ -180,6 +214,7 @@ class RankingReport(Result):
             Value by query id, the worst first. Queries for which the metric is undefined are left out.
         """
         check_int(n, "n", 1)
+        self._check_queries("worst")
         name = next(iter(self.mean)) if metric is None else check_choice(metric, "metric", self.per_query)
         values = self._evaluation.results[name].values
         # An undefined value says nothing about the model, though it may count as 0.
@@ -188,7 +223,12 @@ class RankingReport(Result):
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
 
+    def _check_queries(self, who: str) -> None:
+        if not self.per_query:
+            raise ValueError(f"{who} needs values per query; {NO_QUERIES}.")
+
     def _columns(self) -> dict[str, Any]:
+        self._check_queries("to_frame")
         by = {} if self.by is None else {"by": self.by}
         weight = {} if self.weights is None else {"weight": self.weights}
         return {"qid": self.qid, **by, **weight, **self.per_query}
@@ -222,9 +262,9 @@ class RankingReport(Result):
     def _parts(self) -> list[Part]:
         reports = {None: self, **self.slices}
         intervals = {value: report.intervals() for value, report in reports.items()}
-        std, some_lack_one = self.std, any(np.isnan(low) for ends in intervals.values() for low, _ in ends.values())
+        std = self.std
         parts: list[Part] = [
-            f"{counted(len(self.qid), 'query')}, {counted(self.n_documents, 'document')}",
+            f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
             Table(
                 ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
                 [(m, mean, intervals[None][m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
@@ -237,24 +277,21 @@ class RankingReport(Result):
                 for metric, mean in report.mean.items()
             ]
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        none = NONE if some_lack_one else ""
-        if any(metric.average in NO_INTERVAL for metric in self.metrics.values()):
-            none += "; none for medians and geometric means"
+        none = why_none((self.metrics[name], ends) for given in intervals.values() for name, ends in given.items())
         return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
 
-def make_report(evaluation: Evaluation, by: NDArray[Any] | None = None) -> RankingReport:
+def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None) -> RankingReport:
     """Average the results of an evaluation."""
-    lists = evaluation.lists
     return RankingReport(
         mean={name: evaluation.mean(name) for name in evaluation.metrics},
-        per_query={name: evaluation.per_query(name) for name in evaluation.metrics},
-        qid=lists.grouping.ids,
-        n_undefined={name: int(np.isnan(result.values).sum()) for name, result in evaluation.results.items()},
-        n_documents=lists.n_documents,
-        weights=lists.weights,
+        per_query={name: evaluation.per_query(name) for name in evaluation.results} or NoValues(),
+        qid=evaluation.ids,
+        n_undefined=evaluation.n_undefined,
+        n_documents=evaluation.n_documents,
+        weights=evaluation.weights,
         by=by,
-        _evaluation=replace(evaluation, lists=lists.without_caches()),
+        _evaluation=evaluation.without_caches(),
     )
 
 

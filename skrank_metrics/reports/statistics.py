@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics._output.result import counted
@@ -14,6 +14,8 @@ from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
 NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
+# Averages to which Student's t does not apply.
+NO_INTERVAL = ("median", "geometric")
 
 
 def weighting(weights: FloatArray | None) -> list[str]:
@@ -26,6 +28,13 @@ def weighting(weights: FloatArray | None) -> list[str]:
 
 # Values that differ by less, relative to their size, are sums of the same terms in another order.
 ROUNDING = 1e-12
+
+
+def _stats() -> Any:
+    """SciPy's distributions and tests, which take half a second to load: reports that are not printed do without."""
+    from scipy import stats
+
+    return stats
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ def mean_interval(
         n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
-    ends = np.clip(stats.t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
+    ends = np.clip(_stats().t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
     return float(ends[0]), float(ends[1])
 
 
@@ -106,6 +115,13 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     # A count that is normalized becomes a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
     return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
+
+
+def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
+    """Say why some metrics have no interval; empty if all have one."""
+    averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
+    none = NONE if averages.difference(NO_INTERVAL) else ""
+    return none + ("; none for medians and geometric means" if averages.intersection(NO_INTERVAL) else "")
 
 
 def check_confidence(confidence: Any) -> float:
@@ -136,8 +152,8 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
     if test == "permutation":
         return sign_flip_p(changed, n_resamples, random)
     if test == "wilcoxon":
-        return signed_rank_p(np.sign(changed) * stats.rankdata(np.abs(changed)))
-    return float(stats.ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
+        return signed_rank_p(np.sign(changed) * _stats().rankdata(np.abs(changed)))
+    return float(_stats().ttest_1samp(differences, 0).pvalue) if np.ptp(differences) else np.nan
 
 
 def smallest_p(n_changed: int, test: str, n_resamples: int) -> float:
@@ -156,7 +172,7 @@ def signed_rank_p(ranks: FloatArray) -> float:
     """
     if len(ranks) > N_COUNTED:
         # The variance of the sum with random signs, which ties reduce.
-        return float(2 * stats.norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
+        return float(2 * _stats().norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
     doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks are multiples of 1/2
     total = int(np.abs(doubled).sum())
     n_signs = np.zeros(total + 1)  # by the sum of the positive ranks
@@ -222,10 +238,12 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     if correction == "holm":
         adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     elif correction == "bh":
-        adjusted[tested] = stats.false_discovery_control(p_values[tested], method="bh")
+        adjusted[tested] = _stats().false_discovery_control(p_values[tested], method="bh")
     return adjusted
 
 
+# In standard deviations of the differences; what rounding makes of equal means is smaller.
+NO_EFFECT = 1e-9
 # The t distribution is normal here, and the noncentral one is slow and inexact.
 MANY_QUERIES = 100_000
 
@@ -235,7 +253,7 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
     if np.isinf(effect_size):
         return 2
     level = 1 - confidence
-    quantiles = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
     n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
     while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
         n += 1
@@ -243,5 +261,5 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
 
 
 def _power_of_t(n: int, effect_size: float, level: float) -> float:
-    limit, shift = stats.t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
-    return float(stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift))
+    limit, shift = _stats().t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
+    return float(_stats().nct.sf(limit, n - 1, shift) + _stats().nct.cdf(-limit, n - 1, shift))

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
@@ -154,13 +154,13 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     check_consistent_length(X, relevant)
     grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X)
     audited = {"": grouping}
-    if groups is not None:
+    if groups is not None and groups is not qid:
         units = query_ids(len(relevant), "audit_splits", groups=groups)
         audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
     found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in ("", "_groups") for way in ("leaking", "cut")}
     folds = []
     splitter = check_cv(cv)
-    kept = grouping.ids[grouping.codes] if groups is None else groups
+    kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
         in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
@@ -206,7 +206,10 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
 
 
 def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
+    """Number of the rows of each query among some rows, counted by the fewer of these and the others."""
+    most = 2 * np.count_nonzero(rows) > len(rows)
+    counts = np.bincount(grouping.codes[~rows if most else rows], minlength=len(grouping.ids))
+    return grouping.sizes - counts if most else counts
 
 
 def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:

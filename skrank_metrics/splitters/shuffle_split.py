@@ -121,8 +121,10 @@ def query_train_test_split(
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
     _check_size(test_size, "test_size")
     _check_size(train_size, "train_size")
-    check_consistent_length(*arrays)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
+    if missing := [name for name, array in columns.items() if array is None]:
+        raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
+    check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
     sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))

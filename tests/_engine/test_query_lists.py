@@ -1,3 +1,5 @@
+import weakref
+
 import numpy as np
 
 from skrank_metrics._engine.gains import check_discount, check_gain
@@ -16,3 +18,11 @@ def test_lists_without_caches_hold_the_same_documents_and_nothing_else():
     assert not any(vars(fresh)[name] for name in filled)
     assert not vars(fresh).keys() & {"keys", "grades", "distinct_labels"}
     np.testing.assert_array_equal(fresh.ideal(check_gain("linear"), check_discount("log2"), None), ideal)
+
+
+def test_lists_are_freed_without_the_garbage_collector():
+    lists = query_lists([[1, 0, 2]], [[3, 2, 1]])
+    assert lists.counted is lists.condensed is lists
+    reference = weakref.ref(lists)
+    del lists
+    assert reference() is None

@@ -6,6 +6,7 @@ from support import reference
 
 from skrank_metrics import evaluate, ndcg_score
 from skrank_metrics._engine import query_lists as module
+from skrank_metrics._engine import top_k
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import ranked_blocks, sort_each_row
 
@@ -98,3 +99,41 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
         got = evaluate(*rows, qid=qid, metrics=metrics, ties=ties)
         for name in metrics:
             np.testing.assert_allclose(got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14)
+
+
+SCORES = {
+    "random": lambda rng, n: rng.normal(size=n),
+    "ascending": lambda rng, n: np.arange(n, dtype=float),
+    "descending": lambda rng, n: -np.arange(n, dtype=float),
+    "few values": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, -1.0], n),
+    "equal": lambda rng, n: np.zeros(n),
+    "infinite": lambda rng, n: rng.choice([np.inf, -np.inf, 1.0], n),
+}
+
+
+@pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.02], ids=["all", "half", "few"])
+def test_the_first_ranks_of_long_and_short_lists_in_turn(rng, monkeypatch, scores, share):
+    monkeypatch.setattr(top_k, "SLAB", 500)
+    sizes = rng.permutation(np.repeat([1, 3, 9, 40, 700], 6))
+    qid, n = np.repeat(np.arange(len(sizes)), sizes), sizes.sum()
+    y_true, y_score, retrieved = rng.integers(0, 4, n), scores(rng, n), rng.random(n) < share
+    got = evaluate(y_true, y_score, qid=qid, metrics="cg@3", ties="stable", retrieved=retrieved).per_query["cg@3"]
+    order = np.lexsort((np.arange(n), -y_score, ~retrieved, qid))
+    rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    expected = np.bincount(qid[order], weights=(y_true * retrieved)[order] * (rank < 3), minlength=len(sizes))
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", ">f8", "longdouble", "object"]
+)
+def test_labels_of_any_type_are_the_same_grades(rng, dtype):
+    labels, qid = rng.integers(0, 2, 300), rng.integers(0, 9, 300)
+    y_score, metrics = rng.normal(size=300), ["ndcg@5", "ndcg(gain=exp2)", "map", "err", "kendall_tau"]
+    expected = evaluate(labels.astype(np.float64), y_score, qid=qid, metrics=metrics)
+    got = evaluate(labels.astype(dtype), y_score, qid=qid, metrics=metrics)
+    for name in metrics:
+        np.testing.assert_array_equal(got.per_query[name], expected.per_query[name])
+    assert str(got) == str(expected)

@@ -136,7 +136,7 @@ def test_k_of_any_integer_type(name, k):
         (
             {"cutoff": 3},
             TypeError,
-            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, k",
+            "ndcg_score.. got an unexpected parameter 'cutoff'; it takes qid, sample_weight, retrieved, judged, k",
         ),
         ({"qids": [1]}, TypeError, "unexpected parameter 'qids'.* Did you mean 'qid'"),
     ],
@@ -163,6 +163,17 @@ def test_third_positional_argument():
 def test_extreme_scores_are_scores(scores):
     ranks = np.argsort(np.argsort(scores))
     assert ndcg_score(Y, scores, qid=Q) == ndcg_score(Y, ranks, qid=Q)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="long doubles are as wide as floats")
+def test_numbers_beyond_the_range_of_float64_are_no_ties():
+    large = [np.longdouble("1e4000"), np.longdouble("1e4001"), np.longdouble(0), np.longdouble(np.inf)]
+    for values in (np.array(large[::-1]), np.array([large[::-1]])):
+        with pytest.raises(
+            ValueError, match=r"y_score must hold numbers within the range of float64.* got 1e\+4001 at row"
+        ):
+            ndcg_score(Y if values.ndim == 1 else [Y], values, qid=Q if values.ndim == 1 else None)
+    assert ndcg_score(Y, np.array([np.inf, 1, 0, -np.inf], dtype=np.longdouble), qid=Q) == 1
 
 
 def test_any_memory_layout(rows):
@@ -195,6 +206,44 @@ def test_columns_in_different_orders_are_not_guessed_at(call):
             call(*columns[:2], qid=columns[2])
     # Labels that differ are an index that means nothing, such as that of a held-out part beside new predictions.
     assert str(call(y.set_axis([7, 9, 8, 5]), scores, qid=qid)) == str(expected)
+
+
+@every_call
+def test_frames_of_one_query_per_row_name_the_same_queries_and_documents(call):
+    y = pd.DataFrame([[1, 0, 1], [0, 1, 0]], index=["u", "v"], columns=["a", "b", "c"])
+    scores = y.add([1.0, 3, 0], axis=1)
+    expected = str(call(y.to_numpy(), scores.to_numpy()))
+    other_names = pl.DataFrame(scores.to_numpy())  # column_0, column_1, column_2
+    for same in (
+        scores,
+        scores.reset_index(drop=True),
+        scores.to_numpy(),
+        scores.set_axis(range(3), axis=1),
+        other_names,
+    ):
+        assert str(call(y, same)) == expected
+    where, in_turn = (
+        "while {} are taken by position",
+        "must have the same {} as y_true; got the same labels in different",
+    )
+    with pytest.raises(ValueError, match=f"y_score {in_turn.format('columns')} orders, {where.format('columns')}"):
+        call(y, scores[["b", "a", "c"]])
+    with pytest.raises(ValueError, match=f"y_score {in_turn.format('index')} orders, {where.format('rows')}"):
+        call(y, scores.loc[["v", "u"]])
+    with pytest.raises(ValueError, match="y_score must have the same columns as y_true; got different labels"):
+        call(y, scores.set_axis(["b", "c", "d"], axis=1))
+    with pytest.raises(ValueError, match=f"retrieved {in_turn.format('columns')} orders"):
+        call(y, scores, retrieved=(scores >= 0)[["c", "b", "a"]])
+    with pytest.raises(ValueError, match=f"sample_weight {in_turn.format('index')} orders"):
+        call(y, scores, sample_weight=pd.Series([1, 2], index=["v", "u"]))
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.table])
+def test_columns_of_other_libraries(library):
+    y, scores = {"a": [1, 0], "b": [0, 1]}, {"b": [1.0, 2.0], "a": [2.0, 1.0]}
+    with pytest.raises(ValueError, match="y_score must have the same columns as y_true; got the same labels in"):
+        ndcg_score(library(y), library(scores))
+    assert ndcg_score(library(y), library({name: scores[name] for name in y})) == 1
 
 
 COLUMNS = {

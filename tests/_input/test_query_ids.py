@@ -250,7 +250,7 @@ CONTAINERS = {
     "objects": lambda names: np.array(names, dtype=object),
     "NumPy's StringDType": lambda names: np.array(names, dtype=np.dtypes.StringDType(na_object=None)),
     "pandas objects": lambda names: pd.Series(names, dtype=object),
-    "pandas str": lambda names: pd.Series(names, dtype="str"),
+    "pandas, as it infers": pd.Series,
     "pandas string": lambda names: pd.Series(names, dtype="string", index=range(len(names))[::-1]),
     "pandas string, Index": lambda names: pd.Index(names, dtype="string[pyarrow]"),
     "pandas string, array": lambda names: pd.array(names, dtype="string[python]"),
@@ -263,7 +263,7 @@ CONTAINERS = {
     "pyarrow strings": pa.array,
     "pyarrow large strings": lambda names: pa.array(names, type=pa.large_string()),
     "pyarrow dictionary": lambda names: pa.array(names).dictionary_encode(),
-    "pyarrow chunks": lambda names: pa.chunked_array([names[:3], [], names[3:]]),
+    "pyarrow chunks": lambda names: pa.chunked_array([names[:3], [], names[3:]], type=pa.string()),
     "pyarrow chunks of dictionaries": lambda names: pa.chunked_array(
         [pa.array(names[:3]).dictionary_encode(), pa.array(names[3:]).dictionary_encode()]
     ),

@@ -78,11 +78,13 @@ def test_trec_eval_topic_by_topic(trec):
         assert f"{report.mean[name]:.4f}" == figures["all"][measure], measure
 
 
-def test_trec_eval_bpref_on_the_judged_documents(trec):
+def test_trec_eval_bpref_leaves_out_what_nobody_judged(trec):
     (topics, _, labels, scores, retrieved, judged), figures = trec
-    report = evaluate(
-        labels[judged], scores[judged], qid=topics[judged], metrics="bpref", convention="trec_eval",
-        retrieved=retrieved[judged],
-    )  # fmt: skip
+    rows = {"qid": topics, "metrics": ["bpref", *NAMES.values()], "convention": "trec_eval"}
+    labels = np.where(judged, labels, np.nan)
+    report = evaluate(labels, scores, **rows, retrieved=retrieved, judged=judged)
     for topic, value in zip(report.qid, report.per_query["bpref"], strict=True):
         assert f"{value:.4f}" == figures[topic]["bpref"]
+    assert {name: f"{report.mean[name]:.4f}" for name in NAMES.values()} == {
+        name: figures["all"][measure] for measure, name in NAMES.items()
+    }

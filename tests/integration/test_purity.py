@@ -91,12 +91,14 @@ def fingerprint(value):
 def every_metric(X, y, scores, qid, weights, retrieved):
     for metric in BOUND:
         metric(y, scores, qid=qid, sample_weight=weights)
-        metric(y, scores, qid=qid, retrieved=retrieved, average=None)
+        metric(y, scores, qid=qid, retrieved=retrieved, judged=retrieved, average=None)
 
 
 def reports(X, y, scores, qid, weights, retrieved):
     metrics = [metric for metric in BOUND if metric.k is None][::3]
     evaluate(y, scores, qid=qid, metrics=metrics, sample_weight=weights, retrieved=retrieved).to_frame()
+    str(evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
+    with_qid(y, qid, judged=retrieved, sample_weight=weights)
     explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
     str(audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)

@@ -69,7 +69,7 @@ def test_names_reports_and_scorers_take_them():
     report = evaluate(*rows, metrics=["mrr(average=median)", "mrr(average=geometric)", "mrr"])
     assert report.mean["mrr(average=median)"] == (1 / 2 + 1 / 5) / 2
     assert all(np.isnan(report.intervals()[name]).all() for name in list(report.mean)[:2])
-    assert "none for medians and geometric means." in " ".join(str(report).split())
+    assert "Intervals: Student's t over queries; none for medians and geometric means." in " ".join(str(report).split())
     assert np.isfinite(report.intervals()["mrr"]).all()
     assert report.to_dict(flat=True)["mrr_average_median"] == (1 / 2 + 1 / 5) / 2
     with pytest.raises(ValueError, match=r"metric must be a mean over queries.* Evaluate without average=median"):

@@ -7,7 +7,7 @@ import pytest
 from joblib import wrap_non_picklable_objects
 
 import skrank_metrics
-from skrank_metrics import check_metric, get_metric, make_metric, register_metric
+from skrank_metrics import check_metric, evaluate, get_metric, make_metric, register_metric
 from skrank_metrics.metrics.custom import Discount, Gain, RankedLists, RelevanceThreshold
 from skrank_metrics.metrics.names import REGISTRY
 
@@ -52,6 +52,51 @@ def test_gains_and_discounts_are_checked_as_those_of_the_package():
     with pytest.raises(ValueError, match="gain must be one of"):
         own_dcg_score(**ROWS, gain="cubic")
     check_metric(own_dcg_score)
+
+
+def test_names_of_gains_and_discounts_need_the_annotation():
+    @register_metric("own_gain")
+    def own_gain_score(ranked, *, gain="linear"):
+        return ranked.gains(gain).sum(axis=1)
+
+    @register_metric("own_ideal")
+    def own_ideal_score(ranked, *, gain: Gain = "linear", discount="log2"):
+        return ranked.ideal(gain, discount)
+
+    @register_metric("own_stop")
+    def own_stop_score(ranked):
+        return ranked.stops("linear").sum(axis=1)
+
+    for metric, name, got in [(own_gain_score, "gain", "linear"), (own_ideal_score, "discount", "log2")]:
+        with pytest.raises(
+            TypeError, match=rf"{name} must be a function .*; got '{got}'\. Annotate .* {name}: {name.title()} ="
+        ):
+            metric(**ROWS)
+    with pytest.raises(TypeError, match="gain must be a function of an array in a kernel; got 'linear'"):
+        own_stop_score(**ROWS)
+
+
+@pytest.mark.option("register_metric.bounds")
+def test_values_outside_the_bounds_raise_as_in_make_metric():
+    own = register_recall(bounds=(0, 1))
+    assert own(**ROWS, weight=1 + 1e-12) == pytest.approx(1)  # by rounding only
+    with pytest.raises(ValueError, match=r"own_recall_score must return values within its bounds, 0 to 1; got 2\.0"):
+        own(**ROWS, weight=2.0)
+    with pytest.raises(ValueError, match=r"within its bounds, 0 to 1; got -1\.0"):
+        own(**ROWS, weight=-1.0)
+
+    @register_metric("own_rank", bounds=(1, np.inf), undefined="no relevant document")
+    def own_rank_score(ranked):
+        return ranked.relevance(None).argmax(axis=1) + 1.0 - (ranked.n_relevant(None) == 0)
+
+    rows = {"y_true": [0, 1, 0, 0], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1]}
+    assert own_rank_score(**rows, replace_undefined_by=np.nan, average=None)[0] == 2  # 0 is not counted
+
+    @register_metric("own_nan", bounds=(0, 1))
+    def own_nan_score(ranked):
+        return np.full(len(ranked.n_documents), np.nan)
+
+    assert np.isnan(own_nan_score(**ROWS, replace_undefined_by=np.nan))
 
 
 @pytest.mark.option("register_metric.greater_is_better", "register_metric.undefined", "register_metric.pooled")
@@ -107,6 +152,78 @@ def test_what_a_kernel_returns_is_one_value_per_query(result):
         odd_score([[1, 0], [0, 1]], [[2, 1], [2, 1]])
 
 
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda n: np.ma.masked_all(n), "must return real numbers, NaN if undefined; got a masked array"),
+        (lambda n: np.full(n, 1j), "must return real numbers, .* got an array of dtype complex128"),
+        (lambda n: np.full(n, "1"), "must return real numbers, .* got an array of dtype <U1"),
+        (lambda n: np.full(n, np.inf), "must return finite numbers, or NaN if it is undefined; got inf"),
+        (lambda n: (np.ones(n), np.zeros(n)), "must not divide by 0; only 0 / 0 is undefined"),
+    ],
+)
+def test_what_a_kernel_returns_are_finite_real_numbers(result, message):
+    @register_metric("odd")
+    def odd_score(ranked):
+        return result(len(ranked.n_documents))
+
+    with pytest.raises(ValueError, match=f"odd_score {message}"):
+        odd_score(**ROWS)
+
+
+def test_kernels_share_arrays_that_nobody_can_change():
+    @register_metric("odd")
+    def odd_score(ranked, *, of="relevance"):
+        array = getattr(ranked, of)(None)
+        array *= 2
+        return array.sum(axis=1)
+
+    for of in ("relevance", "hit_products"):
+        with pytest.raises(ValueError, match=r"odd_score must not change arrays of ranked, .* Change a copy"):
+            evaluate(**ROWS, metrics=[get_metric("odd", of=of), "precision"])
+
+
+def test_an_overflow_on_the_way_is_no_error():
+    def logistic(x):
+        return 1 / (1 + np.exp(1000.0 * x))
+
+    @register_metric("odd")
+    def odd_score(ranked):
+        return logistic(ranked.relevance(None)).sum(axis=1)
+
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
+        assert odd_score([[1, 0]], [[2, 1]]) == 1 / 2
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp"):
+        assert make_metric(lambda labels: logistic(labels).sum(), name="mine")([[1, 0]], [[2, 1]]) == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda ranked, *, k=None: 0, r"must not have an option k, .* Read ranked\.k"),
+        (lambda ranked, *, ties="best": 0, "must not have an option ties, which all metrics have"),
+        (lambda ranked, gain="linear": 0, r"must take its options by name, after a \*; <lambda> takes gain"),
+    ],
+)
+def test_options_that_a_kernel_cannot_have(kernel, message):
+    with pytest.raises(TypeError, match=message):
+        register_metric("odd_options")(kernel)
+    assert "odd_options" not in REGISTRY
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fall_out", "name must be new; 'neg_fall_out' is the metric fall_out_score"),
+        ("neg_ndcg", "name must be new; 'ndcg' is the metric ndcg_score"),
+        ("ndcg_at_10", "name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got 'ndcg_at_10'"),
+    ],
+)
+def test_names_that_would_be_taken_for_others(name, message):
+    with pytest.raises(ValueError, match=message):
+        register_metric(name, greater_is_better=not name.startswith("neg_"))(lambda ranked: ranked.n_documents)
+
+
 def test_a_kernel_of_a_notebook_reaches_other_processes():
     import pickle
 
@@ -140,7 +257,7 @@ LOCK, CALLS = threading.Lock(), []
     [
         (lambda labels: CALLS.append(1) or len(CALLS), (0, 1e9), "must give the same values if called again"),
         (lambda labels: labels[0], (0, 2), r"numbers within its bounds, 0 to 2; got 3\.0"),
-        (lambda labels, lock=LOCK: 1.0, (0, 1), "must pickle to be used with n_jobs; got TypeError: cannot pickle"),
+        (lambda labels, lock=LOCK: 1.0, (0, 1), "must pickle to be used with n_jobs; got PicklingError"),
         (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
     ],
 )
@@ -159,7 +276,7 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
         ),
         (
             lambda ranked: 9 * ranked.gains(lambda labels: labels).sum(axis=1),
-            "must lie within its bounds, 0 to 25",
+            "must have values for the labels .* must return values within its bounds, 0 to 25; got 27",
         ),
         (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
         (lambda ranked: ranked.ranks, "must have values for the labels .*one value per query"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skrank_metrics
 from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
-from skrank_metrics.metrics._record import NO_RELEVANT, TRANSFORMS
+from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT, TRANSFORMS
 from skrank_metrics.metrics._registry import REGISTRY
 
 TIES = ("average", "best", "worst", "stable")
@@ -44,9 +44,13 @@ def bound(name, k=None, **params):
     return get_metric(name, **cutoff, **grades, **params)
 
 
-def labels_of_an_undefined_query(name):
+def undefined_query(name):
+    """Labels, scores and what was retrieved of a query of two documents for which the metric is undefined."""
     metric = bound(name, replace_undefined_by=np.nan)
-    return next(labels for labels in ([0, 0], [1, 1]) if np.isnan(metric([labels], [[2, 1]])))
+    queries = (([0, 0], [True] * 2), ([1, 1], [True] * 2), ([1, 0], [False] * 2))
+    return next(
+        (labels, [2, 1], shown) for labels, shown in queries if np.isnan(metric([labels], [[2, 1]], retrieved=[shown]))
+    )
 
 
 def per_query(name, k, ties):
@@ -72,6 +76,15 @@ def test_ignores_the_order_of_rows(name, table, k, ties, seed):
     metric, shuffled = per_query(name, k, ties), np.random.default_rng(seed).permutation(table.shape[1])
     expected = by_id(metric, *table)
     assert by_id(metric, *table[:, shuffled]) == pytest.approx(expected, abs=1e-12)
+
+
+@names
+def test_needs_a_cutoff_to_depend_on_the_order(name):
+    labels = [[3, 0, 1, 0, 2, 0]] * 2
+    first, second = bound(name, average=None)(labels, [[6, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 6]])
+    record = REGISTRY[name].record
+    assert (first == second) == record.needs_cutoff, "the record says whether it needs a cutoff"
+    assert record.has_cutoff >= record.needs_cutoff
 
 
 @names
@@ -175,34 +188,37 @@ def test_an_undefined_query_has_the_value_that_replaces_it(name, rows):
         with pytest.raises(ValueError, match=r"replace_undefined_by must be left out .* if normalize=False"):
             metric(y_true, y_score, qid=qid, replace_undefined_by=0.25)
         return
-    more = labels_of_an_undefined_query(name), [2, 1], ["undefined"] * 2
+    labels, scores, shown = undefined_query(name)
+    more = labels, scores, ["undefined"] * 2
     y_true, y_score, qid = (np.concatenate(both) for both in zip(rows, more, strict=True))
+    retrieved = np.append(np.full(len(rows[0]), True), shown)
     sign = 1 if REGISTRY[name].record.greater_is_better else -1  # it is a value of the function
     for value in (0, np.nan, 0.25):
         given = {"replace_undefined_by": value} if value else {}
-        np.testing.assert_equal(metric(y_true, y_score, qid=qid, **given)[-1], sign * value)
+        np.testing.assert_equal(metric(y_true, y_score, qid=qid, retrieved=retrieved, **given)[-1], sign * value)
 
 
 @names
 def test_undefined_queries_count_their_weight_unless_they_are_left_out(name):
     if REGISTRY[name].record.undefined is None:
         return
-    labels, metric = labels_of_an_undefined_query(name), bound(name, 2)
-    rows = {"y_true": [1, 0, 1, 0, *labels], "y_score": [4, 3, 2, 1, 2, 1], "qid": ["a"] * 4 + ["b"] * 2}
+    (labels, scores, shown), metric = undefined_query(name), bound(name, 2)
+    rows = {"y_true": [1, 0, 1, 0, *labels], "y_score": [4, 3, 2, 1, *scores], "qid": ["a"] * 4 + ["b"] * 2}
+    rows["retrieved"] = [True] * 4 + shown
     weights = [1] * 4 + [3] * 2
     first, second = metric(**rows, average=None)
     assert first != 0
     assert second == 0
     assert metric(**rows, sample_weight=weights) == pytest.approx((1 * first + 3 * 0) / 4)
     assert metric(**rows, sample_weight=weights, replace_undefined_by=np.nan) == first
-    assert np.isnan(metric([labels], [[1, 2]], replace_undefined_by=np.nan))
+    assert np.isnan(metric([labels], [[1, 2]], retrieved=[shown], replace_undefined_by=np.nan))
 
 
 @names
 def test_a_single_document_is_a_query(name):
     value = bound(name, replace_undefined_by=np.nan)([1], [0.5], qid=["a"])
     undefined = REGISTRY[name].record.undefined
-    if undefined == NO_RELEVANT:
+    if undefined in (NO_RELEVANT, NO_RANKED):
         assert 0 < value <= 1
     else:
         assert value == 0 if undefined is None else np.isnan(value)

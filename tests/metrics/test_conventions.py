@@ -1,5 +1,7 @@
 """Each convention against the installed peer, which is the judge."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.metrics import dcg_score as sklearn_dcg_score
@@ -62,6 +64,25 @@ def test_xgboost(name, peer, cutoff, lists):
     booster = xgboost.train(params, data, num_boost_round=0)
     expected = float(booster.eval(data).rpartition(":")[2])
     assert ours(name + cutoff, "xgboost", (labels, scores, qid)) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 81.0)])
+def test_xgboost_counts_pairs_of_equal_labels_in_its_auc(weights, lists):
+    """Why auc is no metric of the convention: the pairs by label, in order of rows, of at least three documents."""
+    xgboost = pytest.importorskip("xgboost")
+    labels, scores, qid = lists
+    data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores, weight=weights)
+    params = {"objective": "rank:ndcg", "eval_metric": "auc", "base_score": 0.0}
+    found = float(xgboost.train(params, data, num_boost_round=0).eval(data).rpartition(":")[2])
+    shares = []
+    for query in np.flatnonzero(np.bincount(qid) > 2):
+        ranked = scores[qid == query][np.argsort(-labels[qid == query], kind="stable")]
+        shares.append(np.mean([(a > b) + (a == b) / 2 for a, b in itertools.combinations(ranked, 2)]))
+    assert found == pytest.approx(np.mean(shares), abs=1e-9)
+    assert abs(found - ours("auc", "xgboost", ((labels > 0).astype(int), scores, qid))) > 1e-3
+    assert "auc counts pairs" in str(
+        explain_difference(labels, scores, qid=qid, metric="auc", conventions=("sklearn", "xgboost"))
+    )
 
 
 @pytest.mark.parametrize("k", CUTOFFS)
@@ -186,8 +207,15 @@ def test_the_table_names_metrics_and_parameters_that_exist(name):
     assert convention.peer
     assert convention.names
     assert set(convention.own) <= set(convention.names)
-    for metric in convention.names:
+    for metric in {*convention.names, *convention.differs}:
         get_metric(metric, convention=name)
+
+
+def test_another_base_of_the_logarithm_is_a_factor_as_the_table_says(rng):
+    labels, scores = rng.integers(0, 4, (2, 5, 8))
+    theirs = sklearn_dcg_score(labels, scores, log_base=3)
+    assert theirs == pytest.approx(np.log2(3) * get_metric("dcg")(labels, scores), rel=1e-12)
+    assert "With log_base=b, DCG is log2(b) times as large." in CONVENTIONS["sklearn"].not_imitated
 
 
 @pytest.mark.parametrize("pair", [("sklearn", "lightgbm"), ("catboost", "xgboost"), ("trec_eval", "catboost")])
@@ -221,5 +249,5 @@ def test_a_difference_names_causes_and_queries_concerned():
 def test_a_difference_takes_two_conventions():
     with pytest.raises(ValueError, match="conventions must be a pair of names; got 'sklearn'"):
         explain_difference([1, 0], [1, 2], qid=[1, 1], conventions="sklearn")
-    with pytest.raises(ValueError, match=r"convention must be one of .* got 'ranx'"):
-        explain_difference([1, 0], [1, 2], qid=[1, 1], conventions=("sklearn", "ranx"))
+    with pytest.raises(ValueError, match=r"convention must be one of .* got 'ranks'"):
+        explain_difference([1, 0], [1, 2], qid=[1, 1], conventions=("sklearn", "ranks"))

@@ -141,7 +141,7 @@ def test_what_undefined_says_is_documented_and_relevance_counts():
 def test_looks_like_a_metric_function():
     assert str(inspect.signature(recall)) == (
         "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
-        "average='macro', retrieved=None, weight=1.0, relevance_threshold=1)"
+        "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
     assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k. Undefined for")
     assert "weight : object, default=1.0" in recall.__doc__
@@ -246,6 +246,7 @@ def test_errors_of_the_function_name_it_and_the_query():
         (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),
         (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),
         (depth_of_last, {"name": "neg_depth"}, ValueError, "must not start with 'neg_'.* pass greater_is_better=False"),
+        (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "must not end in a cutoff rank.* got 'ndcg_at_10'"),
         (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be in ascending order; got \(1, 0\)"),
         (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
@@ -263,5 +264,7 @@ def test_refuses_the_options_that_it_lacks():
         depth([[1]], [[1]], average="micro")
     with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric of .* with make_metric"):
         evaluate([[1]], [[1]], metrics=[depth_of_last])
+    with pytest.raises(TypeError, match="weight must not be an array, since options are compared; pass a tuple"):
+        recall([[1]], [[1]], weight=np.ones(2))
     with pytest.raises(ValueError, match="metrics must have different names; got two named 'same'"):
         evaluate([[1]], [[1]], metrics=[make_metric(lambda labels, a=a: a, name="same") for a in (0, 1)])

@@ -38,6 +38,7 @@ OPTIONS = {
     "pairwise_accuracy": [{}],
     "auc": [{}, {"relevance_threshold": 2}],
     "spearman": [{}],
+    "judged": [{}],
     "bpref": [{}, {"relevance_threshold": 2}],
     "q_measure": [{}, {"beta": 0.3, "gain": "exp2"}],
     "cg": [{}],

@@ -217,6 +217,13 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
         ("PrecisionAt:top=5", "catboost", "precision@5"),
         ("NDCG:top=10;type=Base", "catboost", "ndcg@10"),
         ("ndcg_score", "sklearn", "ndcg"),
+        ("r-precision", "ranx", "r_precision"),
+        ("nDCG@10", "ir_measures", "ndcg@10"),
+        ("ap_metric(topn=3)", "rax", "map@3"),
+        ("ndcgAt(10)", "spark", "ndcg@10"),
+        ("HitsMetric(topn=1)", "tf_ranking", "hit_rate@1"),
+        ("RetrievalMAP(top_k=5)", "torchmetrics", "map@5"),
+        ("RetrievalFallOut", "torchmetrics", "neg_fall_out"),
     ],
 )
 def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
@@ -225,11 +232,25 @@ def test_reads_the_names_of_a_convention_within_it(spec, convention, own):
     assert list(report.mean) == [spec]
 
 
+@pytest.mark.parametrize(
+    ("spec", "own"),
+    [("ndcg_cut_5,10", ["ndcg@5", "ndcg@10"]), ("P_1, 2,3", ["precision@1", "precision@2", "precision@3"])],
+)
+def test_several_cutoffs_in_the_spelling_of_trec_eval(spec, own):
+    rows = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0, 0, 0], "convention": "trec_eval"}
+    report = evaluate(**rows, metrics=spec)
+    head = spec[: spec.rindex("_", 0, spec.index(",")) + 1]
+    assert list(report.mean) == [f"{head}{name.partition('@')[2]}" for name in own]
+    assert list(report.mean.values()) == list(evaluate(**rows, metrics=own).mean.values())
+    with pytest.raises(ValueError, match="several cutoffs. Pass one: '" + f"{head}{own[0].partition('@')[2]}'"):
+        get_metric(spec, convention="trec_eval")
+
+
 def test_every_name_in_the_table_of_conventions_is_read():
     for name, convention in CONVENTIONS.items():
         for own, peers in convention.names.items():
             for spelled in peers.split(", "):
-                read = get_metric(re.sub(r"(?<=[_@=])k\b", "7", spelled), convention=name)
+                read = get_metric(re.sub(r"(?<=[_@=(])k\b(?!=)", "7", spelled), convention=name)
                 assert read.record.name == own
                 assert read.k in (7, get_metric(own, convention=name).k)
 
@@ -268,16 +289,20 @@ def test_refuses_what_is_no_metric(metric):
         ("hit_rate_5", "Did you mean 'hit_rate@5'"),
         ("average_precision", "Did you mean 'map'"),
         ("p@5", "Did you mean 'precision@5'"),
-        ("P@10", r"Unknown metric 'P'\. Did you mean 'precision@10'\?"),
-        ("P_5", r"Did you mean 'precision@5', or pass convention='trec_eval'\?"),
-        ("recip_rank", r"Did you mean 'mrr', or pass convention='trec_eval'\?"),
-        ("ndcg_cut_10", "Did you mean 'ndcg@10', or pass convention='trec_eval'"),
+        (
+            "P@10",
+            r"Unknown metric 'P'\. Did you mean 'precision@10', or get_metric\('P@10', convention='ir_measures'\)\?",
+        ),
+        ("P_5", r"Did you mean 'precision@5', or get_metric\('P_5', convention='trec_eval'\)\?"),
+        ("recip_rank", r"Did you mean 'mrr', or get_metric\('recip_rank', convention='trec_eval'\)\?"),
+        ("ndcg_cut_10", r"Did you mean 'ndcg@10', or get_metric\('ndcg_cut_10', convention='trec_eval'\)"),
+        ("ndcg_cut_5,10", r"Did you mean 'ndcg@5,10', or convention='trec_eval'\?"),
         ("success@5", r"Did you mean 'hit_rate@5'\?"),
-        ("pre@5", "Did you mean 'precision@5', or pass convention='xgboost'"),
-        ("PrecisionAt:top=5", "Did you mean 'precision', or pass convention='catboost'"),
+        ("pre@5", r"Did you mean 'precision@5', or get_metric\('pre@5', convention='xgboost'\)"),
+        ("PrecisionAt:top=5", r"Did you mean 'precision', or get_metric\('PrecisionAt:top=5', convention='catboost'\)"),
         ("hits@5", "Did you mean 'hit_rate@5'"),
         ("AP", "Did you mean 'map'"),
-        ("fall_out@5", "Did you mean 'neg_fall_out@5'"),
+        ("fallout@5", "Did you mean 'fall_out@5'"),
         ("r_cap@10", r"Did you mean 'recall\(normalizer=min\)@10'"),
         ("ndgc@10", "Did you mean 'ndcg'"),
     ],

@@ -50,6 +50,7 @@ def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     pooled=True,
     greater_is_better=False,
     counts_others=True,
+    needs_cutoff=True,
     reference=TOY,
 )
 def toy_fall_out(lists, *, relevance_threshold: RelevanceThreshold = None):
@@ -64,7 +65,7 @@ def toy_fall_out(lists, *, relevance_threshold: RelevanceThreshold = None):
     """
     hits = lists.relevance(relevance_threshold).sum(axis=1)
     misses = np.minimum(lists.cutoff, lists.n_documents) - hits
-    return misses, lists.n_judged - lists.n_relevant(relevance_threshold)
+    return misses, lists.n_in_all - lists.n_relevant(relevance_threshold)
 '''
 
 CHECK = """

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from skrank_metrics import (
     make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
+    search_report,
     with_qid,
     within_noise,
 )
@@ -143,6 +145,23 @@ def test_ways_for_the_ids(way, raced):
     other = clone(search).fit(X, LABELS)
     assert search.best_score_ == other.best_score_
     assert score == other.score(X, LABELS)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_ways_out_without_ids_are_those_that_work(routing):
+    search = race(Ridge(), {"alpha": [1.0, 1e6]}, cv=QueryKFold(3))
+    ways = {"with_qid": (LABELS, {}), "groups": (Y, {"groups": QID}), "qid": (Y, {"qid": QID})}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
+            search.fit(X, Y)
+        named = str(caught.value).partition("Pass ")[2]
+        assert named.startswith("groups=<one query id per document>" if routing else "with_qid(y, qid) as y, or enable")
+        for name, (y, ids) in ways.items():
+            if routing or name == "with_qid":
+                search.fit(X, y, **ids)
+            else:
+                with pytest.raises(TypeError, match=rf"index .* got {name}=\. Pass with_qid\(y, qid\) as y"):
+                    search.fit(X, y, **ids)
 
 
 @pytest.mark.option("RacingSearchCV.refit")
@@ -319,6 +338,53 @@ def test_a_budget():
         race(max_fits=8).fit(X, LABELS)
 
 
+class Counted(Column):
+    """Records the queries that it was fitted on, by the last column."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.seen.append(np.unique(X[:, -1], return_counts=True))
+        return super().fit(X, y)
+
+
+@pytest.mark.option("RacingSearchCV.rungs", "RacingSearchCV.rung_margin", "RacingSearchCV.random_state")
+def test_rungs_fit_on_whole_queries_and_drop_candidates_beyond_the_margin(capsys):
+    data, Counted.seen[:] = np.column_stack([X, QID]), []
+    options = {"rungs": (0.25, 1), "random_state": 0, "refit": False, "verbose": 1}
+    search = race(Counted(), **options).fit(data, LABELS)
+    first, *others = Counted.seen[: len(NOISE)]
+    assert (first[1] == SIZE).all(), "queries are whole"
+    assert len(first[0]) == 30, "a quarter of those of four folds of 30"
+    assert all(np.array_equal(first[0], ids) for ids, _ in others)
+    (train, _), *_ = QueryKFold(5).split(X, Y, QID)
+    assert set(first[0]) < set(QID[train])
+    left = search.cv_results_["left_because"] == "behind on 0.25 of the training queries"
+    assert left[0]
+    assert not left.all()
+    assert (search.cv_results_["left_after"][left] == 0).all()
+    assert np.isnan(search.cv_results_["split0_test_score"][left]).all()
+    assert np.isnan(search.cv_results_["mean_fit_time"][left]).all()
+    n_ran = sum(np.sum(~np.isnan(search.cv_results_[f"split{fold}_test_score"])) for fold in range(5))
+    assert search.n_fits_ == 0.25 * len(NOISE) + n_ran
+    assert capsys.readouterr().out.startswith("[0.25 of the training queries] 5 fits, ")
+    Counted.seen[:] = []
+    race(Counted(), **options | {"random_state": 1}).fit(data, LABELS)
+    assert not np.array_equal(Counted.seen[0][0], first[0])
+    patient = race(Counted(), **options, rung_margin=1.0).fit(data, LABELS)
+    assert "behind on 0.25 of the training queries" not in patient.cv_results_["left_because"]
+    assert_same_folds(patient, grid_search(Counted(), refit=False).fit(data, LABELS))
+
+
+def test_candidates_that_failed_on_a_rung_leave():
+    with pytest.warns(FitFailedWarning):
+        search = race(grid={"column": [4, -1]}, rungs=(0.5, 1), error_score=np.nan).fit(X, LABELS)
+    assert search.cv_results_["left_because"].tolist() == ["", "failed"]
+    assert search.cv_results_["left_after"][1] == 0
+    report = search_report(search, X, Y, qid=QID)
+    assert [c.verdict for c in report.candidates] == ["best", "failed"]
+
+
 def test_repeated_folds_count_queries_once():
     cv = RepeatedQueryKFold(5, n_repeats=2, random_state=0)
     raced = race(cv=cv, min_queries=N_QUERIES + 1).fit(X, LABELS)
@@ -410,8 +476,13 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, r"indifference must be a number in \[0, inf\)", {"indifference": -0.1}),
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
-        (ValueError, "random_state must be None without n_iter", {"random_state": 0}),
+        (ValueError, "random_state must be None without n_iter and rungs", {"random_state": 0}),
         (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
+        (ValueError, "rungs must be at least two shares in ascending order, the last 1", {"rungs": (0.5, 0.25, 1)}),
+        (ValueError, "rungs must be at least two shares", {"rungs": (0.25, 0.5)}),
+        (ValueError, r"rungs must be a number in \(0, 1\]", {"rungs": (0, 1)}),
+        (ValueError, r"rung_margin must be a number in \[0, inf\)", {"rung_margin": -1}),
+        (ValueError, "max_fits must be None with rungs; got 20", {"rungs": (0.5, 1), "max_fits": 20}),
         (ValueError, "error_score must be 'raise' or a number; got 'ignore'", {"error_score": "ignore"}),
         (ValueError, r"param_grid must hold at least one candidate; got \[\]", {"grid": []}),
         (ValueError, "non-empty", {"grid": {"column": []}}),

@@ -88,7 +88,7 @@ def test_is_a_genuine_scorer_with_requests():
     scorer = get_ranking_scorer("ndcg@10")
     assert type(scorer) is type(make_scorer(ndcg_score))
     requests = sklearn.utils.metadata_routing.get_routing_for_object(scorer).score.requests
-    assert requests == {"qid": True, "groups": True, "sample_weight": None}
+    assert requests == {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
     assert repr(scorer).startswith("make_scorer(ndcg@10, response_method=('decision_function',")
 
 

@@ -103,6 +103,21 @@ def test_xgboost_train_gives_the_score_of_the_same_rows(matrix, name, weighted, 
     np.testing.assert_allclose(found["valid"][metric.__name__], values, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["mrr@5", "err@10", "neg_kendall_tau_distance"])
+def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, halves):
+    (X, y, qid, _), (Xv, yv, qv, _) = halves
+    data, valid, found = xgboost.DMatrix(X, y, qid=qid), xgboost.DMatrix(Xv, yv, qid=qv), {}
+    metric = xgboost_metric(name)
+    stop = xgboost.callback.EarlyStopping(rounds=4, data_name="valid", metric_name=metric.__name__, maximize=True)
+    booster = xgboost.train(
+        {"objective": "rank:ndcg", "nthread": 1}, data, 30, evals=[(valid, "valid")], custom_metric=metric,
+        callbacks=[stop], evals_result=found, verbose_eval=False,
+    )  # fmt: skip
+    values = found["valid"][metric.__name__]
+    assert booster.best_iteration == int(np.argmax(values))
+    assert booster.best_score == max(values) > min(values)
+
+
 XGBOOST = {"ndcg@10": "ndcg@10", "ndcg": "ndcg@32", "map@5": "map@5", "precision@5": "pre@5"}
 CATBOOST = {
     "ndcg@10": "NDCG:top=10;type=Base",

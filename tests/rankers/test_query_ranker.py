@@ -252,26 +252,6 @@ def test_a_class_is_no_estimator(problem):
             QueryRanker(other).fit(X, y, qid=qid)
 
 
-@pytest.mark.option("QueryRanker.fit.**refused")
-@pytest.mark.parametrize(
-    ("further", "message"),
-    [
-        ("eval_set", "got eval_set. To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
-        ("eval_group", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
-        ("early_stopping_rounds", "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"),
-        ("group", r"got group. Pass query ids; qid_from_sizes\(group\) makes them from group sizes"),
-        ("quid", "got quid. Did you mean 'qid'"),
-        ("callbacks", "must get nothing but X, y, qid, groups and sample_weight; got callbacks."),
-    ],
-)
-def test_further_parameters_of_fit_name_the_way_out(further, message, problem):
-    X, y, qid = problem
-    with pytest.raises(TypeError, match=message):
-        QueryRanker(RANKERS[0]).fit(X, y, qid=qid, **{further: [1]})
-    with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
-        cross_val_score(QueryRanker(RANKERS[0]), X, with_qid(y, qid), params={further: 1})
-
-
 @pytest.mark.parametrize(("seed", "error"), [("a", TypeError), (1.5, TypeError), (True, TypeError), (-1, ValueError)])
 def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem):
     X, y, qid = problem

@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from support.ranks import report_of_ranks
 
-from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance
+from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance, make_metric
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(60, random_state=0)
@@ -45,7 +45,8 @@ def test_pairs_are_differences_query_by_query(reports):
 
 @pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon"])
 def test_p_values_are_near_those_of_scipy(reports, test):
-    pair = compare(reports, "ndcg@10", test=test, random_state=0).pairs[0]
+    seed = {"random_state": 0} if test == "permutation" else {}
+    pair = compare(reports, "ndcg@10", test=test, **seed).pairs[0]
     a, b = (reports[name].per_query["ndcg@10"] for name in ("first", "second"))
     if test == "permutation":
         expected = stats.permutation_test(
@@ -122,6 +123,8 @@ def test_queries_with_ids_of_other_types_have_none_in_common(reports):
         ValueError, match=r"reports must have a query in common; got none\. Check that their ids have the same"
     ):
         compare([reports["first"], other], align="intersection")
+    with pytest.raises(ValueError, match=r"0 of them in both\. Check that their ids have the same type\.$"):
+        compare([reports["first"], other])
 
 
 def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():
@@ -209,8 +212,13 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
         ({"align": "union"}, ValueError, "align must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1; got 0"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1 or None; got 0"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
+        *(
+            ({"test": test, **option}, ValueError, f"{next(iter(option))} must be left out unless test='permutation'")
+            for test in ("t", "wilcoxon")
+            for option in ({"n_resamples": 9999}, {"random_state": 0})
+        ),
     ],
 )
 def test_bad_input(change, error, message):
@@ -231,6 +239,10 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
             ValueError, match=r"reports must compute 'ndcg@10' in the same way; got ndcg@10 in '0' and ndcg\("
         ):
             compare([plain, report(1, **options)])
+    functions = [make_metric(lambda labels, rank=rank: labels[rank], name="label") for rank in (0, -1)]
+    one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
+    with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
+        compare([one, other], "label")
     spelled = report(1, ties="average", replace_undefined_by=0)
     assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
 
@@ -248,7 +260,7 @@ def test_no_query_with_a_value():
 
 
 def test_reads_well_and_converts(reports):
-    comparison = compare(reports, test="t", random_state=0)
+    comparison = compare(reports, test="t")
     text = str(comparison)
     assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second\n")
     assert "\nSignificantly different at 0.05: first and noise, second and noise.\nQueries needed" in text

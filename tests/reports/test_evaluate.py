@@ -3,8 +3,9 @@ from datetime import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
-from skrank_metrics import evaluate, get_metric, map_score, mrr_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, mrr_score, ndcg_score
 
 NAMES = (
     "ndcg@10",
@@ -97,10 +98,19 @@ def test_weights_and_two_dimensions():
 
 
 def test_takes_functions_and_bound_metrics(rows):
-    report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[map_score, get_metric("ndcg", k=3, average=None)])
-    assert list(report.mean) == ["map", "ndcg(average=None)@3"]
-    assert report.mean["ndcg(average=None)@3"] == ndcg_score(rows[0], rows[1], qid=rows[2], k=3)
+    report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[map_score, get_metric("ndcg", k=3, average="median")])
+    assert list(report.mean) == ["map", "ndcg(average=median)@3"]
+    expected = ndcg_score(rows[0], rows[1], qid=rows[2], k=3, average="median")
+    assert report.mean["ndcg(average=median)@3"] == expected
     assert list(evaluate(rows[0], rows[1], qid=rows[2], metrics=map_score).mean) == ["map"]
+
+
+@pytest.mark.parametrize("metric", ["ndcg(average=none)", get_metric("ndcg", average=None)])
+def test_a_report_has_one_number_per_metric(rows, metric):
+    with pytest.raises(ValueError, match=r"another average than None .*; got 'ndcg\(average=.*report\.per_query"):
+        evaluate(rows[0], rows[1], qid=rows[2], metrics=["map", metric])
+    with pytest.raises(ValueError, match=r"report\.per_query"):
+        cross_evaluate(Ridge(), np.zeros((len(rows[0]), 1)), rows[0], qid=rows[2], metrics=metric)
 
 
 def test_no_metric_is_an_error(rows):

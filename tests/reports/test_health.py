@@ -67,6 +67,27 @@ def test_each_finding_is_a_sentence(health):
     assert all(finding in " ".join(str(health).split()) for finding in health.findings)
 
 
+@pytest.mark.parametrize(
+    ("metrics", "finding"),
+    [
+        ("ndcg", "1 query with relevant documents only; for metrics of binary relevance, every order is correct."),
+        (["map", "mrr"], "1 query with relevant documents only; for metrics of binary relevance, every order"),
+        ("map(relevance_threshold=4)", ""),
+        (
+            ["map(relevance_threshold=2)", "ndcg", "mrr(relevance_threshold=4)"],
+            "1 query with relevant documents only; for map(relevance_threshold=2), every order is correct.",
+        ),
+        (["map(relevance_threshold=2)", "auc"], "for map(relevance_threshold=2), every order is correct."),
+    ],
+)
+def test_relevant_documents_only_by_the_threshold_of_the_metrics(metrics, finding):
+    report = evaluate([5, 3, 2, 4, 0], [1, 2, 3, 4, 5], qid=[0, 0, 0, 1, 1], metrics=metrics)
+    found = [finding for finding in report.health.findings if finding.startswith("All relevant")]
+    assert bool(found) == bool(finding)
+    assert finding in " ".join(found)
+    assert report.health.n_all_relevant == 1
+
+
 def test_undefined_queries_may_be_left_out():
     health = evaluate([1, 0, 0], [1, 2, 3], qid=[0, 0, 1], metrics=["map", "mrr(replace_undefined_by=nan)"]).health
     assert health.findings[-1] == (
@@ -174,3 +195,15 @@ def test_orders_of_ties_are_no_range():
     assert ascending > descending, "the smaller label has the larger gain"
     assert "worst" not in str(health)
     assert f"{ascending:.4f} with the labels of tied documents ascending and {descending:.4f}" in health.findings[0]
+
+
+def test_metrics_that_need_a_cutoff_are_named():
+    rows = {"y_true": [1, 0, 1, 0], "y_score": [4, 3, 2, 1], "qid": [0] * 4}
+    report = evaluate(**rows, metrics=["recall", "recall@2", "mrr", "fall_out"])
+    (finding,) = [finding for finding in report.health.findings if finding.startswith("No cutoff")]
+    assert finding == (
+        "No cutoff: without a cutoff rank, recall, fall_out is the same for every order of the documents. Pass one, as "
+        "in recall@10."
+    )
+    masked = evaluate(**rows, metrics="recall", retrieved=[True, True, False, True])  # the share that was retrieved
+    assert not any("cutoff" in finding for finding in masked.health.findings)

@@ -40,8 +40,6 @@ def test_a_difference_that_matters():
     needed = queries_needed(BETTER, WORSE, metric="mrr", difference=0.02)
     assert needed == smallest_n(0.02 / DIFFERENCES.std(ddof=1), 0.8, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", difference=1e-4) == pytest.approx(needed * 200**2, rel=0.01)
-    same = {"metric": "mrr", "difference": 0.1}
-    assert queries_needed(BETTER, BETTER, **same) == 2, "differences without spread"
 
 
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
@@ -84,6 +82,17 @@ def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     assert "Queries needed" not in str(
         compare({"a": report(np.ones(40, bool)), "b": report(np.zeros(40, bool))}, "mrr")
     )
+    # One tenth and two tenths more, three tenths less: equal means, but for rounding.
+    y, qid = np.tile(np.repeat([1, 0], [3, 17]), 3), np.repeat([0, 1, 2], 20)
+    one, other = (
+        evaluate(
+            y, np.where(y == 1, np.tile(np.arange(20), 3) < np.repeat(hits, 20), 0.5), qid=qid, metrics="precision@10"
+        )
+        for hits in ([1, 2, 0], [0, 0, 3])
+    )
+    compared = compare({"a": one, "b": other}, "precision@10")
+    assert compared.pairs[0].difference == pytest.approx(0, abs=1e-15)
+    assert "Queries needed" not in str(compared)
     many = {str(n): report(np.arange(40) % n != 0) for n in (2, 3, 8, 9, 11, 14, 40)}
     text = " ".join(str(compare(many, "mrr", random_state=0)).split())
     assert text.partition("power of 0.8: ")[2].count(" and ") == 4
@@ -107,6 +116,17 @@ def test_bad_input(error, message, options):
 def test_reports_that_say_nothing():
     with pytest.raises(ValueError, match="difference must be given if the reports have the same mean mrr"):
         queries_needed(BETTER, BETTER, metric="mrr")
+    with pytest.raises(ValueError, match=r"reports must differ by more on some .* differences of 0 on all 40"):
+        queries_needed(BETTER, BETTER, metric="mrr", difference=0.1)
+    with pytest.raises(ValueError, match=r"differences of 0\.5 on all 40"):
+        queries_needed(report(np.ones(40, bool)), report(np.zeros(40, bool)), metric="mrr")
+    with pytest.raises(ValueError, match="difference must be at least 1e-09 standard deviations"):
+        queries_needed(BETTER, WORSE, metric="mrr", difference=1e-200)
+    # Kish: (2 + 9)^2 / (1 + 1 + 81) = 1.46
+    weights = np.repeat([1, 1, 9, *[0] * 37], 2)
+    weighted = [report(np.arange(40) % n != 0, sample_weight=weights) for n in (8, 2)]
+    with pytest.raises(ValueError, match=r"got 3 of unequal weights, which count as 1\.46"):
+        queries_needed(*weighted, metric="mrr", difference=0.1)
     one = evaluate([1, 0], [1, 2], qid=[0, 0], metrics="mrr")
     with pytest.raises(ValueError, match="reports must have at least two queries with a value in both; got 1"):
         queries_needed(one, one, metric="mrr", difference=0.1)

@@ -245,14 +245,7 @@ def _importance(model: Any) -> Any:
 
 
 def _rfecv(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    selector = RFECV(
-        model,
-        step=1,
-        min_features_to_select=3,
-        scoring=get_ranking_scorer(SCORER),
-        cv=CV,
-        importance_getter=_importance,
-    )
+    selector = RFECV(model, step=1, min_features_to_select=3, scoring=get_ranking_scorer(SCORER), cv=CV)
     return selector.fit(X, y, **keywords).cv_results_["mean_test_score"]
 
 

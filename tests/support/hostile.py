@@ -24,6 +24,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import sklearn
+from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -31,6 +32,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRanker
 
 from skrank_metrics import (
     QueryKFold,
@@ -272,6 +274,7 @@ class Seam:
         return {**CLEAN, **self.make()}
 
 
+MASK_NAMES = ("retrieved", "judged")
 CLEAN: dict[str, Any] = {
     "X": X,
     "y": Y,
@@ -279,6 +282,8 @@ CLEAN: dict[str, Any] = {
     "qid": np.array(IDS),
     "groups": None,
     "sample_weight": None,
+    "retrieved": None,
+    "judged": None,
     "estimator": Ridge(),
     "further": {},  # parameters of fit
     "random_state": 0,
@@ -303,9 +308,15 @@ def frame(index: Any) -> Any:
     return pd.DataFrame(X, index=index)
 
 
+def wide(values: Sequence[float], names: str) -> Any:
+    """Two queries of two documents, as a frame of the columns "a" and "b" in the order of the names."""
+    return pd.DataFrame([values[:2], values[3:5]], index=["q", "r"], columns=["a", "b"])[list(names)]
+
+
+WIDE = ("metrics", "`evaluate`")
 SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
 DISAGREE, OUT_OF_STEP, SLICES, COMPARED = "Ids that disagree", "Rows out of step", "Slices", "Reports compared"
-MISUSE = "Other arguments"
+MASKS, MISUSE = "Masks of documents", "Other arguments"
 BARE = "estimators must take the query id of each document in fit; got LGBMRanker"
 SEED = r"random_state must be an int from 0 to 2\*\*32 - 1, a RandomState or Generator instance, or None; got"
 AGREE = "must agree with the index level 'qid' of"
@@ -352,6 +363,37 @@ SEAMS = [
          lambda: {"y": column(Y), "scores": column(SCORES, ROWS + 1)}, OTHERS),
     Seam(OUT_OF_STEP, "other rows of `qid` than of `y`",
          lambda: {"y": column(Y), "qid": column(IDS, ROWS + 1)}, OTHERS),
+    *(Seam(MASKS, f"`{mask}`, all True", lambda mask=mask: {mask: [True] * 7}) for mask in ("retrieved", "judged")),
+    Seam(MASKS, "a label of NaN for a document that nobody judged",
+         lambda: {"y": changed(LABELS, 3, np.nan), "judged": changed([True] * 7, 3, False)}, "",
+         ("metrics", "scorers", "`evaluate`")),
+    Seam(MASKS, "a label of -1 for a document that nobody judged, `judged` in the index of `y`",
+         lambda: {"y": with_qid(changed(LABELS, 3, -1), IDS, judged=changed([True] * 7, 3, False)), "qid": None}, "",
+         ("metrics", "scorers", "`evaluate`")),
+    Seam(MASKS, "a label of NaN for a document that was judged",
+         lambda: {"y": changed(LABELS, 3, np.nan), "judged": [True] * 7}, "must be finite and >= 0; got nan at row 3"),
+    *(Seam(MASKS, f"`{mask}` of 0 and 1", lambda mask=mask: {mask: np.ones(7, dtype=int)},
+           f"{mask} must be a mask of True and False; got an array of dtype int64")
+      for mask in ("retrieved", "judged")),
+    Seam(MASKS, "None in `judged`", lambda: {"judged": changed([True] * 7, 3, None)},
+         "judged must be a mask of True and False; got an array of dtype object"),
+    *(Seam(MASKS, f"`{mask}` of another length", lambda mask=mask: {mask: [True] * 6},
+           rf"{mask} must have the same shape as (y_true|y); got \(6,\) and \(7,\)")
+      for mask in ("retrieved", "judged")),
+    *(Seam(MASKS, f"`{mask}` sorted, `y` not", lambda mask=mask: {"y": column(Y), mask: column([True] * 7)[::-1]},
+           REORDERED) for mask in ("retrieved", "judged")),
+    *(Seam(MASKS, f"`{mask}` and the index of `y`",
+           lambda mask=mask: {"y": with_qid(Y, IDS, **{mask: [True] * 7}), "qid": None, mask: [False] * 7},
+           f"{mask} must agree with the index level '{mask}' of the labels") for mask in ("retrieved", "judged")),
+    Seam(MASKS, "`sample_weight` and the index of `y`",
+         lambda: {"y": with_qid(Y, IDS, sample_weight=np.ones(7)), "qid": None, "sample_weight": np.full(7, 2.0)},
+         "sample_weight must agree with the index level 'sample_weight' of the labels",
+         ("metrics", "scorers", "`evaluate`", "`QueryRanker.score`")),
+    Seam(OUT_OF_STEP, "frames of one query per row, columns in another order",
+         lambda: {"y": wide(LABELS, "ab"), "scores": wide(SCORES, "ba"), "qid": None},
+         "y_score must have the same columns as y_true; got the same labels in different orders", WIDE),
+    Seam(OUT_OF_STEP, "frames of one query per row, rows in another order",
+         lambda: {"y": wide(LABELS, "ab"), "scores": wide(SCORES, "ab")[::-1], "qid": None}, REORDERED, WIDE),
     Seam(SLICES, "numbers, out of order", lambda: {"by": [10 if i == "a" else 9 for i in IDS]}),
     Seam(SLICES, "numbers and strings", lambda: {"by": [1 if i == "a" else "b" for i in IDS]}),
     Seam(SLICES, "dates in nanoseconds",
@@ -384,12 +426,28 @@ SEAMS = [
     Seam(MISUSE, "a frame of polars with integers around 2^60 beside floats",
          lambda: {"y": [[1, 0]] * 2, "scores": pl.DataFrame({"a": [2**60, 2**60 + 1], "b": [0.5, 1]}), "qid": None},
          r"y_score must hold integers within \+-2\*\*53", ("metrics", "`evaluate`")),
+    Seam(MISUSE, "long doubles beyond the range of float64",
+         lambda: {"scores": np.array(SCORES, dtype=np.longdouble) * np.longdouble("1e4000")},
+         r"y_score must hold numbers within the range of float64", WIDE),
+    *(Seam(MISUSE, f"None for `{name}`", lambda name=name: {name: None, "random_state": 1},
+           r"(X|arrays\[\d\]) must have one row per document; got None|y must be an array .* got None",
+           ways) for name, ways in (("X", ("splitters", "`query_train_test_split`")),
+                                    ("y", ("`query_train_test_split`", "`audit_splits`", "`cross_evaluate`")))),
     Seam(MISUSE, "a class instead of an estimator", lambda: {"estimator": LGBMRanker},
          r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
          ("`QueryRanker.fit`",)),
     Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, BARE, ("`cross_evaluate`",)),
-    Seam(MISUSE, "`eval_set`", lambda: {"further": {"eval_set": [(X, Y)]}},
+    Seam(MISUSE, "`eval_set` of an estimator that takes none", lambda: {"further": {"eval_set": [(X, Y)]}},
          "got eval_set. To stop early, set validation_fraction", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "`base_margin`, one row too few",
+         lambda: {"estimator": XGBRanker(n_estimators=1), "further": {"base_margin": SCORES[1:]}},
+         r"base_margin must hold one value per document, 7 in all; got shape \(6,\)", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "`cat_features` of another name",
+         lambda: {"X": pd.DataFrame({"word": X[:, 0]}), "estimator": CatBoostRanker(),
+                  "further": {"cat_features": ["wort"]}},
+         "cat_features must name columns of X; got 'wort'. Did you mean 'word'", ("`QueryRanker.fit`",)),
+    Seam(MISUSE, "a parameter that no `fit` takes", lambda: {"further": {"quid": IDS}},
+         "sample_weight and what Ridge.fit takes; got quid. Did you mean 'qid'", ("`QueryRanker.fit`",)),
     Seam(MISUSE, "`group`", lambda: {"further": {"group": [3, 4]}},
          r"got group. Pass query ids; qid_from_sizes\(group\)", ("`QueryRanker.fit`",)),
     *(Seam(MISUSE, f"`random_state={seed!r}`", lambda seed=seed: {"random_state": seed}, SEED)
@@ -433,18 +491,19 @@ def train_test_split(rows: dict[str, Any]) -> Any:
 
 
 def metric(rows: dict[str, Any]) -> Any:
-    return ndcg_score(rows["y"], rows["scores"], qid=rows["qid"], sample_weight=rows["sample_weight"])
+    return ndcg_score(rows["y"], rows["scores"], **{name: rows[name] for name in ("qid", "sample_weight", *MASK_NAMES)})
 
 
 def scored(rows: dict[str, Any]) -> Any:
-    ids = {name: rows[name] for name in ("qid", "groups", "sample_weight") if rows[name] is not None}
+    names = ("qid", "groups", "sample_weight", *MASK_NAMES)
+    ids = {name: rows[name] for name in names if rows[name] is not None}
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("ndcg").set_score_request(sample_weight=True)
+        scorer = make_ranking_scorer("ndcg").set_score_request(**dict.fromkeys(names, True))
         return scorer(Recorded(rows["scores"]), rows["X"], rows["y"], **ids)
 
 
 def evaluated(rows: dict[str, Any]) -> Any:
-    ids = {name: rows[name] for name in ("qid", "sample_weight")}
+    ids = {name: rows[name] for name in ("qid", "sample_weight", *MASK_NAMES)}
     return evaluate(rows["y"], rows["scores"], **ids, metrics="ndcg").mean["ndcg"]
 
 
@@ -475,7 +534,8 @@ def audit(rows: dict[str, Any]) -> Any:
 
 def crossed(rows: dict[str, Any]) -> Any:
     params = None if rows["groups"] is None else {"groups": rows["groups"]}
-    options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params}
+    masks = {name: rows[name] for name in MASK_NAMES}
+    options = {"cv": QueryKFold(2), "metrics": "ndcg", "params": params, **masks}
     (report,) = cross_evaluate(rows["estimator"], rows["X"], rows["y"], qid=rows["qid"], **options).reports.values()
     return report.mean["ndcg"]
 
@@ -492,9 +552,9 @@ def audit_groups(rows: dict[str, Any]) -> Any:
 
 # The arguments that each way takes; groups take precedence in a split, and come last in a ranking.
 WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
-    "metrics": ({"y", "scores", "qid", "sample_weight"}, metric),
-    "scorers": ({"y", "scores", "qid", "groups", "sample_weight"}, scored),
-    "`evaluate`": ({"y", "scores", "qid", "sample_weight"}, evaluated),
+    "metrics": ({"y", "scores", "qid", "sample_weight", *MASK_NAMES}, metric),
+    "scorers": ({"y", "scores", "qid", "groups", "sample_weight", *MASK_NAMES}, scored),
+    "`evaluate`": ({"y", "scores", "qid", "sample_weight", *MASK_NAMES}, evaluated),
     "`QueryRanker.fit`": (
         {"X", "y", "qid", "groups", "sample_weight", "estimator", "further", "random_state"},
         fit,
@@ -510,7 +570,7 @@ WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
     "`audit_splits`": ({"X", "y", "qid"}, audit),
     "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, audit_groups),
     "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
-    "`cross_evaluate`": ({"X", "y", "qid", "estimator"}, crossed),
+    "`cross_evaluate`": ({"X", "y", "qid", "estimator", *MASK_NAMES}, crossed),
     "`cross_evaluate` (`params`)": ({"groups"}, crossed),
     "`Pipeline.fit`": (set(), piped),
 }

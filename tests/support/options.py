@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import skrank_metrics
-from skrank_metrics import datasets, metrics
+from skrank_metrics import datasets, metrics, trec
 
 TESTS = Path(__file__).parents[1]
 
@@ -36,9 +36,10 @@ def _public_callables():
             yield from ((f"{name}.{method}", function) for method, function in _own_methods(value))
         elif callable(value):
             yield prefix + name, value
-    for name, value in vars(datasets).items():
-        if inspect.isfunction(value) and value.__module__ == datasets.__name__ and not name.startswith("_"):
-            yield f"datasets.{name}", value
+    for module in (datasets, trec):
+        for name, value in vars(module).items():
+            if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
+                yield f"{module.__name__.rpartition('.')[2]}.{name}", value
 
 
 def _own_methods(cls):

@@ -95,8 +95,14 @@ class LongList:
     def recall(self, k):
         return self.hits(k) / self.n_relevant
 
+    def neg_fall_out(self, k):
+        return -((k or self.n) - self.hits(k)) / (self.n - self.n_relevant)
+
     def f1(self, k):
         return 2 * self.hits(k) / ((k or self.n) + self.n_relevant)
+
+    def judged(self, k):
+        return 1
 
     def r_precision(self, k):
         return self.hits(self.n_relevant) / self.n_relevant
@@ -126,6 +132,7 @@ class LongList:
             walk(
                 self.groups,
                 lambda label, last, now: relevant(label) * (1 - mpf(min(last.rank - last.hits, cap)) / bound),
+                k,
             )
             / self.n_relevant
         )

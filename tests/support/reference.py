@@ -23,16 +23,21 @@ ZERO_BY_FORMULA = ("cg", "dcg", "precision", "err", "rbp", "pfound")
 def orders(labels, scores, ties):
     """Rankings of the labels that the tie policy allows, each with the number of orders of documents that give it."""
     groups = {}
+    # Documents that nobody judged have the label None, which is below all others.
     for label, score in zip(labels, scores, strict=True):
         groups.setdefault(score, []).append(label)
     tied = [groups[score] for score in sorted(groups, reverse=True)]
     if ties == "stable":
         choices = [[tuple(group)] for group in tied]
     elif ties in ("best", "worst"):
-        choices = [[tuple(sorted(group, reverse=ties == "best"))] for group in tied]
+        choices = [[tuple(sorted(group, key=_or_less, reverse=ties == "best"))] for group in tied]
     else:
         choices = [list(itertools.permutations(group)) for group in tied]
     return collections.Counter(sum(parts, ()) for parts in itertools.product(*choices))
+
+
+def _or_less(label):
+    return -1 if label is None else label
 
 
 def _hits(ranked, threshold):
@@ -209,13 +214,35 @@ def bpref(ranked, k=None, relevance_threshold=None):
     return total / relevant
 
 
-def expected(name, labels, scores, ties="average", **params):
-    """Value of the metric for one query: the mean over the rankings that the tie policy allows."""
-    if name in ZERO_BY_FORMULA and not any(_hits(labels, params.get("relevance_threshold"))):
+def judged(ranked, k=None):
+    shown = ranked[:k]
+    return Fraction(sum(label is not None for label in shown), len(shown))
+
+
+def expected(name, labels, scores, ties="average", condense=False, **params):
+    """Value of the metric for one query: the mean over the rankings that the tie policy allows.
+
+    Labels of None are those of documents that nobody judged. They are not relevant, unless lists are condensed.
+    """
+    known = [0 if label is None else label for label in labels]
+    if name != "judged" and all(label is None for label in labels):
+        return math.nan
+    if name in ZERO_BY_FORMULA and not any(_hits(known, params.get("relevance_threshold"))):
         return math.nan
     rankings = orders(tuple(labels), tuple(scores), ties)
-    total = sum(n * of_ranking(name, ranked, *sorted(params.items())) for ranked, n in rankings.items())
+    total = sum(
+        n * of_ranking(name, _as_seen(name, ranked, condense), *sorted(params.items()))
+        for ranked, n in rankings.items()
+    )
     return float(total / rankings.total())
+
+
+def _as_seen(name, ranked, condense):
+    if name == "judged" or None not in ranked:
+        return ranked
+    if condense or name == "bpref":
+        return tuple(label for label in ranked if label is not None)
+    return tuple(0 if label is None else label for label in ranked)
 
 
 @functools.cache

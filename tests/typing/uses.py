@@ -41,6 +41,7 @@ ndcg_score(frame["y"], frame["score"], qid=frame["query"], sample_weight=np.ones
 ndcg_score(with_qid(frame["y"], frame["query"]), frame["score"])
 ndcg_score([labels], [scores])
 ndcg_score(np.array([labels]), np.array([scores]))
+ndcg_score([[1.0, float("nan")]], [scores[:2]], judged=[[True, False]])
 ndcg_score(labels, scores, qid=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)], retrieved=[True, True, False])
 
 # Options.

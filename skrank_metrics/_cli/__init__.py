@@ -1,0 +1,1 @@
+"""The command line: its commands, the files that it reads, and what it prints."""

@@ -1,0 +1,1 @@
+"""Evaluation of data that do not fit into memory, in batches or on several machines."""

@@ -1,0 +1,326 @@
+"""Reports of files and streams that do not fit into memory."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import check_arrays, check_choice, check_int
+from skrank_metrics._input.grouping import query_weights
+from skrank_metrics._input.id_hash import hash_arrow
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.at_scale.accumulator import RankingAccumulator
+from skrank_metrics.at_scale.sources import Columns, import_arrow, n_rows, tables_of
+from skrank_metrics.reports.evaluate import slice_of_query
+from skrank_metrics.reports.ranking_report import RankingReport
+
+ORDERS = ("check", "shuffle")
+# Temporary files: so many that each of them fits into memory, but not more than a process may have open.
+FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000
+
+
+def evaluate_batches(
+    source: Any,
+    *,
+    label: str,
+    score: Any,
+    qid: str,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: str | None = None,
+    retrieved: str | None = None,
+    judged: str | None = None,
+    by: str | None = None,
+    keep: str = "queries",
+    order: str = "check",
+    batch_rows: int = 262_144,
+    temp_dir: Any = None,
+    n_threads: int = 1,
+) -> Any:
+    """Compute the report of a file or a stream in batches, for data that do not fit into memory.
+
+    Needs pyarrow. The values are those of evaluate, but for rounding in the last digits. Labels and scores are not
+    kept, so the report counts no ties. Nothing is printed while it works.
+
+    Parameters
+    ----------
+    source : path, list of paths, Arrow stream, or iterable of batches
+        Parquet (.parquet, .pq), CSV with a header (.csv) or Arrow files (.arrow, .feather, .ipc); any object with
+        ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of polars and pandas, and relations of
+        DuckDB; or an iterable that yields such objects, dicts of arrays by column, or tuples of arrays in the order of
+        the arguments: label, score, qid, then the others that are given.
+    label : str
+        Column of relevance labels.
+    score : str or list of str
+        Column of scores, or several, one per model.
+    qid : str
+        Column of query ids.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        What to compute, as in evaluate.
+    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+        Library whose defaults apply, as in evaluate.
+    ties : {"average", "best", "worst", "stable"}, default=None
+        Order of documents with equal scores, as in evaluate.
+    replace_undefined_by : float, default=None
+        Value of undefined queries, as in evaluate.
+    sample_weight : str, default=None
+        Column of weights, which must not vary within a query.
+    retrieved : str, default=None
+        Column that is False for documents that were judged but not ranked.
+    judged : str, default=None
+        Column that is False for documents that nobody judged.
+    by : str, default=None
+        Column of slices, which must not vary within a query.
+    keep : {"queries", "means"}, default="queries"
+        What the report keeps, as in RankingAccumulator.
+    order : {"check", "shuffle"}, default="check"
+        With "check", all rows of a query must follow each other, also from file to file; a query that comes back is an
+        error. With "shuffle", rows may have any order: they are first distributed over temporary files by a hash of
+        their query id, which takes about as much disk space as the columns take in memory.
+    batch_rows : int, default=262144
+        Rows to compute at a time, or those of the longest query if it has more.
+    temp_dir : path, default=None
+        Where to put temporary files, the system's folder if None. They have no names, so that none is left behind even
+        if the process is killed.
+    n_threads : int, default=1
+        Threads that compute if order="shuffle". If more than one, the next batch is read meanwhile, with all threads of
+        pyarrow.
+
+    Returns
+    -------
+    report : RankingReport, or dict of str to RankingReport
+        A report; if score is a list, one per score column.
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is not installed.
+    TypeError
+        If a column has the wrong type.
+    ValueError
+        If a column is missing or holds nulls or values that are not valid, a file cannot be read, or a query comes
+        back.
+
+    See Also
+    --------
+    RankingAccumulator : The same for arrays that you read yourself.
+
+    Examples
+    --------
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
+
+    >>> from skrank_metrics import evaluate_batches
+    >>> batches = [{"y": [1, 0], "s": [2.0, 1.0], "q": ["a", "a"]}, {"y": [0, 1], "s": [2.0, 1.0], "q": ["b", "b"]}]
+    >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
+    {'mrr': 0.75}
+    """
+    import_arrow()
+    check_choice(order, "order", ORDERS)
+    check_int(batch_rows, "batch_rows", 1)
+    check_int(n_threads, "n_threads", 1)
+    options = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
+    others = {name: column for name, column in options.items() if column is not None}
+    if not isinstance(score, str | list | tuple):
+        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
+    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, others)
+    _check_names(columns)
+    shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
+    total = _Reports(columns, metrics, shared, complete=order == "shuffle")
+    tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
+    tables = tables if n_threads == 1 else _read_ahead(tables)
+    if order == "check":
+        _add_in_order(total, tables, batch_rows)
+    else:
+        wanted = (n_rows(source) or 0) // ROWS_OF_A_PART
+        n_parts = min(max(FEWEST_PARTS, 2 ** wanted.bit_length()), MOST_PARTS)
+        _add_shuffled(total, tables, n_parts, temp_dir, n_threads)
+    reports = total.results()
+    return reports[score] if isinstance(score, str) else reports
+
+
+def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
+    """Read the next table in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = pool.submit(next, tables, None)
+            yield table
+
+
+def _check_names(columns: Columns) -> None:
+    if not columns.scores:
+        raise ValueError("score must name at least one column; got none.")
+    for name in columns.names:
+        if not isinstance(name, str):
+            raise TypeError(f"columns must be named by strings; got {name!r}.")
+    if len(set(columns.scores)) < len(columns.scores):
+        raise ValueError(f"score must name different columns; got {list(columns.scores)}.")
+
+
+class _Reports:
+    """An accumulator per score column."""
+
+    def __init__(self, columns: Columns, metrics: Any, options: dict[str, Any], *, complete: bool = False) -> None:
+        self.columns, self._arguments = columns, (metrics, options)
+        # One of them is enough to notice that a query comes back.
+        self.accumulators = {
+            name: RankingAccumulator(metrics, assume_complete=complete or name != columns.scores[0], **options)
+            for name in columns.scores
+        }
+
+    def add(self, table: Any, *, contiguous: bool) -> None:
+        """Add a table of whole queries."""
+        columns, arrays = self.columns, {name: _array(table[name]) for name in table.column_names}
+        given = {argument: arrays[name] for argument, name in columns.others.items()}
+        masks: dict[str, Any] = {name: given.get(name) for name in ("retrieved", "judged")}
+        labels = arrays[columns.label]
+        lists = query_lists(labels, arrays[columns.scores[0]], qid=arrays[columns.qid], **masks)
+        if contiguous and lists.grouping.shuffled is not None:
+            codes = lists.grouping.codes
+            back = np.flatnonzero(codes[1:] < np.maximum.accumulate(codes)[1:])[0] + 1
+            query = as_python(lists.grouping.ids[codes[back : back + 1]])[0]
+            raise ValueError(
+                f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
+                "order='shuffle' if rows have any order."
+            )
+        if "sample_weight" in given:
+            lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
+        slices = slice_of_query(given["by"], lists.grouping, two_dimensional=False) if "by" in given else None
+        for name, accumulator in self.accumulators.items():
+            if name != columns.scores[0]:
+                scores = check_arrays(labels, arrays[name], *masks.values())[1]
+                lists = replace(lists, scores=lists.grouping.sort(scores))
+            accumulator._add_lists(lists, slices)
+
+    def part(self) -> _Reports:
+        """Empty ones for some of the queries, of which all rows are there."""
+        return _Reports(self.columns, *self._arguments, complete=True)
+
+    def merge(self, part: _Reports) -> None:
+        """Add the queries of a part."""
+        for name, accumulator in self.accumulators.items():
+            accumulator.merge(part.accumulators[name])
+
+    def results(self) -> dict[str, RankingReport]:
+        """A report per score column."""
+        return {name: accumulator.result() for name, accumulator in self.accumulators.items()}
+
+
+def _array(column: Any) -> Any:
+    """An array of NumPy; strings stay in pyarrow, which groups them faster."""
+    import pyarrow as pa
+
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
+    strings = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+    return array if strings else array.to_numpy(zero_copy_only=False)
+
+
+def _add_in_order(total: _Reports, tables: Iterable[Any], batch_rows: int) -> None:
+    first = 0
+    for table in _whole_queries(tables, total.columns.qid, batch_rows):
+        with _located(total.columns, f"row {first} of the source"):
+            total.add(table, contiguous=True)
+        first += len(table)
+
+
+@contextmanager
+def _located(columns: Columns, start: str) -> Iterator[None]:
+    """Say which columns and rows an error is about."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        scores = ", ".join(map(repr, columns.scores))
+        error.add_note(f"y_true is column {columns.label!r}, y_score {scores}; rows count from {start}.")
+        raise
+
+
+def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
+    """Tables that end with a query; its rows are carried over to the next if more may follow."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    enough = batch_rows
+    for table in tables:
+        waiting.append(table)
+        if sum(map(len, waiting)) < enough:
+            continue
+        table = pa.concat_tables(waiting)
+        start = _start_of_last_query(table[qid])
+        if start:
+            yield table.slice(0, start)
+        waiting = [table.slice(start)]
+        # Rows of a long query are not looked at again with every batch.
+        enough = max(batch_rows, 2 * len(waiting[0]))
+    yield pa.concat_tables(waiting)
+
+
+def _start_of_last_query(ids: Any) -> int:
+    import pyarrow.compute as pc
+
+    n_rows, last = len(ids), ids[-1]
+    for chunk in reversed(ids.chunks):
+        n_rows -= len(chunk)
+        others = np.flatnonzero(pc.not_equal(chunk, last).to_numpy(zero_copy_only=False))
+        if len(others):
+            return n_rows + int(others[-1]) + 1
+    return 0
+
+
+def _add_shuffled(total: _Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int) -> None:
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_parts)]
+        used = _distribute(tables, total.columns.qid, files)
+
+        def evaluate_part(number: int) -> _Reports:
+            reports = total.part()
+            with _located(total.columns, "the first of a part of the shuffled source"):
+                reports.add(_read(files[number]), contiguous=False)
+            files[number].close()
+            return reports
+
+        pool = stack.enter_context(ThreadPoolExecutor(n_threads))
+        stack.callback(pool.shutdown, cancel_futures=True)
+        for reports in pool.map(evaluate_part, used):
+            total.merge(reports)
+
+
+def _distribute(tables: Iterable[Any], qid: str, files: Sequence[IO[bytes]]) -> list[int]:
+    """Write the rows of each query into one of the files; return the numbers of those that are not empty."""
+    import pyarrow as pa
+
+    shift, writers, used = np.uint64(64 - (len(files) - 1).bit_length()), list[Any](), set[int]()
+    for table in tables:
+        writers = writers or [pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) for file in files]
+        parts = (_hashes(table[qid]) >> shift).astype(np.uint16)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(parts, minlength=len(files)))))
+        ordered = table.take(pa.array(np.argsort(parts, kind="stable"))).combine_chunks()
+        for number in np.flatnonzero(np.diff(ends)).tolist():
+            writers[number].write_table(ordered.slice(ends[number], ends[number + 1] - ends[number]))
+            used.add(number)
+    for writer in writers:
+        writer.close()
+    return sorted(used)
+
+
+def _hashes(column: Any) -> NDArray[np.uint64]:
+    return np.concatenate([hash_arrow(chunk) for chunk in column.chunks])
+
+
+def _read(file: IO[bytes]) -> Any:
+    import pyarrow as pa
+
+    file.seek(0)
+    with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
+        return reader.read_all()

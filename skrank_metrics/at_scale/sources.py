@@ -1,0 +1,230 @@
+"""Files, Arrow streams and iterators of batches as tables of pyarrow, with their columns checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import nearest
+
+PARQUET, CSV, FEATHER = (".parquet", ".pq"), (".csv",), (".arrow", ".feather", ".ipc")
+
+
+def import_arrow() -> Any:
+    """pyarrow, or an error that says how to install it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("evaluate_batches needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
+    return pyarrow
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns, by what they are."""
+
+    label: str
+    scores: tuple[str, ...]
+    qid: str
+    others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, each once."""
+        return list(dict.fromkeys([self.label, *self.scores, self.qid, *self.others.values()]))
+
+    @property
+    def _by_argument(self) -> list[tuple[str, str]]:
+        return [
+            ("label", self.label),
+            *(("score", name) for name in self.scores),
+            ("qid", self.qid),
+            *self.others.items(),
+        ]
+
+    def check(self, schema: Any) -> None:
+        """Refuse columns that are missing or of the wrong type."""
+        from pyarrow import types
+
+        for argument, name in self._by_argument:
+            if (times := schema.names.count(name)) != 1:
+                got = f"got {times} of them" if times else f"it has {', '.join(map(repr, schema.names[:20]))}"
+                hint = "" if times else nearest(name, schema.names)
+                raise ValueError(f"{argument} must be a column of the source; {name!r} is not: {got}.{hint}")
+            kind, what = schema.field(name).type, ""
+            if types.is_null(kind):  # such as of a file without rows
+                continue
+            if argument in ("label", "score", "sample_weight"):
+                number = types.is_integer(kind) or types.is_floating(kind)
+                what = "" if number or (argument == "label" and types.is_boolean(kind)) else "numbers"
+            elif argument in ("retrieved", "judged"):
+                what = "" if types.is_boolean(kind) else "True and False"
+            elif types.is_nested(kind):
+                what = "integers, strings or other ids"
+            if what:
+                raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
+
+
+def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    """Tables of at most ``batch_rows`` rows with the columns in question, without nulls."""
+    schema, first = None, 0
+    for table in _tables(source, columns, batch_rows, use_threads):
+        columns.check(table.schema)
+        chosen = _plain(table.select(columns.names))
+        if schema is None:
+            schema = chosen.schema
+        elif chosen.schema != schema:
+            chosen = _cast(chosen, schema)
+        for start in range(0, len(chosen), batch_rows):
+            part = chosen.slice(start, batch_rows)
+            _refuse_nulls(part, first)
+            first += len(part)
+            yield part.replace_schema_metadata(None)
+    if not first:
+        raise ValueError("source must hold at least one document; got none.")
+
+
+def _cast(table: Any, schema: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return table.cast(schema)
+    except pa.ArrowException as error:
+        raise ValueError(f"source must have columns of the types of its first batch; {error}") from error
+
+
+def _plain(table: Any) -> Any:
+    """Values instead of categories, whose numbers differ between batches, and of views, which have no fixed order."""
+    import pyarrow as pa
+
+    fields = []
+    for field in table.schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        views = {pa.string_view(): pa.string()} if hasattr(pa, "string_view") else {}
+        fields.append(pa.field(field.name, views.get(kind, kind)))
+    return table.cast(pa.schema(fields))
+
+
+def _refuse_nulls(table: Any, first: int) -> None:
+    for name in table.column_names:
+        if table[name].null_count:
+            row = first + int(np.argmax(table[name].is_null().to_numpy()))
+            raise ValueError(f"column {name!r} must not hold nulls; got one at row {row} of the source.")
+
+
+def n_rows(source: Any) -> int | None:
+    """Number of rows, if the source says so."""
+    if hasattr(source, "num_rows"):
+        return int(source.num_rows)
+    paths = _paths(source)
+    if not paths or not all(path.suffix in PARQUET for path in paths):
+        return None
+    import pyarrow.parquet as pq
+
+    with readable(paths[0]):
+        return sum(pq.read_metadata(path).num_rows for path in paths)
+
+
+def _paths(source: Any) -> list[Path]:
+    given = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str | os.PathLike) for one in given):
+        return []
+    return [Path(one) for one in given]
+
+
+def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if type(source).__module__.startswith("pyspark"):
+        raise TypeError(
+            "source must not be a frame of Spark, which would collect it in one process; write it to Parquet."
+        )
+    if paths := _paths(source):
+        for path in paths:
+            with readable(path):
+                yield from _of_file(path, columns, batch_rows, use_threads)
+    elif hasattr(source, "__arrow_c_stream__"):
+        with readable("source"):
+            for batch in pa.RecordBatchReader.from_stream(source):
+                yield pa.Table.from_batches([batch])
+    elif isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping | np.ndarray):
+        for batch in source:
+            yield _of_batch(batch, columns)
+    else:
+        raise TypeError(
+            "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
+            f"frame of polars, or an iterator of batches; got {type(source).__name__}."
+        )
+
+
+def _of_file(path: Path, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if not path.is_file():
+        raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
+    if path.suffix in PARQUET:
+        import pyarrow.parquet as pq
+
+        # Buffers that are read ahead stay in memory until the file is closed.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            columns.check(file.schema_arrow)
+            for batch in file.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads):
+                yield pa.Table.from_batches([batch])
+    elif path.suffix in CSV:
+        from pyarrow import csv
+
+        with csv.open_csv(path) as reader:
+            columns.check(reader.schema)
+        chosen = csv.ConvertOptions(include_columns=columns.names, strings_can_be_null=True)
+        with csv.open_csv(
+            path, convert_options=chosen, read_options=csv.ReadOptions(use_threads=use_threads)
+        ) as reader:
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
+    elif path.suffix in FEATHER:
+        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as file:
+            for number in range(file.num_record_batches):
+                yield pa.Table.from_batches([file.get_batch(number)], file.schema)
+    else:
+        raise ValueError(f"source must end in {', '.join((*PARQUET, *CSV, *FEATHER))}; got {path.name!r}.")
+
+
+def _of_batch(batch: Any, columns: Columns) -> Any:
+    import pyarrow as pa
+
+    if isinstance(batch, pa.RecordBatch):
+        return pa.Table.from_batches([batch])
+    if hasattr(batch, "__arrow_c_stream__"):
+        return pa.table(batch)
+    if isinstance(batch, tuple):
+        if len(batch) != len(columns.names):
+            raise ValueError(
+                f"source must yield tuples of {len(columns.names)} arrays, {', '.join(columns.names)}; got "
+                f"{len(batch)} entries."
+            )
+        batch = dict(zip(columns.names, batch, strict=True))
+    if not isinstance(batch, Mapping):
+        raise TypeError(f"source must yield dicts, tuples or tables; got {type(batch).__name__}.")
+    with readable("source"):
+        return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})
+
+
+@contextmanager
+def readable(path: Any) -> Iterator[None]:
+    """Name the file that cannot be read, such as one that was cut."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, EOFError) as error:
+        raise ValueError(f"source must be readable; reading {str(path)!r} failed: {error}") from error
+    except OSError as error:
+        if error.errno is not None or isinstance(error, FileNotFoundError):
+            raise
+        raise ValueError(f"source must be readable; reading {str(path)!r} failed: {error}") from error

@@ -1,0 +1,106 @@
+"""Parameters of an estimator's ``fit`` that QueryRanker passes on, beside rows, queries and weights."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from skrank_metrics._input.arrays import count_rows, nearest, refuse_masked
+from skrank_metrics.rankers._fitting import fit_signature, refuse_class, way_of_queries
+
+_OWN = ("qid", "groups", "sample_weight")
+# They hold one value per row, whatever they are given.
+_PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
+# They never do, even if there are as many features as rows.
+_PER_FEATURE = ("feature_name", "feature_weights")
+_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of rows to validate on, such as eval_set, sample_weight_eval_set
+_WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
+_TO_STOP_EARLY = (
+    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds queries out."
+)
+_NUMBERS_OF_ROWS = (
+    " It holds numbers of rows, which change when rows are sorted by query. Fit the estimator itself, on rows sorted "
+    "by query."
+)
+_REFUSED = {
+    "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
+    "group_id": " Pass query ids as qid.",
+    "group_weight": " Pass one weight per document as sample_weight.",
+    "pairs": _NUMBERS_OF_ROWS,
+    "pairs_weight": _NUMBERS_OF_ROWS,
+    "graph": _NUMBERS_OF_ROWS,
+}
+
+
+def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> None:
+    """Refuse what ``fit`` of the estimator does not take, and what QueryRanker passes itself; name the way out."""
+    accepted, takes_any = fit_signature(estimator)
+    for name in given:
+        what = f"what {type(estimator).__name__}.fit takes"
+        expected = f"QueryRanker.fit must get nothing but X, y, qid, groups, sample_weight and {what}; got {name}."
+        if name in _REFUSED:
+            raise TypeError(expected + _REFUSED[name])
+        early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
+        if early and stops_early:
+            raise TypeError(
+                f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds queries out to "
+                "validate on. Leave out one of the two."
+            )
+        if name == "early_stopping_rounds" and "eval_set" not in given:
+            raise TypeError(expected + _TO_STOP_EARLY)
+        if name not in accepted and not takes_any:
+            raise TypeError(expected + (_TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})))
+
+
+def check_values(estimator: Any, given: dict[str, Any], X: Any) -> None:
+    """Name the argument where CatBoost does not."""
+    if way_of_queries(estimator) != "group_id":
+        return
+    sets = given.get("eval_set")
+    for one in sets if isinstance(sets, list) else [sets]:
+        if isinstance(sets, list | tuple) and type(one).__name__ != "Pool":
+            raise TypeError(
+                f"eval_set must be a catboost.Pool with group_id, or a list of them, for {type(estimator).__name__}; "
+                f"got a {type(sets).__name__}, which holds no queries."
+            )
+    names, told = list(getattr(X, "columns", ())), {**estimator.get_params(), **given}
+    if not all(isinstance(name, str) for name in names):
+        return
+    for parameter in ("cat_features", "text_features", "embedding_features"):
+        columns = told.get(parameter)
+        unknown = [name for name in columns or () if isinstance(name, str) and name not in names]
+        if names and unknown and not isinstance(columns, str):
+            raise ValueError(f"{parameter} must name columns of X; got {unknown[0]!r}.{nearest(unknown[0], names)}")
+
+
+def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
+    """Parameters with one value per row, which follow the rows: by name, else by length, as in scikit-learn."""
+    found = {name: value for name, value in given.items() if _is_per_row(name, value, n_rows)}
+    for name, value in found.items():
+        refuse_masked(value, name)
+        found[name] = value if hasattr(value, "shape") else np.asarray(value)
+        if found[name].ndim == 0 or count_rows(found[name]) != n_rows:
+            shape = found[name].shape
+            raise ValueError(f"{name} must hold one value per document, {n_rows} in all; got shape {shape}.")
+    return found
+
+
+def _is_per_row(name: str, value: Any, n_rows: int) -> bool:
+    if name in _PER_ROW:
+        return True
+    if name in _PER_FEATURE or _VALIDATION.search(name) or isinstance(value, str | bytes | dict | set | frozenset):
+        return False
+    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
+    return has_rows and count_rows(value) == n_rows
+
+
+def requests_of_fit(estimator: Any) -> dict[str, Any]:
+    """What to request of metadata routing, by name: all that is passed on, or what the estimator itself requests."""
+    refuse_class(estimator)
+    requests = getattr(get_routing_for_object(estimator), "fit", None)
+    said = {} if requests is None else requests.requests
+    names = sorted(fit_signature(estimator)[0] - {*_OWN, *_REFUSED})
+    return {name: True if said.get(name) is None else said[name] for name in names}

@@ -1,0 +1,63 @@
+"""Folds by a stable hash of the query id, the same in every process and on every engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._input.arrays import IntArray, check_int, count_rows
+from skrank_metrics._input.id_hash import hash_ids
+from skrank_metrics._input.query_ids import group_ids
+
+
+def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
+    """Number the fold of each document by a hash of its query id.
+
+    The fold of a query depends on its id, n_folds and seed alone: not on other queries, on the order of rows, or on the
+    process, dtype or library that holds the ids. So parts of the data that never meet are split alike, and a query
+    stays in its fold when others are added. The price are folds of random sizes; QueryKFold balances them.
+
+    Parameters
+    ----------
+    qid : array-like of shape (n_documents,)
+        Query id of each document: integers, strings, dates, or tuples of these.
+    n_folds : int
+        Number of folds, at least 2.
+    seed : int, default=0
+        Another seed makes another split, at least 0 and below 2**63.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n_documents,)
+        Fold of each document, from 0 to n_folds - 1.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If ids are missing, or n_folds or seed is out of range.
+
+    See Also
+    --------
+    QueryKFold : Folds of equal sizes, of data in memory.
+
+    Examples
+    --------
+    Ids of another type are the same ids:
+
+    >>> from skrank_metrics import query_fold
+    >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
+    (array([2, 2, 2, 2, 0]), array([2, 2]))
+    """
+    check_int(n_folds, "n_folds", 2)
+    check_int(seed, "seed", 0)
+    if n_folds >= 2**31 or seed >= 2**63:
+        name, value, bound = ("seed", seed, "2**63") if seed >= 2**63 else ("n_folds", n_folds, "2**31")
+        raise ValueError(f"{name} must be below {bound}; got {value}.")
+    queries = group_ids(qid, count_rows(qid))
+    # Hashed once more, so that the folds of two seeds are independent.
+    mixed = hash_ids(hash_ids(queries.ids) ^ hash_ids(np.array([seed])))
+    folds = (mixed >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)
+    return folds.astype(np.intp)[queries.codes]

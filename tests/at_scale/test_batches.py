@@ -1,0 +1,320 @@
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skrank_metrics import evaluate, evaluate_batches
+from skrank_metrics.at_scale import batches
+
+NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
+
+
+@pytest.fixture(autouse=True)
+def few_parts(monkeypatch):
+    monkeypatch.setattr(batches, "FEWEST_PARTS", 8)
+
+
+def make_table(kind="int64", n_queries=80):
+    rng = np.random.default_rng(0)
+    numbers = np.repeat(np.arange(n_queries), rng.integers(1, 20, n_queries))
+    ids = {"int64": numbers * 3 - 7, "string": np.array([f"query {number}" for number in numbers])}
+    ids["dictionary"] = pa.array(ids["string"]).dictionary_encode()
+    ids["timestamp"] = np.datetime64("2001-01-01") + numbers
+    return pa.table(
+        {
+            "y": rng.integers(0, 4, len(numbers)).astype(np.int8),
+            "s": rng.normal(size=len(numbers)),
+            "other": rng.normal(size=len(numbers)).astype(np.float32),
+            "q": ids[kind],
+            "w": numbers % 3 / 2,
+            "r": rng.random(len(numbers)) < 0.9,
+            "j": rng.random(len(numbers)) < 0.9,
+            "b": numbers % 2,
+        }
+    )
+
+
+TABLE = make_table()
+SHUFFLED = TABLE.take(np.random.default_rng(1).permutation(len(TABLE)))
+
+
+def whole(table, score="s", metrics=NAMES["metrics"], **options):
+    y_true, y_score, qid = (table[name].to_numpy() for name in ("y", score, "q"))
+    return evaluate(y_true, y_score, qid=qid, metrics=metrics, **options)
+
+
+def check(report, expected):
+    assert report.mean == pytest.approx(expected.mean, abs=1e-14)
+    values = dict(zip(report.qid.tolist(), report.per_query["ndcg@5"], strict=True))
+    assert values == pytest.approx(dict(zip(expected.qid.tolist(), expected.per_query["ndcg@5"], strict=True)))
+    assert report.n_undefined == expected.n_undefined
+    assert report.n_documents == expected.n_documents
+
+
+def write_parquet(path):
+    pq.write_table(TABLE, path / "a.parquet", row_group_size=100)
+    return path / "a.parquet"
+
+
+def write_csv(path):
+    pa.csv.write_csv(TABLE, path / "a.csv")
+    return str(path / "a.csv")
+
+
+def write_feather(path):
+    pa.feather.write_feather(TABLE, path / "a.feather", chunksize=70)
+    return path / "a.feather"
+
+
+def write_several(path):
+    # The last query of the first file goes on in the second.
+    for name, part in (("a", TABLE.slice(0, 203)), ("b", TABLE.slice(203))):
+        pq.write_table(part, path / f"{name}.parquet")
+    return [path / "a.parquet", str(path / "b.parquet")]
+
+
+def dicts(_):
+    return ({name: part[name].to_numpy() for name in "ysq"} for part in pieces(TABLE, 57))
+
+
+def pieces(table, size):
+    return (table.slice(start, size) for start in range(0, len(table), size))
+
+
+SOURCES = {
+    "parquet": write_parquet,
+    "csv": write_csv,
+    "feather": write_feather,
+    "several files": write_several,
+    "table": lambda _: TABLE,
+    "reader": lambda _: TABLE.to_reader(max_chunksize=33),
+    "polars": lambda _: pl.from_arrow(TABLE),
+    "pandas": lambda _: TABLE.to_pandas(),
+    "dicts": dicts,
+    "tuples": lambda _: (tuple(part[name].to_numpy() for name in "ysq") for part in pieces(TABLE, 57)),
+    "tables": lambda _: pieces(TABLE, 57),
+    "record batches": lambda _: TABLE.to_batches(max_chunksize=57),
+    "frames": lambda _: (pl.from_arrow(part) for part in pieces(TABLE, 57)),
+}
+
+
+@pytest.mark.option("evaluate_batches.batch_rows", "evaluate_batches.order")
+@pytest.mark.parametrize("order", ["check", "shuffle"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_equals_evaluate_on_all_rows(source, order, tmp_path):
+    check(evaluate_batches(SOURCES[source](tmp_path), **NAMES, batch_rows=90, order=order), whole(TABLE))
+
+
+@given(st.integers(20, 1000), st.integers(1, 1000))
+@pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.label", "evaluate_batches.score")
+def test_batches_of_any_size_change_no_bit(size, batch_rows):
+    # These are values whose last bits do not depend on other queries.
+    names = {"label": "y", "score": "s", "qid": "q", "metrics": ["mrr", "hit_rate@3"]}
+    report = evaluate_batches(pieces(TABLE, size), **names, batch_rows=batch_rows)
+    assert report.mean == whole(TABLE, metrics=names["metrics"]).mean
+    assert report.qid.tolist() == list(dict.fromkeys(TABLE["q"].to_pylist()))
+
+
+@pytest.mark.option("evaluate_batches.n_threads", "evaluate_batches.qid")
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kind", ["int64", "string", "dictionary", "timestamp"])
+def test_rows_in_any_order(kind, n_threads):
+    table = make_table(kind)
+    shuffled = table.take(np.random.default_rng(1).permutation(len(table)))
+    names = NAMES | {"order": "shuffle", "n_threads": n_threads, "batch_rows": 100}
+    report, again = (evaluate_batches(source, **names) for source in (shuffled, table))
+    assert report.mean == pytest.approx(whole(TABLE).mean, abs=1e-14)
+    assert sorted(report.qid.tolist()) == sorted(again.qid.tolist())
+    check(evaluate_batches(table, **NAMES, batch_rows=100), whole(table))
+
+
+def test_a_query_that_comes_back_is_an_error():
+    for source, batch_rows in ((SHUFFLED, 50), (SHUFFLED, 10_000), (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100)):
+        with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):
+            evaluate_batches(source, **NAMES, batch_rows=batch_rows)
+
+
+@pytest.mark.option(
+    "evaluate_batches.sample_weight", "evaluate_batches.retrieved", "evaluate_batches.judged", "evaluate_batches.by"
+)
+@pytest.mark.parametrize("order", ["check", "shuffle"])
+def test_further_columns(order):
+    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b"}
+    report = evaluate_batches(TABLE, **NAMES, **columns, batch_rows=100, order=order)
+    arrays = {name: TABLE[column].to_numpy() for name, column in columns.items()}
+    expected = whole(TABLE, **arrays)
+    check(report, expected)
+    for name, part in expected.slices.items():
+        assert report.slices[name].mean == pytest.approx(part.mean, abs=1e-14)
+
+
+def test_several_scores_make_several_reports():
+    for order in ("check", "shuffle"):
+        reports = evaluate_batches(TABLE, **NAMES | {"score": ["other", "s"]}, batch_rows=100, order=order)
+        assert list(reports) == ["other", "s"]
+        for name, report in reports.items():
+            check(report, whole(TABLE, name))
+
+
+@pytest.mark.option(
+    "evaluate_batches.ties",
+    "evaluate_batches.convention",
+    "evaluate_batches.replace_undefined_by",
+    "evaluate_batches.keep",
+)
+@pytest.mark.parametrize("options", [{"ties": "worst"}, {"convention": "lightgbm"}, {"replace_undefined_by": np.nan}])
+def test_options_are_those_of_evaluate(options):
+    table = TABLE.set_column(1, "s", pa.array(TABLE["s"].to_numpy().round()))
+    report = evaluate_batches(table, **NAMES | {"metrics": "ndcg"}, **options, keep="means", batch_rows=100)
+    assert report.mean == pytest.approx(whole(table, metrics="ndcg", **options).mean, abs=1e-14)
+    assert report.mean != pytest.approx(whole(table, metrics="ndcg").mean)
+    assert not report.per_query
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"label": "label"}, ValueError, "label must be a column of the source; 'label' is not: it has 'y', 's'"),
+        ({"score": ["s", "other_"]}, ValueError, "score must be a column .* Did you mean 'other'"),
+        ({"score": 7}, TypeError, "score must be the name of a column or a list of names; got 7"),
+        ({"score": []}, ValueError, "score must name at least one column"),
+        ({"score": ["s", "s"]}, ValueError, "score must name different columns"),
+        ({"score": "text"}, TypeError, "score must be a column of numbers; 'text' is of type string"),
+        ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
+        (
+            {"qid": "lists"},
+            TypeError,
+            "qid must be a column of integers, strings or other ids; 'lists' is of type list",
+        ),
+        ({"label": 0}, TypeError, "columns must be named by strings; got 0"),
+        ({"order": "sort"}, ValueError, "order must be one of"),
+        ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
+        ({"by": "s"}, ValueError, "by must be constant within a query"),
+        ({"score": "nan"}, ValueError, "y_score must be without NaN; got nan at row 7"),
+        ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one at row 205 of the source"),
+        ({"qid": "null"}, ValueError, "column 'null' must not hold nulls; got one at row 205 of the source"),
+    ],
+)
+def test_bad_columns(options, error, message):
+    n = len(TABLE)
+    further = {
+        "text": ["a"] * n,
+        "lists": [[1]] * n,
+        "nan": np.where(np.arange(n) == 7, np.nan, 1),
+        "null": pa.array([None if row == 205 else 1 for row in range(n)]),
+    }
+    table = TABLE
+    for name, column in further.items():
+        table = table.append_column(name, pa.array(column))
+    with pytest.raises(error, match=message) as caught:
+        evaluate_batches(table, **NAMES | {"batch_rows": 100} | options)
+    if "row 7" in message:
+        assert caught.value.__notes__ == ["y_true is column 'y', y_score 'nan'; rows count from row 0 of the source."]
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        (5, TypeError, "source must be a path, a list of paths.* got int"),
+        ([5], TypeError, "source must yield dicts, tuples or tables; got int"),
+        ([(1, 2)], ValueError, "source must yield tuples of 3 arrays, y, s, q; got 2"),
+        (TABLE.slice(0, 0), ValueError, "source must hold at least one document; got none"),
+        ([], TypeError, "source must be a path|"),
+        ([{"y": [1], "s": [1]}], ValueError, "qid must be a column of the source; 'q' is not"),
+        ([{"y": [1], "s": [1, 2], "q": [1]}], ValueError, "source must be readable"),
+        ([{"y": [1], "s": [1.0], "q": [1]}, {"y": [1], "s": [1.0], "q": ["a"]}], ValueError, "first batch"),
+    ],
+)
+def test_bad_sources(source, error, message):
+    with pytest.raises((error, ValueError), match=message):
+        evaluate_batches(source, **NAMES)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
+def test_bad_files(kind, tmp_path):
+    file = tmp_path / f"a.{kind}"
+    with pytest.raises(FileNotFoundError, match=f"existing file.*a.{kind}"):
+        evaluate_batches(file, **NAMES)
+    data = Path(SOURCES[kind](tmp_path)).read_bytes()
+    for content in (b"", data[: len(data) // 2 + 3]):  # an empty file, and one that was cut
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"source must be readable; reading '.*a.{kind}' failed"):
+            evaluate_batches(file, **NAMES)
+    (tmp_path / "a.txt").write_text("y,s,q")
+    with pytest.raises(ValueError, match=r"source must end in \.parquet"):
+        evaluate_batches(tmp_path / "a.txt", **NAMES)
+
+
+def test_a_csv_with_empty_cells_names_the_column(tmp_path):
+    (tmp_path / "a.csv").write_text("y,s,q\n")
+    with pytest.raises(ValueError, match="source must hold at least one document; got none"):
+        evaluate_batches(tmp_path / "a.csv", **NAMES)
+    (tmp_path / "a.csv").write_text("y,s,q\n1,2.5,a\n0,1.5,\n")
+    with pytest.raises(ValueError, match="column 'q' must not hold nulls; got one at row 1"):
+        evaluate_batches(tmp_path / "a.csv", **NAMES)
+
+
+@pytest.mark.option("evaluate_batches.temp_dir")
+def test_no_file_is_left_behind(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+
+    def spoiled():
+        yield TABLE
+        assert not list(folder.iterdir())  # as the files have no names, not even while it works
+        yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
+
+    names = NAMES | {"order": "shuffle", "temp_dir": folder}
+    with pytest.raises(ValueError, match="y_score must be without NaN"):
+        evaluate_batches(spoiled(), **names)
+    assert not list(folder.iterdir())
+    with pytest.raises(FileNotFoundError):
+        evaluate_batches(TABLE, **names | {"temp_dir": tmp_path / "missing"})
+
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.file.close()
+
+        def write(self, _):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    real = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: Full(real(**options)))
+    with pytest.raises(OSError, match="No space left on device"):
+        evaluate_batches(TABLE, **names)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.slow
+def test_without_pyarrow():
+    call = "skrank_metrics.evaluate_batches('a', label='y', score='s', qid='q')"
+    code = f"import sys; sys.modules['pyarrow'] = None; import skrank_metrics; {call}"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "evaluate_batches needs pyarrow: pip install 'skrank-metrics[arrow]'" in found.stderr
+
+
+def test_objects_of_pandas_in_batches():
+    frame = pd.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "q": ["a", "a"]})
+    assert evaluate_batches([frame], **NAMES | {"metrics": "mrr"}).mean == {"mrr": 1 / 2}

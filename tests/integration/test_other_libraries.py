@@ -1,0 +1,166 @@
+"""Searches, selection and logging of other libraries: the numbers of a loop by hand, or a listed limit."""
+
+import numpy as np
+import pytest
+from lightgbm import LGBMRanker
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from support.consumers import CV, SCORER, WAYS, fold_scores, folds, problem
+
+from skrank_metrics import QueryRanker, cross_evaluate, evaluate, get_ranking_scorer, ndcg_score
+
+MODEL = QueryRanker(LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1))
+LEAVES = "estimator__num_leaves"
+X, Y, QID = problem()
+GROUPS = WAYS[0]
+BY_WAY = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+
+
+def with_leaves(leaves):
+    return clone(MODEL).set_params(**{LEAVES: leaves})
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    """The mean score of each candidate, from loops over the folds."""
+    found = {leaves: np.mean(fold_scores(with_leaves(leaves), X, Y, QID)) for leaves in (3, 7)}
+    assert found[3] != found[7]
+    return found
+
+
+@pytest.fixture
+def optuna():
+    module = pytest.importorskip("optuna", reason="needs optuna, of the extra 'consumers'")
+    module.logging.set_verbosity(module.logging.WARNING)
+    return module
+
+
+def studied(optuna, objective):
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.GridSampler({"leaves": [3, 7]}, seed=0))
+    study.optimize(lambda trial: objective(with_leaves(trial.suggest_categorical("leaves", [3, 7]))), n_trials=2)
+    return {trial.params["leaves"]: trial.value for trial in study.trials}
+
+
+@pytest.mark.slow
+@BY_WAY
+def test_an_optuna_study_over_cross_val_score(way, optuna, by_hand):
+    def objective(model):
+        scorer, params = get_ranking_scorer(SCORER), way.keywords(QID) or None
+        return cross_val_score(model, X, way.labels(Y, QID), scoring=scorer, cv=CV, params=params).mean()
+
+    with way.context():
+        assert studied(optuna, objective) == pytest.approx(by_hand, abs=1e-12)
+
+
+@pytest.mark.slow
+@BY_WAY
+def test_an_optuna_study_over_cross_evaluate(way, optuna):
+    ids = {"params": {"groups": QID}} if way is GROUPS else way.keywords(QID)
+
+    def objective(model):
+        found = cross_evaluate(model, X, way.labels(Y, QID), cv=CV, metrics=[SCORER], **ids)
+        return found.reports["QueryRanker"].mean[SCORER]
+
+    expected = {}
+    for leaves in (3, 7):
+        values = []
+        for train, test in folds(X, QID):
+            scores = with_leaves(leaves).fit(X[train], Y[train], qid=QID[train]).predict(X[test])
+            values += [ndcg_score([Y[test][rows]], [scores[rows]], k=5) for rows in by_query(QID[test])]
+        expected[leaves] = sum(values) / len(values)  # over queries, not over folds
+    assert studied(optuna, objective) == pytest.approx(expected, abs=1e-12)
+
+
+def by_query(qid):
+    return [np.flatnonzero(qid == query) for query in dict.fromkeys(qid)]
+
+
+def optuna_search(optuna, way, **options):
+    search = pytest.importorskip("optuna_integration.sklearn", reason="needs optuna-integration").OptunaSearchCV(
+        clone(MODEL), {LEAVES: optuna.distributions.CategoricalDistribution([3, 7])}, n_trials=4, random_state=0,
+        scoring=get_ranking_scorer(SCORER), cv=CV, **options,
+    )  # fmt: skip
+    with way.context():
+        return search.fit(X, way.labels(Y, QID), **way.keywords(QID))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*(experimental|deprecated)")
+@pytest.mark.parametrize("way", WAYS[1:], ids=lambda way: way.name)
+def test_optuna_search_cv(way, optuna, by_hand):
+    search = optuna_search(optuna, way, error_score="raise")
+    found = {trial.params[LEAVES]: trial.value for trial in search.trials_}
+    assert found == pytest.approx(by_hand, abs=1e-12)
+    refitted = with_leaves(search.best_params_[LEAVES]).fit(X, Y, qid=QID)
+    np.testing.assert_array_equal(search.predict(X), refitted.predict(X))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of means of no values
+def test_optuna_search_cv_takes_no_groups_with_routing(optuna):
+    for options in ({}, {"error_score": "raise"}):
+        with pytest.raises((TypeError, ValueError)):
+            optuna_search(optuna, GROUPS, **options)
+
+
+@pytest.mark.slow
+@BY_WAY
+def test_bayes_search_cv_of_scikit_optimize(way, by_hand):
+    skopt = pytest.importorskip("skopt", reason="needs scikit-optimize, of the extra 'consumers'")
+    search = skopt.BayesSearchCV(
+        clone(MODEL), {LEAVES: skopt.space.Categorical([3, 7])}, n_iter=4, random_state=0, error_score="raise",
+        scoring=get_ranking_scorer(SCORER), cv=CV, optimizer_kwargs={"base_estimator": "ET"},
+    )  # fmt: skip
+    with way.context():
+        results = search.fit(X, way.labels(Y, QID), **way.keywords(QID)).cv_results_
+    found = {params[LEAVES]: mean for params, mean in zip(results["params"], results["mean_test_score"], strict=True)}
+    assert found == pytest.approx(by_hand, abs=1e-12)
+    assert search.best_params_[LEAVES] == max(by_hand, key=by_hand.get)
+
+
+def mlxtend_selection(way, n_features):
+    selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
+    selector = selection.SequentialFeatureSelector(
+        clone(MODEL), k_features=n_features, forward=True, scoring=get_ranking_scorer(SCORER), cv=CV
+    )
+    with way.context():
+        return selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_
+
+
+@pytest.mark.slow
+def test_sequential_feature_selector_of_mlxtend():
+    found = {way.name: mlxtend_selection(way, 2) for way in WAYS[1:]}
+    chosen = ()
+    for size in (1, 2):
+        means = {
+            features: np.mean(fold_scores(MODEL, X[:, list(features)], Y, QID))
+            for features in (tuple(sorted({*chosen, new})) for new in range(X.shape[1]) if new not in chosen)
+        }
+        chosen = max(means, key=means.get)
+        for subsets in found.values():
+            assert subsets[size]["feature_idx"] == chosen
+            assert subsets[size]["avg_score"] == pytest.approx(means[chosen], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_sequential_feature_selector_of_mlxtend_takes_no_groups_with_routing():
+    with pytest.raises(ValueError, match="groups"):
+        mlxtend_selection(GROUPS, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of libraries that MLflow imports
+def test_a_report_in_mlflow(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # a database takes seconds to set up
+    mlflow = pytest.importorskip("mlflow", reason="needs mlflow-skinny, of the extra 'consumers'")
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    report = evaluate([1, 0, 0, 1, 0], [1, 2, 0, 3, 1], qid=["a", "a", "a", "b", "b"], metrics=["ndcg@10", "mrr"])
+    with mlflow.start_run() as run:
+        mlflow.log_metrics(report.to_dict(flat=True))
+        mlflow.log_text(report._repr_html_(), "report.html")
+    logged = mlflow.get_run(run.info.run_id).data.metrics
+    assert logged["mrr"] == pytest.approx((1 / 2 + 1) / 2)
+    assert logged["ndcg_at_10"] == pytest.approx((1 / np.log2(3) + 1) / 2)
+    assert logged == pytest.approx(report.to_dict(flat=True), nan_ok=True)
+    assert mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == report._repr_html_()

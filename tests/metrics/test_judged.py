@@ -1,0 +1,285 @@
+"""Documents that nobody judged: not relevant, left out by bpref and condensed lists, counted by judged@k."""
+
+import numpy as np
+import pytest
+from support import reference
+
+from skrank_metrics import (
+    bpref_score,
+    compare,
+    evaluate,
+    explain_difference,
+    get_metric,
+    get_metric_names,
+    make_metric,
+    ndcg_score,
+)
+from skrank_metrics.metrics._registry import REGISTRY
+
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+TIES = ("average", "best", "worst", "stable")
+names = pytest.mark.parametrize("name", get_metric_names())
+
+
+def random_rows(n_queries, seed, largest=6, grades=4, levels=4):
+    """Labels, None if nobody judged the document, scores with ties, and query ids in any order."""
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(1, largest + 1, n_queries)))
+    labels = rng.integers(0, grades, len(qid)).astype(object)
+    labels[rng.random(len(qid)) < 0.4] = None
+    return labels, rng.integers(0, levels, len(qid)) / 2.0, qid
+
+
+def bound(name, **params):
+    record = REGISTRY[name].record
+    probability = {"gain": "exp2"} if name == "pfound" else {}
+    undefined = {} if record.undefined is None else {"replace_undefined_by": np.nan}
+    return get_metric(name, average=None, **probability, **undefined, **params)
+
+
+def by_hand(metric, labels, scores, qid, **options):
+    params = {name: value for name, value in metric.params.items() if name in ("k", "ties", "gain")}
+    plain = metric.record.name.removeprefix("neg_")
+    members = [np.flatnonzero(qid == query) for query in dict.fromkeys(qid.tolist())]
+    values = [reference.expected(plain, labels[rows], scores[rows], **params, **options) for rows in members]
+    # A count of pairs is 0 if nobody judged them.
+    return np.nan_to_num(values) if metric.always_defined else values
+
+
+@names
+@pytest.mark.option("metrics.*.judged", "evaluate.condense", "evaluate.judged")
+def test_equals_the_mean_over_all_orders_of_tied_documents(name):
+    labels, scores, qid = random_rows(60, seed=1)
+    judged = np.array([label is not None for label in labels])
+    for ties in TIES:
+        for cutoff in ({}, {"k": 1}, {"k": 3}) if REGISTRY[name].record.has_cutoff else ({},):
+            metric = bound(name, ties=ties, **cutoff)
+            values = metric(labels, scores, qid=qid, judged=judged)
+            sign = 1 if REGISTRY[name].record.greater_is_better else -1
+            np.testing.assert_allclose(
+                sign * values, by_hand(metric, labels, scores, qid), rtol=0, atol=1e-12, err_msg=f"{metric}"
+            )
+            report = evaluate(
+                labels, scores, qid=qid, judged=judged, condense=True, metrics=[metric.replace(average="macro")]
+            )
+            np.testing.assert_allclose(
+                sign * next(iter(report.per_query.values())),
+                by_hand(metric, labels, scores, qid, condense=True),
+                rtol=0, atol=1e-12, err_msg=f"condensed {metric}",
+            )  # fmt: skip
+
+
+MEASURES = {
+    "map": "map", "recip_rank": "mrr", "ndcg": "ndcg", "ndcg_cut_5": "ndcg@5", "P_5": "precision@5",
+    "recall_5": "recall@5", "Rprec": "r_precision", "success_5": "hit_rate@5", "map_cut_5": "map@5", "bpref": "bpref",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("condense", [False, True])
+def test_trec_eval(condense):
+    rng = np.random.default_rng(2)
+    labels, scores, qid = random_rows(40, seed=2, largest=20, levels=9)
+    judged = np.array([label is not None for label in labels])
+    retrieved = rng.random(len(qid)) < 0.8
+    # Among equal scores, trec_eval ranks by document id, descending.
+    ids = [f"d{number:04}" for number in range(len(qid), 0, -1)]
+    rows = list(zip(qid.tolist(), ids, labels, scores.tolist(), retrieved, strict=True))
+    qrels, run = {}, {}
+    for query, document, label, score, shown in rows:
+        if label is not None:
+            qrels.setdefault(str(query), {})[document] = label
+        if shown:
+            run.setdefault(str(query), {})[document] = score
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES), judged_docs_only_flag=condense).evaluate(run)
+    report = evaluate(
+        labels, scores, qid=qid, metrics=list(MEASURES.values()), convention="trec_eval",
+        retrieved=retrieved, judged=judged, condense=condense,
+    )  # fmt: skip
+    compared = [place for place, query in enumerate(report.qid) if str(query) in theirs]
+    assert len(compared) > 30
+    for measure, name in MEASURES.items():
+        values = [theirs[str(report.qid[place])][measure] for place in compared]
+        np.testing.assert_allclose(report.per_query[name][compared], values, rtol=0, atol=1e-12, err_msg=measure)
+
+
+# Relevant at ranks 2 and 5; nobody judged ranks 1 and 3, and there is one document of label 0 at rank 4.
+HAND = {"y_true": [[np.nan, 2, np.nan, 0, 1]], "y_score": [[5, 4, 3, 2, 1]]}
+JUDGED = [[False, True, False, True, True]]
+
+
+@pytest.mark.parametrize(
+    ("name", "as_zero", "condensed"),
+    [
+        ("mrr", 1 / 2, 1),
+        ("map", (1 / 2 + 2 / 5) / 2, (1 / 1 + 2 / 3) / 2),
+        ("precision@2", 1 / 2, 1 / 2),
+        ("precision", 2 / 5, 2 / 3),
+        ("neg_fall_out@4", -3 / 3, -1 / 1),
+        ("r_precision", 1 / 2, 1 / 2),
+        ("dcg", 2 / np.log2(3) + 1 / np.log2(6), 2 / np.log2(2) + 1 / np.log2(4)),
+        ("bpref", (1 + (1 - 1 / 1)) / 2, (1 + (1 - 1 / 1)) / 2),
+        ("bpref@2", 1 / 2, 1 / 2),
+        ("judged", 3 / 5, 3 / 5),
+        ("judged@1", 0, 0),
+        ("judged@2", 1 / 2, 1 / 2),
+        ("judged@9", 3 / 5, 3 / 5),
+    ],
+)
+def test_one_list_by_hand(name, as_zero, condensed):
+    assert get_metric(name)(**HAND, judged=JUDGED) == pytest.approx(as_zero, abs=1e-12)
+    report = evaluate(**HAND, judged=JUDGED, metrics=name, condense=True)
+    assert report.mean[name] == pytest.approx(condensed, abs=1e-12)
+
+
+def test_bpref_with_labels_of_0_is_another_number():
+    assert bpref_score(np.nan_to_num(HAND["y_true"]), HAND["y_score"]) == (1 / 2 + 0) / 2
+    assert bpref_score(**HAND, judged=JUDGED) == (1 + 0) / 2
+
+
+def test_the_share_of_tied_documents_that_were_judged():
+    rows = {"y_true": [[1, 0, 0, 0]], "y_score": [[1, 0, 0, 0]], "judged": [[True, False, True, False]]}
+    expected = {"average": (1 + 1 / 3) / 2, "best": 1, "worst": 1 / 2, "stable": 1 / 2}
+    for ties, value in expected.items():
+        assert get_metric("judged@2", ties=ties)(**rows) == pytest.approx(value, abs=1e-12)
+
+
+@names
+def test_all_judged_is_as_none_and_labels_of_the_others_are_never_read(name):
+    labels, scores, qid = random_rows(30, seed=3)
+    judged, zero = np.array([label is not None for label in labels]), np.where(labels == None, 0, labels)  # noqa: E711
+    metric = bound(name, ties="stable")
+    everything = np.ones(len(qid), dtype=bool)
+    np.testing.assert_array_equal(metric(zero, scores, qid=qid, judged=everything), metric(zero, scores, qid=qid))
+    expected = metric(labels, scores, qid=qid, judged=judged)
+    for other in (np.nan, -1, np.inf, 9):
+        given = np.where(judged, zero, other).astype(float)
+        np.testing.assert_array_equal(metric(given, scores, qid=qid, judged=judged), expected)
+    for dtype in ("int8", "float32", "bool"):
+        typed = (zero > 1 if dtype == "bool" else zero).astype(dtype)
+        np.testing.assert_array_equal(
+            metric(typed, scores, qid=qid, judged=judged),
+            metric(typed.astype(float), scores, qid=qid, judged=judged),
+        )
+
+
+@names
+def test_documents_neither_ranked_nor_judged_change_nothing(name):
+    labels, scores, qid = random_rows(30, seed=4)
+    judged = np.array([label is not None for label in labels])
+    retrieved = np.random.default_rng(4).random(len(qid)) < 0.7
+    known = judged | retrieved
+    kept = np.isin(qid, qid[known])  # a query of which nothing is known is left out of the comparison
+    gain = {"gain": [0.5, 1, 2, 3]} if "gain" in REGISTRY[name].record.options and name in ("dcg", "ndcg") else {}
+    metric = bound(name, **gain)
+    values = metric(labels[kept], scores[kept], qid=qid[kept], judged=judged[kept], retrieved=retrieved[kept])
+    first = dict.fromkeys(qid[kept].tolist())
+    others = metric(labels[known], scores[known], qid=qid[known], judged=judged[known], retrieved=retrieved[known])
+    places = {query: place for place, query in enumerate(dict.fromkeys(qid[known].tolist()))}
+    np.testing.assert_array_equal(values, others[[places[query] for query in first]])
+
+
+@names
+def test_a_query_that_nobody_judged_is_undefined(name):
+    always_defined = name == "judged" or REGISTRY[name].record.undefined is None  # a count of pairs, 0 here
+    rows = {"y_true": [[2, 1], [1, 0]], "y_score": [[2, 1], [2, 1]], "judged": [[False, False], [True, True]]}
+    for condense in (False, True):
+        report = evaluate(**rows, metrics=[bound(name).replace(average="macro")], condense=condense)
+        assert report.n_undefined == {next(iter(report.mean)): 0 if always_defined else 1}
+        (values,) = report.per_query.values()
+        assert values[0] == 0 if always_defined else np.isnan(values[0])
+    if not always_defined and name != "neg_fall_out":
+        assert "No judged document: 1 query" in str(report)
+
+
+def test_a_metric_of_a_function_sees_what_was_judged():
+    seen = []
+
+    def recorded(labels, unranked=()):
+        seen.append((labels.tolist(), list(unranked)))
+        return 1.0
+
+    metric = make_metric(recorded)
+    rows = {"y_true": [3, 2, 1, 1, 0], "y_score": [5, 4, 3, 2, 1], "qid": [0, 0, 0, 0, 1]}
+    masks = {"retrieved": [True, True, False, False, True], "judged": [False, True, True, False, False]}
+    values = get_metric(metric, replace_undefined_by=np.nan, average=None)(**rows, **masks)
+    np.testing.assert_array_equal(values, [1, np.nan])
+    assert sorted(seen) == [([0], []), ([0, 2], [1])]
+    seen.clear()
+    evaluate(**rows, **masks, metrics=metric, condense=True)
+    assert seen == [([2], [1])]
+
+
+@pytest.mark.option("explain_difference.judged")
+def test_a_difference_between_conventions_is_explained_with_them():
+    difference = explain_difference(**HAND, judged=JUDGED, metric="ndcg", conventions=("sklearn", "lightgbm"))
+    assert difference.start == ndcg_score(**HAND, judged=JUDGED)
+    assert difference.end == ndcg_score(**HAND, judged=JUDGED, gain="exp2")
+
+
+def test_rankings_with_unjudged_documents_of_their_own_are_compared():
+    labels, scores, qid = random_rows(30, seed=5)
+    judged = np.array([label is not None for label in labels])
+    rows = {"metrics": ["ndcg", "bpref"], "judged": judged}
+    whole = evaluate(labels, scores, qid=qid, **rows)
+    fewer = judged | (np.arange(len(qid)) % 2 == 0)
+    fewer |= ~np.isin(qid, qid[fewer])
+    part = evaluate(labels[fewer], -scores[fewer], qid=qid[fewer], metrics=rows["metrics"], judged=judged[fewer])
+    compare([whole, part], "ndcg")
+    condensed = evaluate(labels, scores, qid=qid, **rows, condense=True)
+    with pytest.raises(ValueError, match="reports must have the same condense; got False in '0' and True in '1'"):
+        compare([whole, condensed], "ndcg")
+    others = evaluate(np.where(judged, labels, 0), scores, qid=qid, metrics=rows["metrics"])
+    with pytest.raises(ValueError, match=r"reports must have the same documents .* judged="):
+        compare([whole, others], "ndcg")
+
+
+def test_slices_and_health_know_them():
+    report = evaluate(
+        [[0, 1, 0], [1, 0, 1]], [[3, 2, 1]] * 2, metrics="mrr", by=["a", "b"],
+        judged=[[False, True, True], [True, True, True]], retrieved=[[True, True, True], [True, False, True]],
+    )  # fmt: skip
+    assert [part.mean["mrr"] for part in report.slices.values()] == [1 / 2, 1]
+    assert (
+        "Unjudged: 1 ranked document (20.0%) that nobody judged; they count as not relevant." in report.health.findings
+    )
+    assert not any("Unjudged" in finding for finding in report.slices["b"].health.findings)
+    condensed = evaluate(**HAND, judged=JUDGED, metrics="mrr", condense=True).health
+    assert condensed.findings[0].endswith("that nobody judged; they are left out.")
+
+
+BAD = [
+    ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False; got an array of dtype int64"),
+    ({"judged": [0.0, 1.0, np.nan]}, TypeError, "judged must be a mask of True and False; got .* float64"),
+    ({"judged": [True, None, True]}, TypeError, "judged must be a mask of True and False; got .* object"),
+    ({"judged": [True, False]}, ValueError, r"judged must have the same shape as y_true; got \(2,\) and \(3,\)"),
+    ({"judged": [[True, False, True]]}, ValueError, r"judged must have the same shape as y_true; got \(1, 3\)"),
+    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true must be finite .*; got nan at row 1. Mark .* with judged="),
+    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true must be finite .*; got nan at row 1"),
+    ({"y_true": ["a", "b", "c"], "judged": [False] * 3}, TypeError, "y_true must hold real numbers"),
+    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score must be without NaN"),
+]
+
+
+@pytest.mark.parametrize(("bad", "error", "message"), BAD)
+@pytest.mark.parametrize("call", [ndcg_score, evaluate])
+def test_bad_masks(call, bad, error, message):
+    rows = {"y_true": [1, 0, 2], "y_score": [3, 2, 1], "qid": [0, 0, 0]}
+    with pytest.raises(error, match=message):
+        call(**{**rows, **bad})
+
+
+def test_condensed_lists_need_judgments():
+    with pytest.raises(ValueError, match="condense must be False without judged="):
+        evaluate([[1, 0]], [[2, 1]], condense=True)
+    with pytest.raises(TypeError, match="condense must be True or False; got 1"):
+        evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)
+    with pytest.raises(TypeError, match="judged must be passed with the data"):
+        get_metric("ndcg", judged=[True])
+
+
+def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():
+    rows = {"y_true": [0, 1, 0, 1], "y_score": [2, 1, 2, 1], "qid": [0, 0, 1, 1], "judged": [True, True, False, False]}
+    report = evaluate(**rows, metrics=["kendall_tau_distance", "kendall_tau_distance(normalize=true)"])
+    assert report.per_query["kendall_tau_distance"].tolist() == [1, 0]
+    assert report.n_undefined == {"kendall_tau_distance": 0, "kendall_tau_distance(normalize=true)": 1}

@@ -1,0 +1,121 @@
+"""Conventions of libraries that the tests need not have installed, against recorded and published values."""
+
+import json
+
+import numpy as np
+import pytest
+from support import peers
+
+from skrank_metrics import CONVENTIONS, explain_difference, get_metric
+
+GOLDEN = json.loads(peers.GOLDEN.read_text(encoding="utf-8"))
+RECORDED = [(convention, name) for convention, values in GOLDEN["values"].items() for name in values]
+# Rax computes in float32; ERR of ir_measures comes from gdeval, with five decimals.
+TOLERANCE = {"rax": 3e-6, "ERR@5": 5.1e-6, "ERR@20": 5.1e-6}
+
+# From the documentation of each class, in TF-Ranking 0.5.5 and TorchMetrics 1.9.0.
+ONE, TWO = ([0, 1, 1], [3, 1, 2], [0, 0, 0]), ([0, 1, 1, 2, 0], [2, 1, 2, 5, 4], [0, 0, 1, 1, 1])
+GRADED = ([0, 1, 2], [3, 1, 2], [0, 0, 0])
+TORCH = ([0, 0, 1, 0, 1, 0, 1], [0.2, 0.3, 0.5, 0.1, 0.3, 0.5, 0.2], [0, 0, 0, 1, 1, 1, 1])
+HITS = ([1, 0, 0, 0, 1, 0, 1], *TORCH[1:])
+FIVE = ([10, 0, 0, 1, 5], [0.1, 0.2, 0.3, 4, 70], [0] * 5)
+PUBLISHED = [
+    ("tf_ranking", "MRRMetric", ONE, 0.5),
+    ("tf_ranking", "MRRMetric", TWO, 0.75),
+    ("tf_ranking", "HitsMetric(topn=1)", ONE, 0.0),
+    ("tf_ranking", "HitsMetric(topn=2)", ONE, 1.0),
+    ("tf_ranking", "HitsMetric(topn=1)", TWO, 0.5),
+    ("tf_ranking", "PrecisionMetric(topn=2)", ONE, 0.5),
+    ("tf_ranking", "PrecisionMetric(topn=2)", TWO, 0.5),
+    ("tf_ranking", "RecallMetric(topn=2)", ONE, 0.5),
+    ("tf_ranking", "RecallMetric(topn=2)", TWO, 0.75),
+    ("tf_ranking", "MeanAveragePrecisionMetric(topn=2)", ONE, 0.25),
+    ("tf_ranking", "MeanAveragePrecisionMetric(topn=2)", TWO, 0.5),
+    ("tf_ranking", "NDCGMetric", ONE, 0.6934264),
+    ("tf_ranking", "NDCGMetric", TWO, 0.7974351),
+    ("tf_ranking", "DCGMetric", ONE, 1.1309297),
+    ("tf_ranking", "DCGMetric", TWO, 2.065465),
+    ("tf_ranking", "OPAMetric", GRADED, 1 / 3),
+    # Its tests: a cutoff beyond the list, no relevant document.
+    ("tf_ranking", "PrecisionMetric(topn=6)", ([1, 0, 1], [3, 2, 1], [0, 0, 0]), 2 / 3),
+    ("tf_ranking", "MeanAveragePrecisionMetric(topn=1)", ([1, 0, 2], [3, 2, 1], [0, 0, 0]), 1 / 2),
+    ("tf_ranking", "MRRMetric", ([0, 0, 0], [1, 3, 2], [0, 0, 0]), 0.0),
+    ("tf_ranking", "RecallMetric", ([0, 0, 0], [1, 3, 2], [0, 0, 0]), 0.0),
+    ("torchmetrics", "RetrievalNormalizedDCG", TORCH, 0.8467),
+    ("torchmetrics", "RetrievalNormalizedDCG", FIVE, 0.6957),
+    ("torchmetrics", "RetrievalMAP", TORCH, 0.7917),
+    ("torchmetrics", "RetrievalMRR", TORCH, 0.75),
+    ("torchmetrics", "RetrievalPrecision(top_k=2)", TORCH, 0.5),
+    ("torchmetrics", "RetrievalRecall(top_k=2)", TORCH, 0.75),
+    ("torchmetrics", "RetrievalRPrecision", TORCH, 0.75),
+    ("torchmetrics", "RetrievalHitRate(top_k=2)", HITS, 0.5),
+    ("torchmetrics", "RetrievalFallOut(top_k=2)", TORCH, 0.5),
+    ("torchmetrics", "RetrievalAUROC", TORCH, 0.75),
+]
+
+
+def seen_by(convention):
+    labels, scores, qid = (np.array(GOLDEN["queries"][name]) for name in ("labels", "scores", "qid"))
+    return peers.LABELS.get(convention, np.asarray)(labels), scores, qid
+
+
+def agrees(convention, name, expected):
+    labels, scores, qid = seen_by(convention)
+    metric = get_metric(name, convention=convention)
+    values = metric(labels, scores, qid=qid, average="macro" if np.isscalar(expected) else None)
+    tolerance = TOLERANCE.get(name, TOLERANCE.get(convention, 1e-9))
+    np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(("convention", "name"), RECORDED)
+def test_recorded_values(convention, name):
+    agrees(convention, name, GOLDEN["values"][convention][name])
+
+
+# Rax and Spark take seconds to start, as does gdeval, a Perl script, for each ERR.
+@pytest.mark.parametrize("convention", ["ranx", "ir_measures"])
+def test_the_installed_library(convention):
+    pytest.importorskip(convention)
+    for name in GOLDEN["values"][convention]:
+        if not name.startswith("ERR"):
+            agrees(convention, name, peers.PEERS[convention](name, *seen_by(convention)))
+
+
+@pytest.mark.parametrize(("convention", "name", "lists", "expected"), PUBLISHED)
+def test_published_values(convention, name, lists, expected):
+    labels, scores, qid = lists
+    value = abs(get_metric(name, convention=convention)(labels, scores, qid=qid))
+    assert value == pytest.approx(expected, abs=5e-5 if convention == "torchmetrics" else 1e-6)
+
+
+def test_the_mean_over_pairs_of_tf_ranking():
+    labels, scores, qid = TWO
+    assert get_metric("OPAMetric", convention="tf_ranking", average="micro")(labels, scores, qid=qid) == 0.5
+
+
+def test_every_metric_of_these_conventions_is_held_against_a_value():
+    held = {(c, get_metric(name, convention=c).record.name) for c, name, *_ in [*RECORDED, *PUBLISHED]}
+    new = {convention for convention, _ in held}
+    assert held == {(convention, metric) for convention in new for metric in CONVENTIONS[convention].names}
+    assert new == {"ranx", "ir_measures", "rax", "spark", "tf_ranking", "torchmetrics"}
+
+
+def test_the_queries_distinguish_the_parameters_of_a_convention():
+    for convention in GOLDEN["values"]:
+        labels, scores, qid = seen_by(convention)
+        for name, own in CONVENTIONS[convention].own.items():
+            for parameter in own:
+                metric = get_metric(f"{name}@3" if name != "pairwise_accuracy" else name, convention=convention)
+                default = get_metric(name).get(parameter)
+                plain = get_metric(metric, **{parameter: default})
+                assert metric(labels, scores, qid=qid) != plain(labels, scores, qid=qid), (convention, name, parameter)
+
+
+def test_an_explanation_names_what_no_parameter_gives():
+    labels, scores, qid = seen_by("ir_measures")
+    difference = explain_difference(labels, scores, qid=qid, metric="mrr@3", conventions=("sklearn", "ir_measures"))
+    (remark,) = difference.not_imitated
+    assert remark.startswith("Not imitated of ir_measures: RR@k breaks ties by document id, ascending")
+    assert " ".join(str(difference).split()).endswith(remark)
+    plain = explain_difference(labels, scores, qid=qid, metric="ndcg", conventions=("sklearn", "ir_measures"))
+    assert plain.not_imitated == []

@@ -1,0 +1,234 @@
+"""Masks of documents and weights of queries in model selection: by routing, and as levels of the index of y."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate, learning_curve, validation_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RacingSearchCV,
+    cross_evaluate,
+    evaluate,
+    get_metric,
+    get_ranking_scorer,
+    ndcg_score,
+    ranking_scorers,
+    search_report,
+    with_qid,
+)
+
+NAMES = ("ndcg@5", "bpref", "judged@5", "recall@3")
+COLUMNS = ("retrieved", "judged", "sample_weight")
+CV = QueryKFold(3)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Features, labels, ids, and by name the masks and weights, of the rows of interleaved queries."""
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(np.arange(30), rng.integers(4, 10, 30)))
+    X, n = rng.normal(size=(len(qid), 3)), len(qid)
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=n)), 0, 3)
+    return X, y, qid, dict(zip(COLUMNS, (rng.random(n) < 0.8, rng.random(n) < 0.7, 1.0 + qid % 4), strict=True))
+
+
+def folds_by_hand(name, X, y, qid, columns, alpha=1.0):
+    """The metric of each fold, fitted and scored in a loop."""
+    values = []
+    for train, test in CV.split(X, y, groups=qid):
+        scores = Ridge(alpha=alpha).fit(X[train], y[train]).predict(X[test])
+        rows = {column: values[test] for column, values in columns.items()}
+        values.append(get_metric(name)(y[test], scores, qid=qid[test], **rows))
+    return values
+
+
+@pytest.mark.parametrize("given", [COLUMNS, ("retrieved",), ("judged",), ("sample_weight",)])
+@pytest.mark.option("with_qid.retrieved", "with_qid.judged", "with_qid.sample_weight")
+def test_scorers_take_them_with_routing_and_from_the_index_of_y(problem, given):
+    X, y, qid, columns = problem
+    columns = {name: columns[name] for name in given}
+    expected = {name: folds_by_hand(name, X, y, qid, columns) for name in NAMES}
+    without = folds_by_hand(NAMES[0], X, y, qid, {})
+    assert expected[NAMES[0]] != without
+    model, options = make_pipeline(StandardScaler(), QueryRanker(Ridge())), {"cv": CV, "error_score": "raise"}
+    options["scoring"] = ranking_scorers(*NAMES)
+    if "judged" in given:  # in a dict, what is computed once is the same for all
+        assert expected["judged@5"] != [1.0] * 3
+    found = cross_validate(model[-1], X, with_qid(y, qid, **columns), **options)
+    with sklearn.config_context(enable_metadata_routing=True):
+        if "sample_weight" in given:
+            requests = dict.fromkeys(("qid", "groups", *COLUMNS), True)
+            options["scoring"] = {n: s.set_score_request(**requests) for n, s in ranking_scorers(*NAMES).items()}
+        ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
+        routed = cross_validate(ranker, X, y, params={"groups": qid, **columns}, **options)
+    for name in NAMES:
+        np.testing.assert_allclose(found[f"test_{name}"], expected[name], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(routed[f"test_{name}"], expected[name], rtol=0, atol=1e-12)
+
+
+@pytest.mark.option("cross_evaluate.retrieved", "cross_evaluate.judged")
+def test_out_of_fold_reports_take_them(problem):
+    X, y, qid, columns = problem
+    options = {"cv": CV, "metrics": NAMES}
+    explicit = cross_evaluate(Ridge(), X, y, qid=qid, **columns, **options)
+    carried = cross_evaluate(Ridge(), X, with_qid(y, qid, **columns), **options)
+    for name in NAMES:
+        expected = folds_by_hand(name, X, y, qid, columns)
+        np.testing.assert_allclose(explicit.folds["Ridge"][name], expected, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(carried.folds["Ridge"][name], explicit.folds["Ridge"][name])
+        whole = evaluate(y, explicit.scores["Ridge"], qid=qid, metrics=name, **columns)
+        assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)
+
+
+def test_searches_take_them(problem):
+    X, y, qid, columns = problem
+    grid, scorer = {"estimator__alpha": [1.0, 100.0]}, get_ranking_scorer("ndcg@5")
+    expected = [np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)]
+    labels = with_qid(y, qid, **columns)
+    options = {"scoring": scorer, "cv": CV, "error_score": "raise"}
+    search = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+    race = RacingSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
+    np.testing.assert_allclose(race.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+    masks = {name: columns[name] for name in ("retrieved", "judged")}
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
+    assert not differs(search_report(search, X, labels))
+    assert not differs(search_report(routed, X, y, qid=qid, params=masks))
+    assert differs(search_report(search, X, y, qid=qid))
+    assert differs(search_report(routed, X, y, qid=qid))
+
+
+def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
+    X, y, qid, _ = problem
+    labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))
+    # 0 if the mask arrives, else 1.
+    options, model = {"scoring": get_ranking_scorer("judged@3"), "error_score": "raise"}, QueryRanker(Ridge())
+    pipeline = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(pipeline, {"queryranker__estimator__alpha": [1.0, 10.0]}, cv=CV, **options)
+    curve = {"param_name": "estimator__alpha", "param_range": [1.0, 10.0]}
+    importance = permutation_importance(model.fit(X, y, qid=qid), X, labels, scoring=options["scoring"], n_repeats=2)
+    scores = [
+        cross_val_score(pipeline, X, labels, cv=CV, **options),
+        cross_val_score(search, X, labels, cv=CV, **options),
+        search.fit(X, labels).cv_results_["mean_test_score"],
+        *learning_curve(model, X, labels, cv=CV, train_sizes=[0.5, 1.0], **options)[1:],
+        *validation_curve(model, X, labels, cv=CV, **curve, **options),
+        importance.importances,
+    ]
+    assert not np.concatenate([np.ravel(values) for values in scores]).any()
+
+
+def differs(report):
+    return "are not those of the search" in " ".join(str(report).split())
+
+
+def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
+    X, y, qid, columns = problem
+    labels, scores = with_qid(y, qid, **columns), X[:, 0]
+    assert list(labels.index.names) == ["qid", *COLUMNS]
+    expected = ndcg_score(y, scores, qid=qid, **columns)
+    assert ndcg_score(labels, scores) == ndcg_score(labels, scores, **columns) == expected
+    assert evaluate(labels, scores, metrics="ndcg").mean["ndcg"] == expected
+    assert evaluate(labels, scores, metrics="ndcg", condense=True).condensed
+    ranker, plain = QueryRanker(Ridge()).fit(X, labels), QueryRanker(Ridge()).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(X), plain.predict(X))
+    value = ndcg_score(y, plain.predict(X), qid=qid, k=10, **columns)
+    assert ranker.score(X, labels) == pytest.approx(value, abs=1e-12)
+    assert [test.tolist() for _, test in CV.split(X, labels)] == [
+        test.tolist() for _, test in CV.split(X, y, groups=qid)
+    ]
+
+
+def test_rows_are_still_checked_by_their_labels(problem):
+    X, y, qid, columns = problem
+    index = pd.RangeIndex(500, 500 + len(y))
+    frame, labels = pd.DataFrame(X, index=index), with_qid(pd.Series(y, index=index), qid, **columns)
+    assert labels.index.nlevels == 5
+    QueryRanker(Ridge()).fit(frame, labels)
+    assert ndcg_score(labels, frame[0]) == ndcg_score(y, X[:, 0], qid=qid, **columns)
+    with pytest.raises(ValueError, match="must have the same index"):
+        QueryRanker(Ridge()).fit(frame[::-1], labels)
+    with pytest.raises(ValueError, match="judged must have the same index as"):
+        with_qid(pd.Series(y, index=index), qid, judged=pd.Series(columns["judged"], index=index)[::-1])
+    again = with_qid(labels, qid)
+    pd.testing.assert_index_equal(again.index, labels.index)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("call", ["metric", "evaluate", "with_qid", "scorer", "cross_evaluate"])
+def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name, call):
+    X, y, qid, columns = problem
+    labels, other = with_qid(y, qid, **columns), {name: columns[name][::-1] if name != "sample_weight" else qid + 1.0}
+    requests = dict.fromkeys(("qid", "groups", *COLUMNS), True)
+    calls = {
+        "with_qid": lambda: with_qid(labels, qid, **other),
+        "cross_evaluate": lambda: cross_evaluate(Ridge(), X, labels, **other),
+        "scorer": lambda: get_ranking_scorer("ndcg").set_score_request(**requests)(
+            Ridge().fit(X, y), X, labels, **other
+        ),
+        "metric": lambda: ndcg_score(labels, X[:, 0], **other),
+        "evaluate": lambda: evaluate(labels, X[:, 0], **other),
+    }
+    message = f"{name} must agree with the index level '{name}' of the labels; got .* at row"
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=message):
+        calls[call]()
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False"),
+        ({"retrieved": [True, False]}, ValueError, r"retrieved must have the same shape as y; got \(2,\) and \(3,\)"),
+        ({"sample_weight": [1, 2, 1]}, ValueError, "sample_weight must be constant within a query"),
+        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight must be finite and >= 0"),
+    ],
+)
+def test_bad_columns(bad, error, message):
+    with pytest.raises(error, match=message):
+        with_qid([1, 0, 2], ["a", "a", "b"], **bad)
+    with pytest.raises(error, match=message):
+        cross_evaluate(Ridge(), np.ones((3, 1)), [1, 0, 2], qid=["a", "a", "b"], **bad)
+
+
+@pytest.mark.parametrize("error_score", [np.nan, "raise"])
+def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
+    X, y, qid, columns = problem
+    options = {"cv": CV, "error_score": error_score, "params": {"groups": qid}}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_ranking_scorer("ndcg")
+        options["params"]["judged"] = columns["judged"].astype(int)
+        with pytest.raises(TypeError, match="judged must be a mask of True and False; got an array of dtype int64"):
+            cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
+        scorer = get_ranking_scorer("ndcg").set_score_request(groups=True, colour=True)
+        options["params"] = {"groups": qid, "colour": qid}
+        with pytest.raises(TypeError, match="colour must not be requested by a scorer of rankings; they take qid, "):
+            cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
+
+
+def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
+    X, y, qid, columns = problem
+    unknown = np.where(columns["judged"], y, np.nan)
+    with pytest.raises(ValueError, match=r"y must be finite and >= 0; got nan at row .* Label unjudged documents 0"):
+        cross_evaluate(Ridge(), X, unknown, qid=qid, judged=columns["judged"])
+
+
+def test_a_scorer_of_a_dict_notices_other_levels(problem):
+    X, y, qid, columns = problem
+    scores = X[:, 0]
+
+    class Fixed(Ridge):
+        def predict(self, X):
+            return scores
+
+    model, (first, second) = Fixed().fit(X, y), ranking_scorers("ndcg@5", "map").values()
+    first(model, X, with_qid(y, qid, judged=columns["judged"]))
+    value = second(model, X, with_qid(y, qid, judged=~columns["judged"]))
+    assert value == get_metric("map")(y, scores, qid=qid, judged=~columns["judged"])

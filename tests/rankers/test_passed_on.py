@@ -1,0 +1,390 @@
+"""Parameters of the booster's ``fit``: passed on, sorted along with the rows, held out with them, or refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from catboost import CatBoostRanker, CatBoostRegressor, Pool
+from lightgbm import LGBMRanker, early_stopping
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import RFECV, SelectFromModel
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from support.rankers import RANKERS, RECORDED, of_name
+from xgboost import XGBRanker
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RacingSearchCV,
+    cross_evaluate,
+    get_metric,
+    ndcg_score,
+    ranking_scorers,
+    with_qid,
+)
+
+LIGHTGBM, XGBOOST, CATBOOST = RANKERS
+START = {"LGBMRanker": "init_score", "XGBRanker": "base_margin", "CatBoostRanker": "baseline"}
+SCORERS = ranking_scorers("ndcg@10")
+STOP = {"validation_fraction": 0.25, "early_stopping_rounds": 5, "random_state": 0}
+
+
+def start_of(model):
+    """Its name for scores to start from."""
+    return START[type(model).__name__.removeprefix("Recorded")]
+
+
+def sizes(qid):
+    return np.unique(qid, return_counts=True)[1]
+
+
+def queries(model, qid):
+    """Sorted ids in the booster's own form."""
+    if isinstance(model, LGBMRanker):
+        return {"group": sizes(qid)}
+    return {"qid": qid} if isinstance(model, XGBRanker) else {"group_id": qid}
+
+
+def first_appearances(qid):
+    """Numbers of queries in order of first appearance, and the rows sorted by them."""
+    codes = pd.factorize(qid)[0]
+    return codes, np.argsort(codes, kind="stable")
+
+
+@pytest.fixture(scope="module")
+def words(problem):
+    """A frame with a column of few integers, which tell something if they are taken for categories."""
+    X, y, qid = problem
+    category = np.random.default_rng(5).integers(0, 6, len(y))
+    labels = np.clip(y + np.array([2, 0, 1, 0, 2, 0])[category], 0, 3)
+    return pd.DataFrame(X, columns=list("abcd")).assign(word=category), labels, qid
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, list, pd.Series], ids=["array", "list", "Series"])
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.option("QueryRanker.fit.**fit_params")
+def test_values_of_rows_are_sorted_along(model, as_given, shuffled):
+    X, y, qid = shuffled
+    start = X[:, 1] - 2 * X[:, 0]
+    codes, order = first_appearances(qid)
+    by_hand = clone(model).fit(X[order], y[order], **queries(model, codes[order]), **{start_of(model): start[order]})
+    ranker = QueryRanker(model).fit(X, y, qid=qid, **{start_of(model): as_given(start)})
+    np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
+    assert (ranker.predict(X) != QueryRanker(model).fit(X, y, qid=qid).predict(X)).any()
+
+
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.parametrize("way", ["groups", "qid", "index of y"])
+def test_a_search_gives_each_fold_its_part(way, model, shuffled):
+    X, y, qid = shuffled
+    start = X[:, 1] - 2 * X[:, 0]
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), QueryRanker(model)),
+        {"queryranker__estimator__learning_rate": [0.3]},
+        scoring=SCORERS, refit="ndcg@10", cv=QueryKFold(3), error_score="raise",
+    )  # fmt: skip
+    if way == "index of y":
+        found = search.fit(X, with_qid(y, qid), **{f"queryranker__{start_of(model)}": start})
+    else:
+        with sklearn.config_context(enable_metadata_routing=True):
+            found = search.fit(X, y, **{way: qid, start_of(model): start})
+    for number, (train, test) in enumerate(QueryKFold(3).split(X, qid=qid)):
+        scaler = StandardScaler().fit(X[train])
+        codes, order = first_appearances(qid[train])
+        rows = train[order]
+        fitted = clone(model).set_params(learning_rate=0.3).fit(
+            scaler.transform(X[rows]), y[rows], **queries(model, codes[order]), **{start_of(model): start[rows]}
+        )  # fmt: skip
+        expected = ndcg_score(y[test], fitted.predict(scaler.transform(X[test])), qid=qid[test], k=10)
+        assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_searches_and_folds_of_this_package_route_them_too(shuffled):
+    X, y, qid = shuffled
+    start = X[:, 1] - 2 * X[:, 0]
+    values = []
+    for train, test in QueryKFold(3).split(X, qid=qid):
+        fitted = QueryRanker(XGBOOST).fit(X[train], y[train], qid=qid[train], base_margin=start[train])
+        values.append(ndcg_score(y[test], fitted.predict(X[test]), qid=qid[test], k=10, average=None))
+    found = cross_evaluate(
+        QueryRanker(XGBOOST), X, y, qid=qid, cv=QueryKFold(3), metrics=["ndcg@10"], params={"base_margin": start}
+    )
+    assert found.reports["QueryRanker"].mean["ndcg@10"] == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
+    grid, scoring = {"estimator__n_estimators": [10]}, SCORERS["ndcg@10"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        race = RacingSearchCV(QueryRanker(XGBOOST), grid, scoring=scoring, cv=QueryKFold(3))
+        race.fit(X, y, groups=qid, base_margin=start)
+    expected = np.mean([fold.mean() for fold in values])
+    assert race.cv_results_["mean_test_score"][0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("model", "name"), [(LIGHTGBM, "categorical_feature"), (CATBOOST, "cat_features")])
+def test_columns_are_passed_as_they_are(model, name, words):
+    X, y, qid = words
+    expected = clone(model).fit(X, y, **queries(model, qid), **{name: ["word"]}).predict(X)
+    np.testing.assert_array_equal(QueryRanker(model).fit(X, y, qid=qid, **{name: ["word"]}).predict(X), expected)
+    assert (QueryRanker(model).fit(X, y, qid=qid).predict(X) != expected).any()
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(QueryRanker(model), {}, scoring=SCORERS, refit="ndcg@10", cv=QueryKFold(2))
+        search.fit(X, y, groups=qid, **{name: ["word"]})
+    np.testing.assert_array_equal(search.predict(X), expected)
+
+
+def validation_curve(model, X, y, qid, rows):
+    """Fit on the other rows, and validate on these in the booster's own format."""
+    rest, name = ~rows, "ndcg@10"
+    if isinstance(model, LGBMRanker):
+        own = {"eval_set": [(X[rows], y[rows])], "eval_group": [sizes(qid[rows])], "eval_at": [10]}
+    elif isinstance(model, XGBRanker):
+        own = {"eval_set": [(X[rows], y[rows])], "eval_qid": [qid[rows]]}
+    else:
+        own, name = {"eval_set": Pool(X[rows], y[rows], group_id=qid[rows])}, "NDCG:top=10;type=Base"
+    fitted = QueryRanker(model).fit(X[rest], y[rest], qid=qid[rest], **own).estimator_
+    curves = fitted.evals_result() if isinstance(model, XGBRanker) else fitted.evals_result_
+    return fitted, np.array(next(iter(curves[key] for key in curves if key != "learn"))[name])
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("model", RANKERS, **of_name)
+def test_rows_to_validate_on_are_passed_in_the_format_of_the_booster(model, problem):
+    X, y, qid = problem
+    rows = qid >= 20
+    model = clone(model)
+    if not isinstance(model, LGBMRanker):
+        model.set_params(eval_metric="ndcg@10" if isinstance(model, XGBRanker) else "NDCG:top=10;type=Base")
+    convention = {"LGBMRanker": "lightgbm", "XGBRanker": "xgboost", "CatBoostRanker": "catboost"}[type(model).__name__]
+    fitted, curve = validation_curve(model, X, y, qid, rows)
+    by_booster = get_metric("ndcg@10", convention=convention)
+    if isinstance(model, CatBoostRanker):  # which keeps the best iterations only
+        curve = curve[: fitted.tree_count_]
+    assert curve[-1] == pytest.approx(by_booster(y[rows], fitted.predict(X[rows]), qid=qid[rows]), abs=1e-6)
+
+
+def test_callbacks_are_called_and_stop_early_on_rows_of_the_user(problem):
+    X, y, qid = problem
+    rows, seen = qid < 20, []
+    own = {
+        "eval_group": [sizes(qid[~rows])],
+        "callbacks": [early_stopping(2, verbose=False), lambda step: seen.append(step.iteration)],
+    }
+    if "eval_X" in LGBMRanker.fit.__annotations__:
+        own |= {"eval_X": (X[~rows],), "eval_y": (y[~rows],)}
+    else:
+        own |= {"eval_set": [(X[~rows], y[~rows])]}
+    model = clone(LIGHTGBM).set_params(n_estimators=200)
+    by_hand = clone(model).fit(X[rows], y[rows], group=sizes(qid[rows]), **own)
+    assert by_hand.best_iteration_ < len(seen) < 200
+    seen.clear()
+    ranker = QueryRanker(model).fit(X[rows], y[rows], qid=qid[rows], **own)
+    assert ranker.estimator_.best_iteration_ == by_hand.best_iteration_ == len(seen) - 2
+    np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
+
+
+@pytest.mark.parametrize("model", RECORDED, **of_name)
+def test_values_of_rows_are_held_out_with_them(model, problem):
+    X, y, qid = problem
+    start = 3 * X[:, 1]
+    metric = {"metric": "None"} if isinstance(model, LGBMRanker) else {}
+    ranker = QueryRanker(clone(model).set_params(learning_rate=1e-6), **STOP)
+    fitted = ranker.fit(X, y, qid=qid, **{start_of(model): start}).estimator_
+    held = np.isin(X[:, 0].astype(np.float32), fitted.validation_rows)
+    first = next(iter(fitted.curve().values()))[0]
+    convention = "skrank_metrics" if metric else ("xgboost" if isinstance(model, XGBRanker) else "catboost")
+    metric = get_metric("ndcg@10") if metric else get_metric("ndcg@10", convention=convention)
+    # With steps that small, the model ranks by where it starts.
+    assert first == pytest.approx(metric(y[held], start[held], qid=qid[held]), abs=1e-6)
+
+
+def test_early_stopping_beside_callbacks_and_another_metric(problem):
+    X, y, qid = problem
+    calls = []
+    ranker = QueryRanker(clone(LIGHTGBM).set_params(n_estimators=200), **STOP)
+    ranker.fit(X, y, qid=qid, callbacks=[lambda step: calls.append(step.iteration)], eval_metric="map", eval_at=[3])
+    values = ranker.estimator_.evals_result_["valid_0"]
+    assert list(values) == ["map@3"]
+    assert ranker.best_iteration_ == np.argmax(values["map@3"]) + 1 == len(calls) - 5
+
+
+def test_early_stopping_with_categories_told_to_fit(words):
+    X, y, qid = words
+    told = QueryRanker(CATBOOST, **STOP).fit(X, y, qid=qid, cat_features=["word"])
+    set_before = QueryRanker(clone(CATBOOST).set_params(cat_features=("word",)), **STOP).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(told.predict(X), set_before.predict(X))
+    assert told.best_iteration_ == set_before.best_iteration_
+
+
+class Listwise(BaseEstimator):
+    """Of no library that is known here."""
+
+    def fit(self, X, y, *, group, propensity=None, feature_weights=None, eval_set=None):
+        self.given_ = {"propensity": propensity, "feature_weights": feature_weights, "eval_set": eval_set}
+        return self
+
+
+def test_of_unknown_rankers_what_is_as_long_as_the_rows_belongs_to_them():
+    X, y, qid = np.eye(4), [1, 0, 1, 0], ["a", "b", "a", "b"]
+    far = [(X, y)] * 4
+    given = {"propensity": (0.1, 0.2, 0.3, 0.4), "feature_weights": np.arange(4.0), "eval_set": far}
+    found = QueryRanker(Listwise()).fit(X, y, qid=qid, **given).estimator_.given_
+    assert list(found["propensity"]) == [0.1, 0.3, 0.2, 0.4]  # a, a, b, b
+    assert list(found["feature_weights"]) == [0, 1, 2, 3]
+    assert found["eval_set"] is far
+    assert QueryRanker(Listwise()).fit(X, y, qid=qid, propensity=None).estimator_.given_["propensity"] is None
+
+
+def test_a_pipeline_takes_parameters_of_its_steps(words):
+    X, y, qid = words
+    inner = make_pipeline(CatBoostRegressor(iterations=5, verbose=False, allow_writing_files=False, thread_count=1))
+    ranker = QueryRanker(inner).fit(X, y, qid=qid, catboostregressor__cat_features=["word"])
+    assert ranker.estimator_[-1].get_cat_feature_indices() == [4]
+
+
+def test_routing_requests_what_the_estimator_requests(problem):
+    X, y, qid = problem
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = clone(XGBOOST).set_fit_request(base_margin="start", feature_weights=False)
+        requests = QueryRanker(inner).get_metadata_routing().fit.requests
+        assert (requests["base_margin"], requests["feature_weights"], requests["verbose"]) == ("start", False, True)
+        assert "group" not in requests
+        found = cross_val_score(
+            QueryRanker(inner), X, y, cv=QueryKFold(3), params={"groups": qid, "start": X[:, 1]}, error_score="raise"
+        )
+        by_name = cross_val_score(
+            QueryRanker(XGBOOST), X, y, cv=QueryKFold(3), params={"groups": qid, "base_margin": X[:, 1]}
+        )
+        np.testing.assert_array_equal(found, by_name)
+        with pytest.raises(TypeError, match="base_margin"):
+            cross_val_score(QueryRanker(inner), X, y, params={"groups": qid, "base_margin": X[:, 1]})
+
+
+EARLY = "To stop early, set validation_fraction and early_stopping_rounds of QueryRanker"
+
+
+@pytest.mark.parametrize(
+    ("model", "further", "message"),
+    [
+        (XGBOOST, "early_stopping_rounds", EARLY),
+        (CATBOOST, "early_stopping_rounds", EARLY),
+        (Ridge(), "eval_set", f"got eval_set. {EARLY}"),
+        (LIGHTGBM, "group", r"got group. Pass query ids; qid_from_sizes\(group\) makes them from group sizes"),
+        (CATBOOST, "group_id", "got group_id. Pass query ids as qid"),
+        (CATBOOST, "group_weight", "got group_weight. Pass one weight per document as sample_weight"),
+        (CATBOOST, "pairs", "got pairs. It holds numbers of rows, which change when rows are sorted by query"),
+        (LIGHTGBM, "quid", "groups, sample_weight and what LGBMRanker.fit takes; got quid. Did you mean 'qid'"),
+        (LIGHTGBM, "cat_features", "what LGBMRanker.fit takes; got cat_features"),
+        (XGBOOST, "base_margins", "Did you mean 'base_margin'"),
+        (LIGHTGBM, "position", "what LGBMRanker.fit takes; got position"),
+    ],
+)
+def test_what_fit_does_not_take_names_the_way_out(model, further, message, problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=message):
+        QueryRanker(model).fit(X, y, qid=qid, **{further: [1]})
+    with pytest.raises(ValueError, match=f"All the 5 fits failed(?s:.*){message}"):
+        cross_val_score(QueryRanker(model), X, with_qid(y, qid), params={further: 1})
+
+
+@pytest.mark.parametrize("name", ["eval_set", "eval_group", "eval_X", "eval_sample_weight"])
+def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
+    X, y, qid = problem
+    with pytest.raises(TypeError, match=f"must not get {name} if validation_fraction is set.*Leave out one of the two"):
+        QueryRanker(LIGHTGBM, **STOP).fit(X, y, qid=qid, **{name: [(X, y)]})
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "error", "message"),
+    [
+        (
+            XGBOOST,
+            {"base_margin": [0.5]},
+            ValueError,
+            r"base_margin must hold one value per document, 344 in all; got ",
+        ),
+        (LIGHTGBM, {"init_score": 0.5}, ValueError, r"init_score must hold one value per document.*got shape \(\)"),
+        (
+            CATBOOST,
+            {"eval_set": [(1, 2)]},
+            TypeError,
+            "eval_set must be a catboost.Pool with group_id, .*; got a list",
+        ),
+        (CATBOOST, {"cat_features": ["wort"]}, ValueError, "cat_features must name columns of X; got 'wort'. Did you"),
+        (
+            clone(CATBOOST).set_params(cat_features=["x"]),
+            {},
+            ValueError,
+            "cat_features must name columns of X; got 'x'",
+        ),
+        (LIGHTGBM, {"categorical_feature": ["wort"]}, TypeError, r"unknown name.*categorical_feature"),
+    ],
+)
+def test_values_that_do_not_fit(model, given, error, message, words):
+    X, y, qid = words
+    with pytest.raises(error, match=message):
+        QueryRanker(model).fit(X, y, qid=qid, **given)
+
+
+def test_values_of_rows_must_have_the_labels_of_the_rows(problem):
+    X, y, qid = problem
+    margin = pd.Series(X[:, 1], index=np.arange(len(y))[::-1])
+    with pytest.raises(ValueError, match="base_margin must have the same index as X"):
+        QueryRanker(XGBOOST).fit(pd.DataFrame(X, index=np.arange(len(y))), y, qid=qid, base_margin=margin)
+    with pytest.raises(ValueError, match="base_margin must not be masked"):
+        QueryRanker(XGBOOST).fit(X, y, qid=qid, base_margin=np.ma.array(margin, mask=y > 0))
+
+
+def test_catboost_may_have_lists_among_its_parameters(words):
+    X, y, qid = words
+    inner = {"iterations": 10, "verbose": False, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}
+    lists, tuples = (QueryRanker(CatBoostRanker(cat_features=kind(["word"]), **inner)) for kind in (list, tuple))
+    expected = tuples.fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(lists.fit(X, y, qid=qid).predict(X), expected)
+    copied = clone(lists.set_params(random_state=7))
+    assert copied.estimator is not lists.estimator
+    assert (copied.random_state, copied.estimator.get_params()) == (7, lists.estimator.get_params())
+    assert not hasattr(copied, "estimator_")
+    search = GridSearchCV(
+        make_pipeline("passthrough", lists), {"queryranker__estimator__depth": [2, 6]}, scoring=SCORERS,
+        refit="ndcg@10", cv=QueryKFold(2), error_score="raise",
+    ).fit(X, with_qid(y, qid))  # fmt: skip
+    best = clone(tuples).set_params(estimator__depth=search.best_params_["queryranker__estimator__depth"])
+    np.testing.assert_array_equal(search.predict(X), best.fit(X, y, qid=qid).predict(X))
+
+
+def test_clones_keep_requests_and_estimators_of_any_kind():
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = clone(QueryRanker(CATBOOST).set_fit_request(sample_weight=True))
+    assert asking.get_metadata_routing().fit.requests["sample_weight"] is True
+    assert clone(QueryRanker(LGBMRanker)).estimator is LGBMRanker
+
+
+def by_hand_importances(model, X, y, qid):
+    fitted = clone(model).fit(X, y, **queries(model, qid)) if model in RANKERS else clone(model).fit(X, y)
+    if isinstance(model, CatBoostRanker):
+        return fitted.get_feature_importance(type="PredictionValuesChange")
+    return getattr(fitted, "coef_" if isinstance(model, Ridge) else "feature_importances_")
+
+
+@pytest.mark.parametrize("model", [*RANKERS, Ridge()], **of_name)
+def test_importances_are_those_of_the_fitted_estimator(model, problem):
+    X, y, qid = problem
+    expected = by_hand_importances(model, X, y, qid)
+    name, other = ("coef_", "feature_importances_")[:: 1 if isinstance(model, Ridge) else -1]
+    ranker = QueryRanker(model)
+    assert not hasattr(ranker, name)
+    np.testing.assert_array_equal(getattr(ranker.fit(X, y, qid=qid), name), expected)
+    assert not hasattr(ranker, other)
+    selected = SelectFromModel(ranker, prefit=True, threshold=-np.inf, max_features=2).transform(X)
+    np.testing.assert_array_equal(selected, X[:, np.sort(np.argsort(-np.abs(expected), kind="stable")[:2])])
+
+
+def test_an_estimator_without_importances(problem):
+    X, y, qid = problem
+    ranker = QueryRanker(SVR()).fit(X, y, qid=qid)
+    assert not hasattr(ranker, "feature_importances_")
+    assert not hasattr(ranker, "coef_")
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="coef_"):
+        RFECV(QueryRanker(SVR()), cv=QueryKFold(2)).fit(X, y, groups=qid)

@@ -1,0 +1,242 @@
+"""The command line: what it prints for files, and that bad input ends with exit code 2 and one line."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skrank_metrics import compare, evaluate
+from skrank_metrics.__main__ import main
+from skrank_metrics.datasets import make_ranking
+from skrank_metrics.trec import evaluate_run
+
+QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
+RUN = "301 Q0 b 1 2.5 tag\n301 Q0 a 2 1.5 tag\n302 Q0 a 1 3 tag\n302 Q0 b 2 1 tag\n"
+OTHER = RUN.replace("301 Q0 b 1 2.5", "301 Q0 b 1 0.5")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder to work in, with files of TREC and a table of rows in all formats."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("qrels", QRELS), ("run", RUN), ("other", OTHER)):
+        (tmp_path / name).write_text(text)
+    X, y, qid = make_ranking(8, n_features=2, random_state=0)
+    frame = pd.DataFrame({"q": [f"q{i}" for i in qid], "y": y, "a": X[:, 0], "b": X[:, 1], "kind": qid % 2})
+    frame.to_csv("rows.csv", index=False)
+    frame.to_csv("rows.tsv", index=False, sep="\t")
+    frame.to_csv("rows.csv.gz", index=False)
+    frame.to_parquet("rows.parquet")
+    rows = "".join(f"{label} qid:{i} 1:0.5 # comment\n" for label, i in zip(y, qid, strict=True))
+    (tmp_path / "rows.svm").write_text(rows)
+    (tmp_path / "scores").write_text("".join(f"{score!r}\n" for score in X[:, 0].tolist()))
+    return frame
+
+
+def output_of(capsys, *words):
+    main(list(words))
+    done = capsys.readouterr()
+    assert done.err == ""
+    return done.out
+
+
+def error_of(capsys, *words):
+    with pytest.raises(SystemExit) as raised:
+        main(list(words))
+    done = capsys.readouterr()
+    assert raised.value.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    return done.err.splitlines()[-1]
+
+
+def test_one_run_prints_its_report(files, capsys):
+    printed = output_of(capsys, "evaluate", "qrels", "run", "P_5", "map")
+    assert printed == f"{evaluate_run('qrels', 'run', ['P_5', 'map'])}\n"
+
+
+def test_several_runs_are_printed_side_by_side(files, capsys):
+    head, *rows = output_of(capsys, "evaluate", "qrels", "run", "other", "mrr").splitlines()
+    assert head.split() == ["ranking", "queries", "mrr"]
+    assert [row.split() for row in rows] == [["run", "2", "queries", "0.7500"], ["other", "2", "queries", "1.0000"]]
+
+
+def test_values_of_queries_in_tsv_and_json(files, capsys):
+    words = ["evaluate", "qrels", "run", "mrr", "--by-query", "--output"]
+    rows = [line.split("\t") for line in output_of(capsys, *words, "tsv").splitlines()]
+    assert rows[0] == ["ranking", "metric", "qid", "value"]
+    assert rows[1:] == [["run", "mrr", "301", "0.5"], ["run", "mrr", "302", "1.0"], ["run", "mrr", "all", "0.75"]]
+    found = json.loads(output_of(capsys, *words, "json"))
+    assert found["run"]["per_query"] == {"mrr": {"301": 0.5, "302": 1.0}}
+    assert found["run"]["metrics"]["mrr"]["mean"] == 0.75
+    assert "302  1.0000" in output_of(capsys, *words, "table")
+
+
+def test_json_has_no_nan(files, capsys, tmp_path):
+    (tmp_path / "same").write_text(RUN)
+    words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
+    (found,) = json.loads(output_of(capsys, *words))
+    assert (found["difference"], found["p_value"], found["low"]) == (0, 1, None)
+
+
+def test_html(files, capsys):
+    printed = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--output", "html")
+    assert printed.startswith("<!DOCTYPE html>")
+    assert evaluate_run("qrels", "run", "mrr")._repr_html_() in printed
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.parquet"])
+def test_tables_of_rows(name, files, capsys):
+    words = ["ndcg@3", "--label", "y", "--score", "a", "b", "--qid", "q", "--output", "json"]
+    found = json.loads(output_of(capsys, "evaluate", name, *words))
+    for column in ("a", "b"):
+        expected = evaluate(files["y"], files[column], qid=files["q"], metrics="ndcg@3").mean["ndcg@3"]
+        assert found[column]["metrics"]["ndcg@3"]["mean"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_slices_and_options_of_tables(files, capsys):
+    words = ["evaluate", "rows.csv", "mrr", "--label", "y", "--score", "a", "--qid", "q", "--by", "kind"]
+    expected = evaluate(files["y"], files["a"], qid=files["q"], metrics="mrr", by=files["kind"], ties="worst")
+    assert output_of(capsys, *words, "--ties", "worst") == f"{expected}\n"
+    assert "\nslice  metric" in f"{expected}"
+    rows = output_of(capsys, *words, "--output", "tsv").splitlines()
+    assert [row.split("\t")[2] for row in rows[1:]] == ["all:0", "all:1", "all"]
+
+
+def test_csv_needs_pyarrow_or_pandas_and_parquet_pyarrow(files, capsys, monkeypatch):
+    words = ["mrr", "--label", "y", "--score", "a", "--qid", "q"]
+    expected = output_of(capsys, "evaluate", "rows.csv", *words)
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert output_of(capsys, "evaluate", "rows.csv", *words) == expected, "pandas reads it"
+    assert 'Reading rows.parquet needs pyarrow: pip install "skrank-metrics[files]".' in error_of(
+        capsys, "evaluate", "rows.parquet", *words
+    )
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert "Reading rows.csv needs pyarrow or pandas: pip install" in error_of(capsys, "evaluate", "rows.csv", *words)
+
+
+def test_svmlight_with_scores(files, capsys):
+    printed = output_of(capsys, "evaluate", "rows.svm", "mrr", "--scores", "scores", "--convention", "lightgbm")
+    assert printed == f"{evaluate(files['y'], files['a'], qid=files['q'], metrics='mrr', convention='lightgbm')}\n"
+
+
+def test_compare(files, capsys):
+    words = ["compare", "rows.csv", "mrr", "--label", "y", "--score", "a", "b", "--qid", "q"]
+    reports = {name: evaluate(files["y"], files[name], qid=files["q"], metrics="mrr") for name in ("a", "b")}
+    expected = compare(reports, "mrr", random_state=0)
+    assert output_of(capsys, *words) == f"{expected}\n"
+    names, row = (line.split("\t") for line in output_of(capsys, *words, "--output", "tsv").splitlines())
+    assert dict(zip(names, row, strict=True))["p_value"] == str(expected.pairs[0].p_value)
+
+
+def test_standard_input_and_gzip(files, capsys, monkeypatch):
+    expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RUN.encode()))))
+    assert output_of(capsys, "evaluate", "qrels", "-", "mrr") == expected
+    assert "can be read only once" in error_of(capsys, "evaluate", "-", "-", "mrr")
+
+
+def test_complete_and_score_type(files, capsys, tmp_path):
+    (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
+    (tmp_path / "run").write_text(RUN.replace("2.5", "1.500000001"))
+
+    def mean(*options):
+        words = "evaluate", "qrels", "run", "mrr", "--output", "tsv"
+        return float(output_of(capsys, *words, *options).splitlines()[-1].split("\t")[-1])
+
+    assert mean() == 0.75, "the last id first"
+    assert mean("--complete") == 0.5
+    assert mean("--score-type", "float64") == 0.75
+
+
+def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
+    (tmp_path / "out.json").write_text("before")
+    assert "neither a file" in error_of(capsys, "evaluate", "qrels", "run", "nope", "--output-file", "out.json")
+    assert (tmp_path / "out.json").read_text() == "before"
+    words = ["evaluate", "qrels", "run", "mrr", "--output", "json"]
+    printed = output_of(capsys, *words)
+    assert output_of(capsys, *words, "--output-file", "out.json") == ""
+    assert (tmp_path / "out.json").read_text() == printed
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".new")]
+
+
+ROWS = ["--label", "y", "--score", "a", "--qid", "q"]
+WRONG = {
+    "a file that is not there": (["evaluate", "qrels", "runn.txt", "mrr"], "'runn.txt' is neither a file that exists"),
+    "a metric that is not known": (["evaluate", "qrels", "run", "ncdg@10"], "Did you mean 'ndcg'"),
+    "no run": (["evaluate", "qrels", "mrr"], "one or more runs are needed: QRELS RUN"),
+    "a folder": (["evaluate", "qrels", "."], ".: Is a directory"),
+    "a run twice": (["evaluate", "qrels", "run", "run"], "Each ranking must be given once; got run, run."),
+    "a run for judgments": (["evaluate", "run", "run"], "run, line 1: expected 4 fields (topic iteration document"),
+    "a missing column": (["evaluate", "rows.csv", "--label", "yy", *ROWS[2:]], "rows.csv must have a column 'yy'; it"),
+    "a column of strings": (["evaluate", "rows.csv", "--label", "q", *ROWS[2:]], "rows.csv, row 1: expected a number"),
+    "no label": (["evaluate", "rows.csv", "--score", "a"], "--label is needed for rows of csv."),
+    "an option without meaning": (["evaluate", "qrels", "run", "--by", "q"], "--by has no meaning for files of trec."),
+    "rows of no known format": (["evaluate", "qrels", *ROWS], "--format must say what qrels is: parquet, csv, tsv."),
+    "two tables": (["evaluate", "rows.csv", "rows.tsv", *ROWS], "One file of rows is needed; got 2: rows.csv, rows"),
+    "no parquet": (["evaluate", "rows.csv", "--format", "parquet", *ROWS], "rows.csv must be a file of parquet; got:"),
+    "scores of other rows": (
+        ["evaluate", "rows.svm", "--scores", "one"],
+        "one must hold one score per row of rows.svm",
+    ),
+    "no svmlight": (["evaluate", "run", "--scores", "scores"], "run, line 1: expected a row as 'label qid:id feat"),
+    "no scores": (["evaluate", "rows.svm", "--scores", "words"], "words, line 2: expected a number; got 'x'."),
+    "one ranking to compare": (["compare", "qrels", "run", "mrr"], "reports must"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, tmp_path):
+    (tmp_path / "one").write_text("1.5\n")
+    (tmp_path / "words").write_text("1.5\nx\n")
+    words, expected = WRONG[case]
+    message = error_of(capsys, *words)
+    assert message.startswith("skrank-metrics: error: ")
+    assert expected in message
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+@pytest.mark.parametrize(("column", "what"), [("y", "number"), ("a", "number"), ("q", "value")])
+def test_nulls(name, column, what, files, capsys):
+    files[column] = files[column].astype(object)
+    files.loc[4, column] = None
+    files.to_csv("rows.csv", index=False)
+    files.to_parquet("rows.parquet")
+    message = error_of(capsys, "evaluate", name, *ROWS)
+    assert f"{name}, row 5: expected a {what} in column '{column}'; got none." in message
+
+
+def test_labels_that_metrics_refuse_name_the_file(files, capsys):
+    files.loc[0, "y"] = -1
+    files.to_csv("rows.csv", index=False)
+    assert "rows.csv: y_true must be finite and >= 0; got -1" in error_of(capsys, "evaluate", "rows.csv", *ROWS)
+
+
+def test_interruptions_are_quiet(files, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skrank_metrics._cli.commands.read_reports", interrupt)
+    with pytest.raises(SystemExit, match="130"):
+        main(["evaluate", "qrels", "run"])
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_a_broken_pipe_is_quiet(files):
+    command = f"{sys.executable} -m skrank_metrics evaluate qrels run --output tsv | head -c 0"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_scores_of_columns_are_not_rounded(files, capsys):
+    printed = output_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS, "--output", "tsv")
+    expected = evaluate(files["y"], files["a"], qid=files["q"], metrics="mrr").mean["mrr"]
+    assert np.float64(printed.split()[-1]) == expected

@@ -1,0 +1,246 @@
+"""Files of TREC: what they hold, trec_eval's numbers on them, and errors that name the line."""
+
+import gzip
+import io
+import random
+from collections import defaultdict
+
+import numpy as np
+import pytest
+import pytrec_eval
+from conftest import DATA
+
+from skrank_metrics._input import trec_lines
+from skrank_metrics.trec import evaluate_run, read_qrels, read_run
+
+QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n"
+RUN = "301 Q0 a 1 2.5 tag\n301 Q0 c 2 -1.25 tag\n302 Q0 a 1 3 tag\n"
+
+
+def write(tmp_path, text, name="file.txt"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_columns_of_the_files():
+    qrels, run = read_qrels(io.StringIO(QRELS)), read_run(io.StringIO(RUN))
+    assert qrels.qid.tolist() == ["301", "301", "302"]
+    assert qrels.document.tolist() == ["a", "b", "a"]
+    assert qrels.label.tolist() == [1, 0, 2]
+    assert run.score.tolist() == [2.5, -1.25, 3.0]
+    assert (len(run), run.n_topics) == (3, 2)
+    assert repr(qrels) == "<Qrels of file: 2 topics, 3 lines>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RUN,
+        RUN.replace(" ", "\t\t "),
+        RUN.replace("\n", "\r\n"),
+        RUN.replace("\n", "\n \n"),
+        "\n" + RUN,
+        RUN.rstrip(),
+        "\ufeff" + RUN,
+        RUN.replace("2.5", "0.25e1").replace(" 3 ", " +3. "),
+        RUN.replace("-1.25", "-1.25000000000000000"),
+    ],
+)
+def test_blanks_line_ends_and_spellings_of_numbers(text, tmp_path):
+    run = read_run(write(tmp_path, text))
+    assert run.qid.tolist() == ["301", "301", "302"]
+    assert run.document.tolist() == ["a", "c", "a"]
+    assert run.score.tolist() == [2.5, -1.25, 3.0]
+
+
+def test_sources(tmp_path, monkeypatch):
+    packed = write(tmp_path, gzip.compress(RUN.encode()), "run.gz")
+    for source in (packed, str(packed), io.BytesIO(RUN.encode()), write(tmp_path, RUN)):
+        assert read_run(source).score.tolist() == [2.5, -1.25, 3.0]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(RUN.encode())))
+    assert read_run("-").score.tolist() == [2.5, -1.25, 3.0]
+    with pytest.raises(TypeError, match=r"path must be a path, '-' or an open file; got int\."):
+        read_run(3)
+
+
+WRONG = {
+    "301 Q0 a 1 2.5\n": (1, "expected 6 fields (topic Q0 document rank score tag)", "301 Q0 a 1 2.5"),
+    f"{RUN}301 Q0 d 1 2.5 my tag\n": (4, "expected 6 fields", "301 Q0 d 1 2.5 my tag"),
+    f"{RUN}302 Q0 d 1 x7 tag\n": (4, "expected a number as score", "302 Q0 d 1 x7 tag"),
+    f"{RUN}302 Q0 d 1 1.2.3 tag\n": (4, "expected a number as score", "1.2.3"),
+    f"{RUN}302 Q0 d 1 . tag\n": (4, "expected a number as score", " . "),
+    f"{RUN}302 Q0 d 1 nan tag\n": (4, "expected a number as score", "nan"),
+    f"{RUN}302 Q0 d 1 1_0 tag\n": (4, "expected a number as score", "1_0"),
+    f"{RUN}301 Q0 c 9 7 tag\n": (4, "each document once per topic, and line 2 has this one", "301 Q0 c 9 7 tag"),
+    f"{RUN}\n302 Q0 d\x00 9 7 tag\n": (5, "expected 6 fields", "302 Q0 d"),
+    f"{RUN}302 Q0 {'d' * 600} 9 7 tag\n": (4, "ids of at most 512 bytes", "302 Q0 ddd"),
+    RUN.encode() + "302 Q0 é 9 7 tag\n".encode("latin-1"): (4, "text in UTF-8", "302 Q0 \\xe9 9 7 tag"),
+    RUN.encode("utf-16"): (1, "text in UTF-8", "3"),
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_errors_name_file_line_and_expectation(text, tmp_path):
+    number, expected, shown = WRONG[text]
+    path = write(tmp_path, text)
+    with pytest.raises(ValueError, match="expected") as raised:
+        read_run(path)
+    message = str(raised.value)
+    assert message.startswith(f"{path}, line {number}: ")
+    assert expected in message
+    assert shown in message.partition("got ")[2].replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize("label", ["1.5", "high", "inf", "nan"])
+def test_labels_are_whole_numbers(label):
+    with pytest.raises(ValueError, match="file, line 2: expected a whole number as label; got '301 0 b "):
+        read_qrels(io.StringIO(f"301 0 a 1\n301 0 b {label}\n"))
+
+
+@pytest.mark.parametrize("text", [b"", b" \n\n", gzip.compress(b"", mtime=0)])
+def test_an_empty_file_is_an_error(text, tmp_path):
+    with pytest.raises(ValueError, match="must hold at least one line; got an empty file"):
+        read_qrels(write(tmp_path, text))
+
+
+def test_a_broken_gzip_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"file\.txt must be a complete gzip file"):
+        read_run(write(tmp_path, gzip.compress(RUN.encode())[:-12]))
+
+
+def numbers():
+    rng = random.Random(0)
+    for _ in range(3000):
+        digits = rng.randrange(1, 17)
+        yield f"{rng.choice(['', '-', '+'])}{rng.randrange(10**digits)}.{rng.randrange(10 ** rng.randrange(1, 6))}"
+        yield f"{rng.choice(['', '-'])}{abs(rng.gauss(0, 100)):.{rng.randrange(10)}f}"
+    yield from ("0", "-0", "007", "5.", ".5", "999999999999999", "0.00000000000001", "1e400", "-inf")
+
+
+def test_numbers_are_rounded_as_by_python():
+    spelled = [number for number in numbers() if any(map(str.isdigit, number)) or "inf" in number]
+    short = [number for number in spelled if len(number.lstrip("+-")) <= 15 and "e" not in number and "i" not in number]
+    assert len(short) > 3000
+    for some in (short, spelled):
+        run = read_run(io.StringIO("".join(f"1 Q0 d{row} 0 {number} t\n" for row, number in enumerate(some))))
+        assert run.score.tolist() == list(map(float, some))
+
+
+def test_blocks_join_to_the_whole(monkeypatch):
+    rng = random.Random(1)
+    rows = [(f"t{row // 7}", "d" * rng.randrange(1, 30) + str(row), str(rng.random())[:9]) for row in range(200)]
+    text = "".join(f"{topic} Q0 {document} 1 {score} tag\n" for topic, document, score in rows)
+    for block in (1, 100, 1000, 10**6):
+        monkeypatch.setattr(trec_lines, "BLOCK", block)
+        run = read_run(io.StringIO(text))
+        assert run.qid.tolist() == [topic for topic, _, _ in rows]
+        assert run.document.tolist() == [document for _, document, _ in rows]
+        assert run.score.tolist() == [float(score) for _, _, score in rows]
+
+
+@pytest.mark.parametrize("score_type", ["float32", "float64"])
+def test_trec_evals_own_test_run(score_type):
+    folder = DATA / "trec_eval"
+    if not folder.is_dir():
+        pytest.skip(f"trec_eval's test run is not in {folder}; SKRANK_TEST_DATA can say where it is")
+    figures = defaultdict(dict)
+    for line in (folder / "out.test.aq").read_text().splitlines():
+        measure, topic, value = line.split()
+        figures[measure][topic] = value
+    known = ("P_", "recall_", "success_", "ndcg_cut_", "map_cut_")
+    names = [name for name in figures if name.startswith(known)] + ["map", "Rprec", "recip_rank", "ndcg", "bpref"]
+    report = evaluate_run(folder / "qrels.test", folder / "results.test", names, score_type=score_type)
+    assert len(names) == 44
+    for name in names:
+        found = dict(zip(report.qid.tolist(), report.per_query[name], strict=True)) | {"all": report.mean[name]}
+        assert {topic: f"{value:.4f}" for topic, value in found.items()} == figures[name]
+
+
+MEASURES = sorted(
+    ["map", "bpref", "recip_rank", "Rprec", "ndcg", "P_5", "recall_10", "ndcg_cut_5", "map_cut_3", "success_1"]
+)
+
+
+def random_files(seed):
+    """Judgments and a run of a few topics with ties, also such that only float32 has, and unjudged documents."""
+    rng = random.Random(seed)
+    documents = [f"d{'x' * rng.randrange(12)}{row}" for row in range(30)]
+    qrels, run = {}, {}
+    for topic in ("t1", "t2", "t30", "t4"):
+        judged, ranked = (rng.sample(documents, rng.randrange(1, most)) for most in (15, 25))
+        qrels[topic] = {document: rng.choice([0, 0, 0, 1, 2]) for document in judged}
+        run[topic] = {document: rng.choice([rng.random(), 1.0, 2.0, 1 + 1e-9, -1e-5]) for document in ranked}
+    return qrels, run
+
+
+def as_files(qrels, run):
+    return (
+        io.StringIO("".join(f"{topic} 0 {d} {label}\n" for topic, row in qrels.items() for d, label in row.items())),
+        io.StringIO("".join(f"{topic} Q0 {d} 0 {s!r} x\n" for topic, row in run.items() for d, s in row.items())),
+    )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pytrec_eval_on_random_runs(seed, monkeypatch):
+    if seed % 3 == 0:  # different documents with one hash
+        monkeypatch.setattr(trec_lines, "hashes", lambda codes, words: words[:, 0] % np.uint64(5))
+    qrels, run = random_files(seed)
+    expected = pytrec_eval.RelevanceEvaluator(qrels, set(MEASURES)).evaluate(run)
+    report = evaluate_run(*as_files(qrels, run), MEASURES)
+    assert set(report.qid) == set(expected)
+    for row, topic in enumerate(report.qid):
+        assert {m: report.per_query[m][row] for m in MEASURES} == pytest.approx(expected[topic], abs=1e-12)
+
+
+@pytest.mark.option("trec.evaluate_run.complete")
+def test_topics_in_one_file_only():
+    qrels = QRELS + "303 0 a 1\n"
+    run = RUN + "999 Q0 a 1 3 tag\n"
+    both = evaluate_run(io.StringIO(qrels), io.StringIO(run), "mrr")
+    assert both.qid.tolist() == ["301", "302"]
+    assert both.mean["mrr"] == 1
+    every = evaluate_run(io.StringIO(qrels), io.StringIO(run), "mrr", complete=True)
+    assert every.qid.tolist() == ["301", "302", "303"]
+    assert every.mean["mrr"] == (1 + 1 + 0) / 3
+    with pytest.raises(ValueError, match="file must have a topic of file; got topics such as '999' and '301'"):
+        evaluate_run(io.StringIO(QRELS), io.StringIO("999 Q0 a 1 3 tag"))
+
+
+@pytest.mark.option("trec.evaluate_run.score_type")
+def test_scores_are_compared_in_float32_or_float64():
+    run = "1 Q0 a 1 1.000000002 t\n1 Q0 b 2 1.000000001 t"
+    for score_type, value in (("float32", 0.5), ("float64", 1.0)):  # in float32 they tie, and the last id comes first
+        report = evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(run), "mrr", score_type=score_type)
+        assert report.mean["mrr"] == value
+    large = "1 Q0 a 1 1e300 t\n1 Q0 b 2 2e300 t\n1 Q0 c 3 1e30 t"  # infinite in float32, and thus tied
+    assert evaluate_run(io.StringIO("1 0 a 1"), io.StringIO(large), "mrr").mean["mrr"] == 1 / 2
+    with pytest.raises(ValueError, match="score_type must be one of"):
+        evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), score_type="float16")
+
+
+@pytest.mark.option("trec.evaluate_run.convention", "trec.evaluate_run.ties", "trec.evaluate_run.replace_undefined_by")
+def test_other_conventions_ties_and_values_of_undefined_topics():
+    files = "1 0 a 1\n2 0 a 0", "1 Q0 a 1 7 t\n1 Q0 b 2 7 t\n2 Q0 a 1 7 t"
+
+    def mrr(**options):
+        return evaluate_run(*map(io.StringIO, files), "mrr", **options).mean["mrr"]
+
+    assert mrr() == mrr(ties="stable") == (1 / 2 + 0) / 2, "b comes first"
+    assert mrr(convention="sklearn") == mrr(ties="average") == ((1 + 1 / 2) / 2 + 0) / 2
+    assert mrr(replace_undefined_by=np.nan) == 1 / 2
+
+
+@pytest.mark.option("trec.evaluate_run.metrics")
+def test_metrics_by_the_names_of_both():
+    report = evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), metrics=["P_5", "precision@5", "ndcg@1,5"])
+    assert list(report.mean) == ["P_5", "precision@5", "ndcg@1", "ndcg@5"]
+    assert report.mean["P_5"] == report.mean["precision@5"] == 1 / 5
+
+
+def test_documents_with_negative_labels_were_not_judged():
+    qrels = "1 0 a 1\n1 0 b -1\n1 0 c 0\n1 0 d -1"
+    run = "1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n1 Q0 c 3 1 t"
+    report = evaluate_run(io.StringIO(qrels), io.StringIO(run), ["recip_rank", "bpref", "judged@3"])
+    assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
+    assert report.n_documents == 3, "d was neither ranked nor judged"

@@ -59,6 +59,9 @@ TESTS = {
     "model_selection": ["model_selection", "test_sklearn_internals.py integration/test_combinations.py"],
     "rankers": ["rankers", "integration/test_combinations.py"],
     "displays": ["displays"],
+    "at_scale": ["at_scale", "test_cli.py"],
+    "_cli": ["test_cli.py test_main.py"],
+    "trec.py": ["test_trec.py test_cli.py"],
     "datasets.py": ["test_datasets.py"],
     "_demo.py": ["test_main.py"],
     "__main__.py": ["test_main.py"],
@@ -72,9 +75,15 @@ NOT_RUN = "core/RemoveDecorator"
 
 
 def tests_of(module: Path) -> list[list[str]]:
-    """Paths of the tests of a module in steps; its own examples are among the first."""
+    """Arguments of pytest for a module in steps: its examples and the tests that bear its name come first."""
     steps = [[str(ROOT / "tests" / name) for name in step.split()] for step in TESTS[module.parts[1]]]
-    return [[str(ROOT / module), *steps[0]], *steps[1:]]
+    named = [str(path) for path in (ROOT / "tests").rglob(f"test_{module.stem.strip('_')}*.py")]
+    quick = ["-m", "not slow"]
+    return [
+        [*quick, str(ROOT / module), *named],
+        *([*quick, *step] for step in steps),
+        *(["-m", "slow", *step] for step in steps),
+    ]
 
 
 def without_effect(module: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -147,6 +156,8 @@ def _test(module: Path, code: str) -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))  # a mutant that does not end
             signal.alarm(100 * SECONDS)  # or one that waits is noticed too
             status = pytest.main([*OPTIONS, *step])
+            if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+                status = pytest.ExitCode.OK
             if status != pytest.ExitCode.OK:
                 break
     finally:

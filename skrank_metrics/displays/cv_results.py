@@ -11,7 +11,14 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
-from skrank_metrics.model_selection.search_report import check_search, metric_of, metric_of_scorer, ranked_rows, spelled
+from skrank_metrics.model_selection.search_report import (
+    check_search,
+    metric_of,
+    metric_of_scorer,
+    ranked_rows,
+    scored_metrics,
+    spelled,
+)
 from skrank_metrics.model_selection.within_noise import fold_scores
 
 # Longer names of candidates leave no room for the values.
@@ -95,7 +102,10 @@ class CVResultsDisplay:
         "ValueError: If the search does not have the metric, has several and was refitted by none, has a single fold "
         "or candidate, or if every candidate failed.",
         search=("GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search", "Fitted search."),
-        metric=("str", "Metric of the search. None means the one that it was refitted by."),
+        metric=(
+            "str, metric function or bound metric",
+            "Metric of the search. None means the one that it was refitted by.",
+        ),
         n_candidates=("int", "Number of candidates to draw, the best ones."),
         errorbar_kw=_BARS,
     )
@@ -103,7 +113,7 @@ class CVResultsDisplay:
         cls,
         search: Any,
         *,
-        metric: str | None = None,
+        metric: Any = None,
         n_candidates: int = 10,
         ax: Any = None,
         errorbar_kw: Mapping[str, Any] | None = None,
@@ -116,8 +126,7 @@ class CVResultsDisplay:
         check_search(search)
         check_int(n_candidates, "n_candidates", 1)
         found = search.cv_results_
-        names = [name.removeprefix("mean_test_") for name in found if name.startswith("mean_test_")]
-        key = metric_of(search, dict.fromkeys(names), metric)
+        key = metric_of(search, scored_metrics(search), metric)
         scores = fold_scores(found, key)
         ranked = ranked_rows(search, key)
         after = found.get("left_after", np.full(len(scores), np.nan))

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_choice
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays._base import documented, legend, next_style, report_of_estimator, use_axes, with_direction
+from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -96,19 +97,19 @@ class QueryScoreDisplay:
     @classmethod
     @documented(
         "ValueError: If the report does not have the metric, or no query has a value.",
-        metric=("str", "Metric of the report. None means its first."),
+        metric=("str, metric function or bound metric", "Metric of the report. None means its first."),
     )
     def from_report(
         cls,
         report: RankingReport,
         *,
-        metric: str | None = None,
+        metric: Any = None,
         name: str | None = None,
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
     ) -> QueryScoreDisplay:
         """Draw the distribution of a metric of a report."""
-        metric = next(iter(report.mean)) if metric is None else check_choice(metric, "metric", report.mean)
+        metric = next(iter(report.mean)) if metric is None else check_column(metric, report.metrics)
         display = cls(
             report.per_query[metric],
             report.mean[metric],

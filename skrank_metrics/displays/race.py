@@ -10,7 +10,14 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
-from skrank_metrics.model_selection.search_report import check_search, is_race, metric_of, metric_of_scorer, spelled
+from skrank_metrics.model_selection.search_report import (
+    check_search,
+    is_race,
+    metric_of,
+    metric_of_scorer,
+    scored_metrics,
+    spelled,
+)
 from skrank_metrics.model_selection.within_noise import fold_scores
 
 # How far lines stand out: of candidates that left, and of those that ran all folds.
@@ -108,11 +115,14 @@ class RaceDisplay:
         "NotFittedError: If the search is not fitted.",
         "ValueError: If the search does not have the metric or has a single fold.",
         search=("RacingSearchCV", "Fitted search."),
-        metric=("str", "Metric of the search. None means the one that the candidates raced by."),
+        metric=(
+            "str, metric function or bound metric",
+            "Metric of the search. None means the one that the candidates raced by.",
+        ),
         line_kw=("dict", "Properties of the lines, matplotlib ``Line2D``, such as alpha and linewidth."),
     )
     def from_estimator(
-        cls, search: Any, *, metric: str | None = None, ax: Any = None, line_kw: Mapping[str, Any] | None = None
+        cls, search: Any, *, metric: Any = None, ax: Any = None, line_kw: Mapping[str, Any] | None = None
     ) -> RaceDisplay:
         """Draw the race of a fitted RacingSearchCV."""
         check_search(search)
@@ -121,8 +131,7 @@ class RaceDisplay:
                 f"search must be a fitted RacingSearchCV; got {type(search).__name__}. CVResultsDisplay draws others."
             )
         found = search.cv_results_
-        names = [name.removeprefix("mean_test_") for name in found if name.startswith("mean_test_")]
-        key = metric_of(search, dict.fromkeys(names), metric)
+        key = metric_of(search, scored_metrics(search), metric)
         ranking = metric_of_scorer(search.scorer_)
         best = spelled(search.best_params_) or "defaults"
         label = key if ranking is None else str(ranking)

@@ -318,3 +318,13 @@ def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
     """Return the defaults of a metric in another library."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
     return {**chosen.shared, **chosen.own.get(metric, {})}
+
+
+def check_imitated(convention: str, metric: str) -> None:
+    """Refuse a metric that the library computes in a way that no parameters imitate."""
+    chosen = CONVENTIONS[convention]
+    if metric in chosen.differs and metric not in chosen.names:
+        raise ValueError(
+            f"metric {metric!r} of convention={convention!r} cannot be imitated: {chosen.differs[metric]} "
+            f"Leave out the convention to compute {metric!r} as this package does."
+        )

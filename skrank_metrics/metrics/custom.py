@@ -86,9 +86,13 @@ class FunctionKernel:
             ) from error
         if not isinstance(result, numbers.Real | np.bool_) and not _is_0d(result):
             self._refuse("one real number", f"{reprlib.repr(result)} ({type(result).__name__})", query)
-        value, (low, high) = float(result), self.bounds
+        try:
+            value, (low, high) = float(result), self.bounds
+        except OverflowError:  # an int or a fraction beyond the largest float
+            value = math.inf
         if math.isinf(value):
-            self._refuse("finite numbers, or NaN if it is undefined", f"{value}", query)
+            got = f"{value}" if isinstance(result, float | np.floating) else reprlib.repr(result)
+            self._refuse("finite numbers, or NaN if it is undefined", got, query)
         if _outside(value, self.bounds):
             self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
         return min(max(value, low), high) if value == value else value
@@ -194,7 +198,7 @@ def make_metric(
     -----
     If scores tie, ``ties="average"`` is the mean over all different orders of the tied labels, which is exact, if a
     query has at most 720 of them. Otherwise it is the mean over 100 orders drawn at random, the same in every run, and
-    ``report.health`` says so.
+    ``report.health`` says so. If the function returns NaN for one of these orders, the query is undefined.
 
     The function is called once per query and order, which takes longer than the metrics of this package.
 
@@ -220,6 +224,10 @@ def make_metric(
         "undefined": undefined,
         "reference": reference,
     }
+    if name is None and not hasattr(function, "__name__"):
+        raise ValueError(
+            f"name must be given for a function without a __name__; got {type(function).__name__}. Pass name=..."
+        )
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
     better, (low, high), parameters = (
         check_bool(greater_is_better, "greater_is_better"),

@@ -10,7 +10,7 @@ from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
+from skrank_metrics.metrics.conventions import CONVENTIONS, check_imitated, convention_defaults, own_spelling
 
 MAX_LENGTH = 64
 
@@ -56,6 +56,8 @@ _ELSEWHERE = {
     "rank_biased_precision": "rbp",
     "expected_reciprocal_rank": "err",
 }
+# Names of conventions that look like a metric here and are another.
+_OTHERS = {("ranx", "hits"): " hits of ranx is the number of hits, k times precision@k."}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
@@ -84,7 +86,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     Raises
     ------
     ValueError
-        If the metric or the value of a parameter is unknown.
+        If the metric or the value of a parameter is unknown, or the convention has a metric of this name that no
+        parameters imitate, such as XGBoost's auc.
     TypeError
         If ``metric`` is neither a name nor a metric, or a parameter is unknown.
 
@@ -96,6 +99,13 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     >>> get_metric("mrr@10")([0, 1, 1], [3.0, 2.0, 1.0], qid=["a", "a", "a"])
     0.5
     """
+    bound = in_convention(metric, convention, **params)
+    check_imitated(convention, bound.record.name)
+    return bound
+
+
+def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
+    """Return the metric with the defaults of a convention, also if they do not imitate the library."""
     bound = bind(metric, convention)
     defaults = convention_defaults(convention, bound.record.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
@@ -152,7 +162,9 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     function = _function(name)
     if function is None:
         shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
-        raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
+        raise ValueError(
+            f"Unknown metric {shown!r}.{_OTHERS.get((convention, name)) or _hint(name, spec, k)} Known: {known}."
+        )
     params = {} if inner is None else _params(inner, spec)
     if k is not None:
         params["k"] = int(k)
@@ -175,8 +187,9 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
     if _function(known) is None and word not in _ELSEWHERE:
         return nearest(name, REGISTRY)
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
-    also = f", or get_metric({spec!r}, convention={peer!r})" if peer else ""
-    return f" Did you mean '{known}{f'@{rank}' if rank else ''}'{also}?"
+    if peer:
+        return f" Did you mean {own_spelling(spec, peer)!r}, or get_metric({spec!r}, convention={peer!r})?"
+    return f" Did you mean '{known}{f'@{rank}' if rank else ''}'?"
 
 
 def _hint_of_cutoffs(spec: str) -> str:

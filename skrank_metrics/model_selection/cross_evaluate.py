@@ -22,7 +22,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 from skrank_metrics.reports.statistics import METHOD, weighting, why_none
 from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -70,6 +70,7 @@ class CrossEvaluation(Result):
             Table((*columns, "mean over folds", "std over folds"), rows),
             f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
             *weighting(next(iter(self.reports.values())).weights),
+            *drawn_orders(self.reports, metrics),
             *(
                 ["Means over folds are nan if a fold has no value with a weight above 0."]
                 if some_folds_lack_one

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import FloatArray, check_choice, check_int, check_random_state
+from skrank_metrics._input.arrays import FloatArray, check_int, check_random_state
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
@@ -20,7 +20,9 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
+from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports.compare import N_RESAMPLES, How, Pair, compare_pairs
+from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
 
 # Significance level of the tests against the best.
@@ -123,11 +125,13 @@ class SearchReport(Result):
             )
         if not tested:
             return parts
+        reports = self.evaluation.reports
         return [
             *parts,
             "The best is compared with each other candidate per query, out of fold, both fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
             f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
+            *drawn_orders(reports, next(iter(reports.values())).metrics),
         ]
 
     def _columns(self) -> dict[str, Any]:
@@ -148,7 +152,7 @@ def search_report(
     y: Any,
     *,
     qid: Any = None,
-    metric: str | None = None,
+    metric: Any = None,
     n_candidates: int = 10,
     n_jobs: int | None = None,
     params: Mapping[str, Any] | None = None,
@@ -172,9 +176,9 @@ def search_report(
         Relevance labels that the search was fitted on. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
         Query ids; None means those in the index of ``y``.
-    metric : str, default=None
-        Key of the search's ``scoring`` to rank by, or the name of the metric if there is a single scorer. If None, the
-        metric that the search was refitted by.
+    metric : str, metric function or bound metric, default=None
+        Key of the search's ``scoring`` to rank by, or the metric of one of its scorers. If None, the metric that the
+        search was refitted by.
     n_candidates : int, default=10
         Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
         search, are ranked but not tested.
@@ -361,16 +365,21 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
     return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
 
 
-def metric_of(search: Any, metrics: Mapping[str, Any], metric: str | None) -> str:
-    """Key of the metric to rank by, by default that of ``refit``; a single metric also goes by its own name."""
-    if [metric] == [str(only) for only in metrics.values()]:
-        return next(iter(metrics))
+def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
+    """Metrics by the names that the results have for the scorers; None for scorers of other packages."""
+    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
+    scorers = _scorers_of(search)
+    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
+
+
+def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
+    """Key of the metric to rank by, by default that of ``refit``."""
     if metric is None:
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
         metric = chosen if chosen in metrics else next(iter(metrics))
         if chosen is None and len(metrics) > 1:
             raise ValueError(f"metric must be one of {list(metrics)} if the search was not refitted by one; got None.")
-    return str(check_choice(metric, "metric", metrics))
+    return check_column(metric, metrics)
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:

@@ -13,8 +13,9 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports._columns import column_of, spelled
 from skrank_metrics.reports._totals import NO_QUERIES
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 from skrank_metrics.reports.statistics import bounds_of
 
 
@@ -22,28 +23,33 @@ from skrank_metrics.reports.statistics import bounds_of
 class Aligned:
     """Values of a metric for several rankings, per query."""
 
+    metric: str  # its name in the first report
     values: dict[str, FloatArray]  # by name of the ranking
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
     bounds: tuple[float, float]  # of the differences of values in the range of the metric
+    drawn: tuple[str, ...]  # a sentence if orders of ties were drawn at random
 
 
-def align_reports(reports: Any, metric: str, align: str | None) -> Aligned:
+def align_reports(reports: Any, metric: Any, align: str | None) -> Aligned:
     """Check that reports are comparable, and put their queries into the order of the first."""
     named = _named(reports)
-    _check_metric(named, metric)
+    columns = _columns(named, metric)
     places = _places(named, align)
     _check_documents(named, places)
     name, first = next(iter(named.items()))
-    values = {name: report.per_query[metric][places[name]] for name, report in named.items()}
-    low, high = bounds_of(first.metrics[metric])
+    values = {name: report.per_query[columns[name]][places[name]] for name, report in named.items()}
+    bound = first.metrics[columns[name]]
+    low, high = bounds_of(bound)
     return Aligned(
+        columns[name],
         values,
         first.qid[places[name]],
         _common_weights(named, places),
-        first.metrics[metric].greater_is_better,
+        bound.greater_is_better,
         (low - high, high - low),
+        tuple(drawn_orders(named, {columns[name]: bound})),
     )
 
 
@@ -60,23 +66,24 @@ def _named(reports: Any) -> dict[str, RankingReport]:
     return named
 
 
-def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
+def _columns(named: dict[str, RankingReport], metric: Any) -> dict[str, str]:
+    """Name of the metric in each report, which all must compute in the same way, per query."""
+    columns: dict[str, str] = {}
     first = next(iter(named))
     for name, report in named.items():
-        if metric not in report.mean:
-            raise ValueError(
-                f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
-                "Pass a metric that all reports have, or evaluate with this one."
-            )
-        check_by_query(metric, report.metrics[metric])
-        if metric not in report.per_query:
+        column = column_of(metric, report.metrics)
+        if column is None:
+            raise ValueError(_missing(metric if isinstance(metric, str) else spelled(metric), name, report))
+        columns[name] = column
+        bound, one = report.metrics[column], named[first].metrics[columns[first]]
+        check_by_query(column, bound)
+        if column not in report.per_query:
             raise ValueError(f"reports must hold values per query; got {name!r}: {NO_QUERIES}.")
-        if report.metrics[metric].definition != named[first].metrics[metric].definition:
-            one, other = named[first].metrics[metric], report.metrics[metric]
-            alike = str(one) == str(other) and one.function is not other.function
+        if bound.definition != one.definition:
+            alike = str(one) == str(bound) and one.function is not bound.function
             way_out = "Evaluate with the same convention, ties and replace_undefined_by."
             raise ValueError(
-                f"reports must compute {metric!r} in the same way; got {one} in {first!r} and {other} in {name!r}"
+                f"reports must compute {column!r} in the same way; got {one} in {first!r} and {bound} in {name!r}"
                 + (
                     ", which are not the same function. Evaluate all reports with one of them."
                     if alike
@@ -88,6 +95,19 @@ def _check_metric(named: dict[str, RankingReport], metric: str) -> None:
                 f"reports must have the same condense; got {named[first].condensed} in {first!r} and "
                 f"{report.condensed} in {name!r}."
             )
+    return columns
+
+
+def _missing(metric: str, name: str, report: RankingReport) -> str:
+    if metric in report.metrics:  # an object was passed, not this name
+        return (
+            f"metric must be one that all reports have; got {metric}, and {metric!r} in report {name!r} is computed in "
+            f"another way, as {report.metrics[metric]}. Pass the name {metric!r} for the metric of the reports."
+        )
+    return (
+        f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
+        "Pass a metric that all reports have, or evaluate with this one."
+    )
 
 
 def check_by_query(name: str, metric: BoundMetric) -> None:

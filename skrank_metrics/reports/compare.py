@@ -104,6 +104,7 @@ class Comparison(Result):
     greater_is_better: bool
     weights: FloatArray | None
     n_resamples: int
+    _drawn: tuple[str, ...] = ()
 
     def significant(self) -> list[Pair]:
         """List the pairs that are significantly different.
@@ -153,6 +154,7 @@ class Comparison(Result):
             Table(columns, rows),
             f"{adjusted}Intervals: {statistics.METHOD}, not adjusted{statistics.NONE if some_lack_one else ''}.",
             *statistics.weighting(self.weights),
+            *self._drawn,
             *self._lack_of_power(),
             f"Significantly different at {self._level:.2g}: {different or 'none'}.",
             *([f"Not tested, as all differences are equal: {untested}."] if untested else []),
@@ -198,7 +200,7 @@ def _effect_text(size: float) -> str:
 
 def compare(
     reports: Mapping[str, RankingReport] | Any,
-    metric: str = "ndcg@10",
+    metric: Any = "ndcg@10",
     *,
     test: str = "permutation",
     correction: str | None = "holm",
@@ -217,8 +219,9 @@ def compare(
     reports : dict of str to RankingReport, or sequence of RankingReport
         At least two reports, whose queries may be in different orders. Reports of a sequence are named by their
         position: "0", "1", and so on.
-    metric : str, default="ndcg@10"
-        Name of a metric that all reports have. Queries without a value in one of the two reports are left out.
+    metric : str, metric function or bound metric, default="ndcg@10"
+        A metric that all reports have, by its name there or as passed to evaluate. Queries without a value in one of
+        the two reports are left out.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
         Source of the p-values: random signs of the differences (all signs, if there are at most n_resamples), Student's
         t, or signed ranks. The first two test whether the mean of the differences is 0, the third whether the
@@ -282,7 +285,18 @@ def compare(
     how = How(test, statistics.check_confidence(confidence), n_signs, check_random_state(random_state), correction)
     pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
     names, better = tuple(aligned.values), aligned.greater_is_better
-    return Comparison(metric, names, test, correction, how.confidence, pairs, better, aligned.weights, how.n_resamples)
+    return Comparison(
+        aligned.metric,
+        names,
+        test,
+        correction,
+        how.confidence,
+        pairs,
+        better,
+        aligned.weights,
+        how.n_resamples,
+        aligned.drawn,
+    )
 
 
 def _n_signs(test: str, n_resamples: int | None, random_state: Any) -> int:

@@ -16,7 +16,7 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.metrics.names import get_metric, in_convention
 
 # Parameters in which conventions differ, and what the explanation calls them.
 CAUSES = {
@@ -152,7 +152,7 @@ def explain_difference(
     """
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
-    first, second = (get_metric(metric, convention=convention) for convention in conventions)
+    first, second = (in_convention(metric, convention) for convention in conventions)
     if first.average is None:
         raise ValueError("metric must have another average than None, as one number is explained; leave it out.")
     pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}

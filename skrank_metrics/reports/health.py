@@ -262,19 +262,23 @@ def _constant(health: Health) -> Iterator[str]:
 
 
 def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
-    names = [
-        name
-        for name, metric in evaluation.metrics.items()
-        if metric.record.transform == "orders" and metric.computation.ties == "average"
-    ]
-    if names:
-        blocks = ranked_blocks(evaluation.lists.counted, None, "average")
-        n_drawn = sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
-        if n_drawn:
-            yield (
-                f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied "
-                f"labels; there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
-            )
+    names = [name for name, metric in evaluation.metrics.items() if may_draw(metric)]
+    if names and (n_drawn := count_drawn(evaluation)):
+        yield (
+            f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied labels; "
+            f"there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
+        )
+
+
+def may_draw(metric: BoundMetric) -> bool:
+    """Whether a metric is a mean over orders of tied labels, which are drawn if there are too many."""
+    return metric.record.transform == "orders" and metric.computation.ties == "average"
+
+
+def count_drawn(evaluation: Evaluation) -> int:
+    """Count the queries with too many orders of tied labels to go through."""
+    blocks = ranked_blocks(evaluation.lists.counted, None, "average")
+    return sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
 
 
 def _findings_of_cutoffs(evaluation: Evaluation) -> Iterator[str]:

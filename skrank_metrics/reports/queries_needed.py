@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skrank_metrics._input.arrays import check_number
@@ -14,7 +16,7 @@ def queries_needed(
     first: RankingReport,
     second: RankingReport,
     *,
-    metric: str,
+    metric: Any,
     difference: float | None = None,
     power: float = 0.8,
     confidence: float = 0.95,
@@ -29,8 +31,8 @@ def queries_needed(
     ----------
     first, second : RankingReport
         Reports of two rankings of the same queries, from evaluate or cross_evaluate.
-    metric : str
-        Name of a metric that both reports have.
+    metric : str, metric function or bound metric
+        A metric that both reports have, by its name there or as passed to evaluate.
     difference : float, default=None
         The smallest difference that matters, above 0. None means the difference between the reports.
     power : float, default=0.8
@@ -94,8 +96,8 @@ def queries_needed(
         )
     if difference is None and abs(pair.difference) <= NO_EFFECT * found.sample_std:
         raise ValueError(
-            f"difference must be given if the reports have the same mean {metric}; got None. Pass the smallest "
-            "difference that matters."
+            f"difference must be given if the reports have the same mean {compared.metric}; got None. Pass the "
+            "smallest difference that matters."
         )
     looked_for = pair.difference if difference is None else difference
     effect_size = looked_for / found.sample_std

@@ -10,16 +10,18 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_choice, check_int
+from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
+from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
-from skrank_metrics.reports.health import Health, examine
+from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
 from skrank_metrics.reports.statistics import (
     METHOD,
     NO_INTERVAL,
@@ -172,6 +174,12 @@ class RankingReport(Result):
         """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters."""
         return self._evaluation.health if isinstance(self._evaluation, Totals) else examine(self._evaluation)
 
+    @cached_property
+    def _n_drawn(self) -> int:
+        """Number of queries for which metrics of users are means over orders of ties drawn at random."""
+        evaluation = self._evaluation
+        return 0 if isinstance(evaluation, Totals) else count_drawn(evaluation)
+
     def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
         """Average the metrics over parts of the queries, such as the folds in which they were tested.
 
@@ -198,15 +206,15 @@ class RankingReport(Result):
         parts = [self._evaluation.part(np.flatnonzero(codes == part)) for part in range(int(np.max(codes)) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
 
-    def worst(self, n: int = 10, metric: str | None = None) -> dict[Any, float]:
+    def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """List the queries with the worst values.
 
         Parameters
         ----------
         n : int, default=10
             Number of queries.
-        metric : str, default=None
-            A metric of the report; None means the first.
+        metric : str, metric function or bound metric, default=None
+            A metric of the report, by its name there or as passed to evaluate; None means the first.
 
         Returns
         -------
@@ -215,7 +223,7 @@ class RankingReport(Result):
         """
         check_int(n, "n", 1)
         self._check_queries("worst")
-        name = next(iter(self.mean)) if metric is None else check_choice(metric, "metric", self.per_query)
+        name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
         values = self._evaluation.results[name].values
         # An undefined value says nothing about the model, though it may count as 0.
         defined = np.flatnonzero(~np.isnan(values))
@@ -293,6 +301,18 @@ def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None)
         by=by,
         _evaluation=evaluation.without_caches(),
     )
+
+
+def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, BoundMetric]) -> list[str]:
+    """One sentence if metrics of the reports are means over orders drawn at random."""
+    names = [name for name, metric in metrics.items() if may_draw(metric)]
+    drawn = [f"{report._n_drawn:,} of {name!r}" for name, report in reports.items() if names and report._n_drawn]
+    if not drawn:
+        return []
+    return [
+        f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
+        f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
+    ]
 
 
 def _in_order(names: list[Any]) -> list[tuple[Any, int]]:

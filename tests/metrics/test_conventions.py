@@ -79,7 +79,7 @@ def test_xgboost_counts_pairs_of_equal_labels_in_its_auc(weights, lists):
         ranked = scores[qid == query][np.argsort(-labels[qid == query], kind="stable")]
         shares.append(np.mean([(a > b) + (a == b) / 2 for a, b in itertools.combinations(ranked, 2)]))
     assert found == pytest.approx(np.mean(shares), abs=1e-9)
-    assert abs(found - ours("auc", "xgboost", ((labels > 0).astype(int), scores, qid))) > 1e-3
+    assert abs(found - ours("auc", "sklearn", ((labels > 0).astype(int), scores, qid))) > 1e-3
     assert "auc counts pairs" in str(
         explain_difference(labels, scores, qid=qid, metric="auc", conventions=("sklearn", "xgboost"))
     )
@@ -207,8 +207,23 @@ def test_the_table_names_metrics_and_parameters_that_exist(name):
     assert convention.peer
     assert convention.names
     assert set(convention.own) <= set(convention.names)
-    for metric in {*convention.names, *convention.differs}:
+    for metric in convention.names:
         get_metric(metric, convention=name)
+    for metric in convention.differs:
+        get_metric(metric)
+
+
+def test_a_metric_that_cannot_be_imitated_is_refused():
+    expected = (
+        "'auc' of convention='xgboost' cannot be imitated: auc counts pairs with equal labels .* Leave out the conv"
+    )
+    with pytest.raises(ValueError, match=expected):
+        get_metric("auc", convention="xgboost")
+    with pytest.raises(ValueError, match=expected):
+        evaluate([0, 1], [1, 2], qid=[0, 0], metrics=["ndcg", "auc"], convention="xgboost")
+    with pytest.raises(ValueError, match="'bpref' of convention='ranx' cannot"):
+        get_metric("bpref", convention="ranx")
+    assert get_metric("err", convention="ir_measures").get("ties") == "stable"  # differs only in rounding
 
 
 def test_another_base_of_the_logarithm_is_a_factor_as_the_table_says(rng):

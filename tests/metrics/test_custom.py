@@ -86,6 +86,12 @@ def test_many_orders_are_drawn_alike_in_every_order_of_rows_and_the_report_says_
     assert report.per_query["depth_of_last"][0] == pytest.approx(exact, abs=0.005)
 
 
+def test_a_query_is_undefined_if_one_of_its_tied_orders_is():
+    first = make_metric(lambda labels: 1.0 if labels[0] else math.nan, name="first")
+    assert np.isnan(first([[1, 0]], [[1, 1]], replace_undefined_by=math.nan))
+    assert first([[1, 0]], [[2, 1]]) == first([[1, 1]], [[1, 1]]) == 1
+
+
 def test_reports_do_not_mention_orders_that_are_all_taken():
     report = evaluate([0, 1, 0, 1], [1, 1, 0, 0], qid=[0] * 4, metrics=depth)
     assert not any(finding.startswith("Drawn") for finding in report.health.findings)
@@ -205,6 +211,8 @@ def test_pickles_if_the_function_does():
         (None, r"one real number; got None \(NoneType\)"),
         (1j, r"one real number; got 1j \(complex\)"),
         (-math.inf, "finite numbers, or NaN if it is undefined; got -inf"),
+        (10**400, r"finite numbers, or NaN if it is undefined; got 10+\.\.\.0+"),
+        (fractions.Fraction(10**400), r"finite numbers, or NaN if it is undefined; got Fraction\(1.*"),
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
@@ -241,7 +249,12 @@ def test_errors_of_the_function_name_it_and_the_query():
         (lambda labels, k=10: 1, {"name": "m"}, TypeError, "must have k=None, which means no cutoff; m has k=10"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
         (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
-        (functools.partial(depth_of_last), {}, ValueError, "name must be .* got None. Pass name="),
+        (
+            functools.partial(depth_of_last),
+            {},
+            ValueError,
+            "name must be given for a function without a __name__; got partial. Pass name=",
+        ),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
         (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),
         (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),

@@ -299,7 +299,10 @@ def test_refuses_what_is_no_metric(metric):
         ("ndcg_cut_5,10", r"Did you mean 'ndcg@5,10', or convention='trec_eval'\?"),
         ("success@5", r"Did you mean 'hit_rate@5'\?"),
         ("pre@5", r"Did you mean 'precision@5', or get_metric\('pre@5', convention='xgboost'\)"),
-        ("PrecisionAt:top=5", r"Did you mean 'precision', or get_metric\('PrecisionAt:top=5', convention='catboost'\)"),
+        (
+            "PrecisionAt:top=5",
+            r"Did you mean 'precision@5', or get_metric\('PrecisionAt:top=5', convention='catboost'\)",
+        ),
         ("hits@5", "Did you mean 'hit_rate@5'"),
         ("AP", "Did you mean 'map'"),
         ("fallout@5", "Did you mean 'fall_out@5'"),
@@ -367,3 +370,11 @@ def test_an_error_names_the_function_that_was_called_and_the_option_that_helps()
     with pytest.raises(ValueError, match="for kendall_tau_distance with normalize=False; pass normalize=True, or use"):
         kendall_tau_distance([[1, 0]], [[2, 1]], average="micro")
     assert kendall_tau_distance([[1, 0]], [[1, 2]], average="micro", normalize=True) == 1
+
+
+def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():
+    with pytest.raises(
+        ValueError, match=r"^Unknown metric 'hits'. hits of ranx is the number of hits, k times"
+    ) as raised:
+        get_metric("hits@5", convention="ranx")
+    assert "hit_rate@5" not in str(raised.value)

@@ -1,0 +1,121 @@
+"""A metric of a report goes by its name there, by another spelling, and by the metric itself."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+
+from skrank_metrics import (
+    CVResultsDisplay,
+    QueryKFold,
+    QueryRanker,
+    QueryScoreDisplay,
+    compare,
+    cross_evaluate,
+    evaluate,
+    get_metric,
+    make_metric,
+    make_ranking_scorer,
+    map_score,
+    ndcg_score,
+    queries_needed,
+    search_report,
+    with_qid,
+)
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(30, random_state=0)
+first_hit = make_metric(lambda labels, k=None: float(labels[0] > 0), name="first_hit", bounds=(0, 1))
+GAIN = np.array([0.0, 1.0, 5.0, 6.0, 7.0])
+METRICS = ["ndcg", "ndcg@5", "map", first_hit, get_metric("ndcg", gain=GAIN, k=3), "ndcg(average=median)@5"]
+SPELLINGS = {
+    "ndcg": [ndcg_score, get_metric("ndcg"), "NDCG", "ndcg(gain=linear)"],
+    "ndcg@5": ["ndcg@5", "NDCG@5", "ndcg_at_5", get_metric("ndcg@5"), get_metric(ndcg_score, k=5, ties="average")],
+    "map": [map_score, "MAP"],
+    "first_hit": ["first_hit", first_hit, get_metric(first_hit)],
+}
+
+
+def report(feature, metrics=METRICS, **options):
+    return evaluate(Y, X[:, feature], qid=QID, metrics=metrics, **options)
+
+
+@pytest.mark.parametrize(("name", "metric"), [(name, metric) for name, all_ in SPELLINGS.items() for metric in all_])
+def test_reports_find_a_metric_by_name_spelling_and_itself(name, metric):
+    reports = {"a": report(0), "b": report(1)}
+    found = compare(reports, metric, random_state=0)
+    assert found.metric == name
+    assert found.pairs[0].p_value == compare(reports, name, random_state=0).pairs[0].p_value
+    assert reports["a"].worst(3, metric) == reports["a"].worst(3, name)
+    assert queries_needed(*reports.values(), metric=metric) == queries_needed(*reports.values(), metric=name)
+    assert QueryScoreDisplay.from_report(reports["a"], metric=metric, ax=Figure().subplots()).metric == name
+
+
+def test_reports_may_spell_a_metric_differently():
+    reports = [report(0, ["ndcg@5", "NDCG@5"]), report(1, "ndcg_at_5")]
+    expected = report(0, "ndcg@5").mean["ndcg@5"] - reports[1].mean["ndcg_at_5"]
+    for metric in ("ndcg@5", "ndcg_at_5", get_metric("ndcg@5")):
+        found = compare(reports, metric)
+        assert (found.metric, found.pairs[0].difference) == ("ndcg@5", pytest.approx(expected))
+
+
+def test_a_metric_with_an_array_as_an_option_finds_itself():
+    reports = [report(0), report(1)]
+    assert compare(reports, METRICS[4]).metric == str(METRICS[4])
+
+
+def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way():
+    reports = [report(0, "ndcg@5", ties="worst"), report(1, "ndcg@5", ties="worst")]
+    with pytest.raises(ValueError, match="'ndcg@5' in report '0' is computed in another way, as ndcg"):
+        compare(reports, get_metric("ndcg@5"))
+    assert compare(reports, "ndcg@5").metric == compare(reports, get_metric("ndcg(ties=worst)@5")).metric == "ndcg@5"
+    with pytest.raises(ValueError, match="metric 'mrr' is missing from report '0', which has 'ndcg@5'"):
+        compare(reports, get_metric("mrr"))
+    with pytest.raises(ValueError, match="metric must be one of"):
+        reports[0].worst(metric=map_score)
+    with pytest.raises(ValueError, match="metric '3' is missing"):
+        compare(reports, 3)
+
+
+@pytest.fixture(scope="module")
+def search():
+    scoring = {"own": make_ranking_scorer(first_hit), "five": make_ranking_scorer(ndcg_score, k=5)}
+    found = GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e9]}, scoring=scoring, refit="own", cv=QueryKFold(3)
+    )
+    return found.fit(X, with_qid(Y, QID))
+
+
+@pytest.mark.parametrize("metric", ["five", "ndcg@5", "NDCG@5", get_metric("ndcg@5")])
+def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
+    assert search_report(search, X, Y, qid=QID, metric=metric).metric == "ndcg@5"
+    np.testing.assert_array_equal(
+        CVResultsDisplay.from_estimator(search, metric=metric, ax=Figure().subplots()).scores,
+        CVResultsDisplay.from_estimator(search, metric="five", ax=Figure().subplots()).scores,
+    )
+
+
+def test_every_table_says_that_orders_were_drawn():
+    tied = np.zeros(len(Y))
+    reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
+    (finding,) = (text for text in reports["a"].health.findings if text.startswith("Drawn"))
+    n_drawn = int(finding.split()[2])
+    sentence = (
+        "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 different "
+        "orders of tied labels: "
+    )
+    assert f"{sentence}{n_drawn} of 'a'." in " ".join(str(compare(reports, first_hit)).split())
+    assert "Drawn" not in str(compare(reports, "mrr"))
+    models = {"constant": QueryRanker(Ridge(1e300))}
+    evaluation = cross_evaluate(models, X, Y, qid=QID, metrics=[first_hit], cv=QueryKFold(3))
+    assert sentence in " ".join(str(evaluation).split())
+
+
+def test_the_report_of_a_search_says_that_orders_were_drawn():
+    X_flat = np.zeros((len(Y), 1))
+    search = GridSearchCV(
+        QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}, scoring=make_ranking_scorer(first_hit), cv=QueryKFold(3)
+    )
+    text = str(search_report(search.fit(X_flat, with_qid(Y, QID)), X_flat, Y, qid=QID))
+    assert "Drawn orders: first_hit is the mean over 100 orders" in text

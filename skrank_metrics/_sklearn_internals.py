@@ -132,7 +132,10 @@ def ways_out(direct: str = "") -> str:
         direct = direct or "qid"
         others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
     else:
-        others = "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid"
+        others = (
+            "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid, as RFECV and BaggingRegressor "
+            "need, which drop the index of y"
+        )
     if not direct:
         return f"Pass {others}."
     return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."

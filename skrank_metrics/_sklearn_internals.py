@@ -1,14 +1,15 @@
-"""All that relies on the internals of scikit-learn, as its public interface does not offer these five things.
+"""All that relies on the internals of scikit-learn, as its public interface does not offer these six things.
 
 - Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
 - The metric and response method of a scorer must be known, but scorers keep them in private attributes.
 - ``refit=`` must know the splits of the search, but it is called with ``cv_results_`` alone.
 - Labels of rows must be compared between the whole X and y, but scorers and rankers see parts, and scorers no X.
 - A scorer must know which queries a model was fitted on, but it sees predictions only.
+- A score function must know what its scorer requests, but it sees what arrives only.
 
 If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, the third an error
-that asks for a parameter, the fourth compares parts, and the fifth goes without a warning. Each has a test that then
-says what changed.
+that asks for a parameter, the fourth compares parts, the fifth goes without a warning, and the sixth leaves out a
+hint. Each has a test that then says what changed.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _FOLDING = (
     f"{_VALIDATION}._fit_and_predict",
     "sklearn.pipeline.score",
 )
+_SCORER = "sklearn.metrics._scorer._score"
 # Around fit of every estimator of scikit-learn, many of which turn X and y into arrays.
 _FIT = "sklearn.base.wrapper"
 
@@ -114,7 +116,12 @@ def _passed(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def scored_rows() -> Any:
     """X that a scorer is called with, None outside a scorer."""
-    return next(_callers("sklearn.metrics._scorer._score"), {}).get("X")
+    return next(_callers(_SCORER), {}).get("X")
+
+
+def running_scorer() -> Any:
+    """The scorer that calls a score function, None outside a scorer."""
+    return next(_callers(_SCORER), {}).get("self")
 
 
 def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
@@ -132,7 +139,10 @@ def ways_out(direct: str = "") -> str:
         direct = direct or "qid"
         others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
     else:
-        others = "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid"
+        others = (
+            "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid, as RFECV and BaggingRegressor "
+            "need, which drop the index of y"
+        )
     if not direct:
         return f"Pass {others}."
     return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."

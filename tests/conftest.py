@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 # Before libraries read them: on small data, OpenMP runtimes in one process mostly wait for each other, and pytest-xdist
 # has a process for each core.
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from support import reference
+from support.paths import DATA
 
 from skrank_metrics.metrics._registry import REGISTRY
 
@@ -46,9 +46,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".md":  # whole documents, which fit models
             item.add_marker("slow")
-
-
-DATA = Path(os.environ.get("SKRANK_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 @pytest.fixture(scope="session")

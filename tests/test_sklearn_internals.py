@@ -14,6 +14,7 @@ from skrank_metrics._sklearn_internals import (
     check_rows,
     fail_in_search,
     response_method,
+    running_scorer,
     score_function,
     scored_rows,
     splits_of_search,
@@ -62,6 +63,14 @@ def test_a_scorer_finds_the_rows_that_it_scores():
     make_scorer(lambda y_true, y_pred: seen.append(scored_rows()) or 0.0)(Ridge().fit(X, Y), X, Y)
     assert seen[0] is X, "scorers no longer have X in _score in sklearn.metrics._scorer"
     assert scored_rows() is None
+
+
+def test_a_score_function_finds_its_scorer():
+    seen = []
+    scorer = make_scorer(lambda y_true, y_pred: seen.append(running_scorer()) or 0.0)
+    scorer(Ridge().fit(X, Y), X, Y)
+    assert seen == [scorer], "scorers no longer have self in _score in sklearn.metrics._scorer"
+    assert running_scorer() is None
 
 
 @pytest.mark.parametrize(

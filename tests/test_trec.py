@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 import pytrec_eval
-from conftest import DATA
+from support.paths import DATA
 
 from skrank_metrics._input import trec_lines
 from skrank_metrics.trec import evaluate_run, read_qrels, read_run

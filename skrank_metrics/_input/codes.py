@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 from collections import defaultdict
@@ -29,8 +30,16 @@ def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
     if not isinstance(ids, known) or not isinstance(ids.dtype, kinds):
         return None
     array = getattr(ids, "array", ids)
-    codes: Codes = array.codes if isinstance(ids.dtype, pandas.CategoricalDtype) else array.factorize()[0]
-    return codes
+    if isinstance(ids.dtype, pandas.CategoricalDtype):
+        codes: Codes = array.codes
+        return codes
+    return array.factorize()[0] if _tells_nul_apart() else None
+
+
+@functools.cache
+def _tells_nul_apart() -> bool:
+    """Whether this pandas hashes strings behind a NUL, which older versions do not."""
+    return len(sys.modules["pandas"].factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
 
 
 def _of_polars(ids: Any, polars: Any) -> Codes | None:
@@ -55,7 +64,7 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
 def codes_of_objects(ids: NDArray[Any]) -> Codes:
     """Equal numbers for objects or strings that Python calls equal; a TypeError if some cannot be hashed."""
     pandas = sys.modules.get("pandas")
-    if pandas is not None and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
+    if pandas is not None and _tells_nul_apart() and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
         codes: Codes = pandas.factorize(ids)[0]  # for strings the same, in half the time
         return codes
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)

@@ -145,6 +145,7 @@ def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -
         raise TypeError(
             "source must not be a frame of Spark, which would collect it in one process; write it to Parquet."
         )
+    source = _with_stream(source)
     if paths := _paths(source):
         for path in paths:
             with readable(path):
@@ -161,6 +162,17 @@ def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
             f"frame of polars, or an iterator of batches; got {type(source).__name__}."
         )
+
+
+def _with_stream(frame: Any) -> Any:
+    """A table of pyarrow for frames of older versions, which are no streams yet."""
+    import pyarrow as pa
+
+    if not hasattr(frame, "columns") or hasattr(frame, "__arrow_c_stream__"):
+        return frame
+    if hasattr(frame, "to_arrow"):  # polars
+        return frame.to_arrow()
+    return pa.Table.from_pandas(frame, preserve_index=False) if hasattr(frame, "iloc") else frame
 
 
 def _of_file(path: Path, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
@@ -200,6 +212,7 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
 
     if isinstance(batch, pa.RecordBatch):
         return pa.Table.from_batches([batch])
+    batch = _with_stream(batch)
     if hasattr(batch, "__arrow_c_stream__"):
         return pa.table(batch)
     if isinstance(batch, tuple):

@@ -14,12 +14,20 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
 from skrank_metrics._input.query_ids import carried, ids_in_index
-from skrank_metrics._sklearn_internals import check_rows, fail_in_search, scored_rows, warn_of_fitted, ways_out
+from skrank_metrics._sklearn_internals import (
+    check_rows,
+    fail_in_search,
+    running_scorer,
+    scored_rows,
+    warn_of_fitted,
+    ways_out,
+)
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
 
@@ -105,6 +113,8 @@ class RankingScore:
             X = scored_rows() if X is None else X
             columns = check_rows(X, y_true=y_true, **columns)
             who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
+            if columns["qid"] is None and columns["groups"] is None:
+                ways = _unrequested_ids() or ways
             lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
             results = self._ranked(lists)
@@ -119,6 +129,22 @@ class RankingScore:
         except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
             results = {self.number: per_query(lists, [self.metric.computation])[0]}
         return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
+
+
+def _unrequested_ids() -> str:
+    """How to request ids, if routing is enabled and the scorer that is running does not request all of them."""
+    scorer = running_scorer()
+    if scorer is None or not sklearn.get_config()["enable_metadata_routing"]:
+        return ""
+    requests = get_routing_for_object(scorer).score.requests
+    missing = [name for name in ("qid", "groups") if requests.get(name) in (None, False)]
+    if not missing:
+        return ""
+    return (
+        f"It does not request {' and '.join(missing)}, and set_score_request replaces all requests. Call "
+        "set_score_request(qid=True, groups=True, retrieved=True, judged=True), and add sample_weight=True to weight "
+        "the score; or pass with_qid(y, qid) as y."
+    )
 
 
 class _Last(threading.local):
@@ -208,12 +234,13 @@ def make_ranking_scorer(
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
 
     The scorer takes the query ids of a fold from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else
-    from ``groups``. It requests ``qid`` and ``groups``, so metadata routing needs no set_score_request. It is a genuine
-    scorer of ``sklearn.metrics.make_scorer``, works with routing enabled or not, and pickles. As all scorers, it takes
-    ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass ``with_qid(y, qid)`` as ``y``.
+    from ``groups``. It is a genuine scorer of ``sklearn.metrics.make_scorer``, works with metadata routing enabled or
+    not, and pickles. As all scorers, it takes ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass
+    ``with_qid(y, qid)`` as ``y``.
 
-    In the same two ways it takes ``retrieved`` and ``judged``, the masks of the metric functions: it requests them, and
-    without routing they are levels of the index of ``y``, ``with_qid(y, qid, judged=judged)``.
+    In the same two ways it takes ``retrieved`` and ``judged``, the masks of the metric functions; without routing they
+    are levels of the index of ``y``, ``with_qid(y, qid, judged=judged)``. It requests ``qid``, ``groups``,
+    ``retrieved`` and ``judged``, so routing needs no set_score_request.
 
     It warns, as QueryRanker.score does, if queries of the fit are scored. It knows them from the array that a
     QueryRanker predicted, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
@@ -245,9 +272,10 @@ def make_ranking_scorer(
 
     Notes
     -----
-    To score with weights, enable metadata routing and request them as well:
-    ``scorer.set_score_request(qid=True, groups=True, sample_weight=True)``, which replaces all requests. Or pass
-    ``with_qid(y, qid, sample_weight=weights)`` as ``y``.
+    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or enable metadata routing and
+    request them. As set_score_request replaces all requests, repeat the others; a mask that is not requested does not
+    reach the scorer: ``scorer.set_score_request(qid=True, groups=True, retrieved=True, judged=True,
+    sample_weight=True)``.
 
     Examples
     --------

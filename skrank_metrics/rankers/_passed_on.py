@@ -39,8 +39,7 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
     """Refuse what ``fit`` of the estimator does not take, and what QueryRanker passes itself; name the way out."""
     accepted, takes_any = fit_signature(estimator)
     for name in given:
-        what = f"what {type(estimator).__name__}.fit takes"
-        expected = f"QueryRanker.fit must get nothing but X, y, qid, groups, sample_weight and {what}; got {name}."
+        expected = f"QueryRanker.fit got an unexpected parameter {name!r}; {_taken(estimator, accepted)}."
         if name in _REFUSED:
             raise TypeError(expected + _REFUSED[name])
         early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
@@ -53,6 +52,14 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
             raise TypeError(expected + _TO_STOP_EARLY)
         if name not in accepted and not takes_any:
             raise TypeError(expected + (_TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})))
+
+
+def _taken(estimator: Any, accepted: set[str]) -> str:
+    """Say what QueryRanker.fit takes for an estimator, without what depends on other parameters."""
+    further = sorted(name for name in accepted.difference(_OWN, _REFUSED) if not _VALIDATION.search(name))
+    further = [name for name in further if name != "early_stopping_rounds"]
+    whose = f"parameters of {type(estimator).__name__}.fit such as {', '.join(further)}"
+    return "it takes X, y, qid, groups, sample_weight" + (f" and {whose}" if further else "")
 
 
 def check_values(estimator: Any, given: dict[str, Any], X: Any) -> None:

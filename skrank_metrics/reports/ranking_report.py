@@ -121,9 +121,11 @@ class RankingReport(Result):
         """Compute confidence intervals of the means with Student's t distribution over queries.
 
         The queries are taken as a random sample. If the metric is bounded, half an observation is added at each bound
-        and the interval is cut to them. In simulations of 10 queries and more, at least 93 % of such 95 % intervals
-        covered the mean of the population, even if nearly all queries have the same value. For unbounded metrics such
-        as DCG, coverage depends on the distribution of the values, and is close to nominal for 30 and more queries.
+        and the interval is cut to them. In simulations of 10, 30 and 100 queries, at least 93 % of such 95 % intervals
+        covered the mean of the population, even if nearly all queries have the same value. For metrics that are 0 or 1,
+        coverage goes up and down with the number of queries: 95 % on average, and 85 % in the worst cases. For
+        unbounded metrics such as DCG, it depends on the distribution of the values, and is close to nominal for 30 and
+        more queries.
 
         Parameters
         ----------

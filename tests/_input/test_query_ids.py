@@ -272,6 +272,8 @@ CONTAINERS = {
 
 if not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"):  # NumPy before 2.0
     del CONTAINERS["NumPy's StringDType"]
+if len(pd.factorize(np.array(["b", "b\0"], dtype=object))[1]) == 1:  # older versions take the two for one category
+    del CONTAINERS["pandas CategoricalIndex"], CONTAINERS["pandas Categorical"]
 
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)

@@ -84,7 +84,7 @@ def test_ensembles_drop_the_index_of_y(kind):
 
 
 @pytest.mark.parametrize("kind", [VotingRegressor, StackingRegressor])
-def test_ensembles_want_what_calls_itself_a_regressor(kind):
+def test_ensembles_require_regressors(kind):
     with pytest.raises(ValueError, match="The estimator QueryRanker should be a regressor"):
         kind(members(QueryRanker)).fit(X, with_qid(Y, QID))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA
+from support.paths import DATA
 
 from skrank_metrics import evaluate, get_metric
 

@@ -113,7 +113,7 @@ def test_labels_are_in_ranked_order_whole_and_read_only():
     assert sorted(seen) == [([0, 2, 1], np.float64, False, 2), ([5], np.float64, False, 2)]
 
 
-def test_documents_that_were_not_ranked_go_to_who_asks_for_them():
+def test_documents_that_were_not_ranked_are_passed_as_unranked():
     def true_recall(labels, k=None, unranked=()):
         return (labels[:k] > 0).sum() / ((labels > 0).sum() + np.sum(np.asarray(unranked) > 0))
 

@@ -25,7 +25,7 @@ from skrank_metrics.metrics._registry import metric
 TOY = Reference("T. Toy (2026). Toys as metrics.", "10.1000/182")
 
 
-@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, reference=TOY)
+@metric("toy", formula="hits@(k+1)//2 / R", transform="gains", graded=False, divides_by_k=True, reference=TOY)
 def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     """Toy: the share of the relevant documents that are in the first half of the ranks that count.
 
@@ -36,8 +36,7 @@ def toy_score(lists, *, relevance_threshold: RelevanceThreshold = None):
     >>> 1 / 2
     0.5
     """
-    last = np.minimum(lists.cutoff, lists.n_documents)
-    first_half = lists.ranks <= (last[:, None] + 1) // 2
+    first_half = lists.ranks <= (lists.cutoff[:, None] + 1) // 2
     return (lists.relevance(relevance_threshold) * first_half).sum(axis=1), lists.n_relevant(relevance_threshold)
 
 

@@ -213,6 +213,53 @@ def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
 
 
+def test_requests_that_add_weights_keep_the_masks(problem):
+    X, y, qid, columns = problem
+    requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": True}
+    with sklearn.config_context(enable_metadata_routing=True):
+        options = {
+            "cv": CV,
+            "error_score": "raise",
+            "scoring": get_ranking_scorer("ndcg@5").set_score_request(**requests),
+        }
+        ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
+        for names in (("sample_weight",), COLUMNS):  # masks are requested, but need not be passed
+            given = {name: columns[name] for name in names}
+            found = cross_val_score(ranker, X, y, params={"qid": qid, "groups": qid, **given}, **options)
+            np.testing.assert_allclose(found, folds_by_hand("ndcg@5", X, y, qid, given), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("requests", "missing"),
+    [({"retrieved": True}, "qid and groups"), ({"qid": True}, "groups"), ({"groups": "user", "qid": False}, "qid")],
+)
+@pytest.mark.parametrize("scorers", [get_ranking_scorer, ranking_scorers], ids=["one", "dict"])
+def test_ids_that_a_scorer_does_not_request(problem, requests, missing, scorers):
+    X, y, qid, columns = problem
+    params, message = {"groups": qid}, f"and got none. It does not request {missing}, and set_score_request replaces"
+    if "retrieved" in requests:
+        params = {"qid": qid, "groups": qid, "retrieved": columns["retrieved"]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scoring = scorers("ndcg")
+        for scorer in scoring.values() if isinstance(scoring, dict) else [scoring]:
+            scorer.set_score_request(**requests)
+        with pytest.raises(TypeError, match=message):
+            cross_validate(QueryRanker(Ridge()), X, y, cv=CV, params=params, scoring=scoring)
+        found = cross_validate(QueryRanker(Ridge()), X, with_qid(y, qid), cv=CV, scoring=scoring, error_score="raise")
+    name = "test_ndcg" if isinstance(scoring, dict) else "test_score"
+    np.testing.assert_allclose(found[name], folds_by_hand("ndcg", X, y, qid, {}), rtol=0, atol=1e-12)
+
+
+def test_ids_that_are_requested_but_not_passed(problem):
+    X, y, qid, _ = problem
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(TypeError, match=r"The scorer ndcg needs .* and got none\. Pass qid="):
+            get_ranking_scorer("ndcg")(Ridge().fit(X, y), X, y)
+        ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+        with pytest.raises(TypeError, match=r"QueryRanker.score needs .* and got none\. Pass qid="):
+            ranker.score(X, y)
+
+
 def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)

@@ -277,7 +277,8 @@ def message_of(call):
 
 CLAIM = re.compile(
     r"needs the query id of each document \(qid\), and got none\. Pass ((qid|groups)=<one query id per document>; in "
-    r"scikit-learn's model selection, pass )?with_qid\(y, qid\) as y, or enable metadata routing and pass groups=qid\.$"
+    r"scikit-learn's model selection, pass )?with_qid\(y, qid\) as y, or enable metadata routing and pass groups=qid, "
+    r"as RFECV and BaggingRegressor need, which drop the index of y\.$"
 )
 ROUTED = re.compile(
     r"and got none\. Pass qid=<one query id per document>; in scikit-learn's model selection, pass groups=qid to fit "

@@ -269,15 +269,31 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
     [
         (XGBOOST, "early_stopping_rounds", EARLY),
         (CATBOOST, "early_stopping_rounds", EARLY),
-        (Ridge(), "eval_set", f"got eval_set. {EARLY}"),
-        (LIGHTGBM, "group", r"got group. Pass query ids; qid_from_sizes\(group\) makes them from group sizes"),
-        (CATBOOST, "group_id", "got group_id. Pass query ids as qid"),
-        (CATBOOST, "group_weight", "got group_weight. Pass one weight per document as sample_weight"),
-        (CATBOOST, "pairs", "got pairs. It holds numbers of rows, which change when rows are sorted by query"),
-        (LIGHTGBM, "quid", "groups, sample_weight and what LGBMRanker.fit takes; got quid. Did you mean 'qid'"),
-        (LIGHTGBM, "cat_features", "what LGBMRanker.fit takes; got cat_features"),
+        (Ridge(), "eval_set", f"unexpected parameter 'eval_set'; it takes X, y, qid, groups, sample_weight. {EARLY}"),
+        (
+            LIGHTGBM,
+            "group",
+            r"unexpected parameter 'group'; it takes .* init_score. Pass query ids; qid_from_sizes\(group\) makes them",
+        ),
+        (CATBOOST, "group_id", "unexpected parameter 'group_id'; it takes .* Pass query ids as qid"),
+        (
+            CATBOOST,
+            "group_weight",
+            "unexpected parameter 'group_weight'; it takes .* Pass one weight per document as sample_weight",
+        ),
+        (
+            CATBOOST,
+            "pairs",
+            "unexpected parameter 'pairs'; it takes .* It holds numbers of rows, which change when rows are sorted",
+        ),
+        (
+            LIGHTGBM,
+            "quid",
+            "unexpected parameter 'quid'; it takes X, y, .*LGBMRanker.fit such as callbacks, .* Did you mean 'qid'",
+        ),
+        (LIGHTGBM, "cat_features", "unexpected parameter 'cat_features'; it takes .* categorical_feature, "),
         (XGBOOST, "base_margins", "Did you mean 'base_margin'"),
-        (LIGHTGBM, "position", "what LGBMRanker.fit takes; got position"),
+        (LIGHTGBM, "position", "unexpected parameter 'position'; it takes .* of LGBMRanker.fit"),
     ],
 )
 def test_what_fit_does_not_take_names_the_way_out(model, further, message, problem):

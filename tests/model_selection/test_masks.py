@@ -245,7 +245,8 @@ def test_ids_that_a_scorer_does_not_request(problem, requests, missing, scorers)
             scorer.set_score_request(**requests)
         with pytest.raises(TypeError, match=message):
             cross_validate(QueryRanker(Ridge()), X, y, cv=CV, params=params, scoring=scoring)
-        found = cross_validate(QueryRanker(Ridge()), X, with_qid(y, qid), cv=CV, scoring=scoring, error_score="raise")
+        options = {"cv": CV, "scoring": scoring, "params": {}, "error_score": "raise"}  # 1.6 needs params
+        found = cross_validate(QueryRanker(Ridge()), X, with_qid(y, qid), **options)
     name = "test_ndcg" if isinstance(scoring, dict) else "test_score"
     np.testing.assert_allclose(found[name], folds_by_hand("ndcg", X, y, qid, {}), rtol=0, atol=1e-12)
 

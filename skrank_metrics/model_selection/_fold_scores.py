@@ -44,12 +44,17 @@ class Outcome:
     queries: QueryScores | None  # None if fitting or scoring failed
 
 
+def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Make a candidate of a search; values that are estimators are cloned, too."""
+    return clone(estimator).set_params(**clone(dict(params), safe=False))
+
+
 def fit_and_score(task: Task, params: Mapping[str, Any], X: Any, y: Any, train: IntArray, test: IntArray) -> Outcome:
     """Fit a candidate on the training rows of a fold and score it on its test rows."""
-    model = clone(task.estimator).set_params(**clone(dict(params), safe=False))  # values may be estimators
+    model = with_params(task.estimator, params)
     started = time.time()
     try:
-        model.fit(take_rows(X, train), take_rows(y, train), **_rows_of(task.fit_params, X, train))
+        model.fit(take_rows(X, train), take_rows(y, train), **rows_of(task.fit_params, X, train))
     except Exception:
         if task.error_score == "raise":
             raise
@@ -61,7 +66,7 @@ def fit_and_score(task: Task, params: Mapping[str, Any], X: Any, y: Any, train: 
 
 def _score(task: Task, model: Any, X: Any, y: Any, test: IntArray) -> tuple[dict[str, float], QueryScores | None]:
     scorer = check_scoring(model, dict(task.scorers), raise_exc=task.error_score == "raise")
-    given = _rows_of(task.score_params, X, test)
+    given = rows_of(task.score_params, X, test)
     with recorded(score_function(task.scorers[task.key])) as recording:
         scores = scorer(model, take_rows(X, test), take_rows(y, test), **given)
     if recording.error is not None:  # of the input, which is wrong for all candidates
@@ -78,7 +83,7 @@ def _score(task: Task, model: Any, X: Any, y: Any, test: IntArray) -> tuple[dict
     return scores, None if task.key in failed else recording.found
 
 
-def _rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]:
+def rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]:
     """Take the rows of metadata that have as many as X; other values are passed on."""
     n_rows = count_rows(X)
     return {

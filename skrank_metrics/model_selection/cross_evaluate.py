@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -15,16 +15,17 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, count_rows, take_rows
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
+from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 from skrank_metrics.reports.statistics import METHOD, weighting, why_none
-from skrank_metrics.splitters.audit import audit_splits, spelled, split_rows
+from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 Splits = list[tuple[IntArray, IntArray]]
@@ -206,7 +207,7 @@ class TestedAgainError(ValueError):
 
 def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
     splits = list(split_rows(cv, X, y, units, ids))
-    replace(audit_splits(splits, X, y, qid=ids, groups=units), splitter=spelled(cv)).check()
+    check_splits(splits, cv, X, y, qid=ids, groups=units)
     return splits
 
 
@@ -249,10 +250,5 @@ def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 def _fit_and_predict(
     model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any], response_method: Any
 ) -> Any:
-    n_rows = count_rows(X)
-    sliced = {
-        name: take_rows(value, train) if np.ndim(value) and count_rows(value) == n_rows else value
-        for name, value in params.items()
-    }
-    model.fit(take_rows(X, train), take_rows(y, train), **sliced)
+    model.fit(take_rows(X, train), take_rows(y, train), **rows_of(params, X, train))
     return predict_scores(model, take_rows(X, test), response_method)

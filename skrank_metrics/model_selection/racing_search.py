@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -38,14 +37,14 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import check_rows, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
-from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table
+from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table, with_params
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules, Standing
 from skrank_metrics.model_selection.scorers import QueryScores, get_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.search_report import metric_of_scorer
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
-from skrank_metrics.splitters.audit import audit_splits, spelled
+from skrank_metrics.splitters.audit import check_splits
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 Splits = list[tuple[IntArray, IntArray]]
@@ -459,8 +458,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups, ways_out=ways)
         splitter = self._splitter()
         splits = list(splitter.split(X, y, **given))
-        audit = audit_splits(splits, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-        replace(audit, splitter=spelled(splitter)).check()
+        check_splits(splits, splitter, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
         times = np.sum([np.bincount(queries.codes[test], minlength=len(queries.ids)) > 0 for _, test in splits], axis=0)
         return splits, queries, int(times.sum()) if times.max() == 1 else None
 
@@ -525,7 +523,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         self.best_params_ = found["params"][self.best_index_]
 
     def _refit(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
-        self.best_estimator_ = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        self.best_estimator_ = with_params(self.estimator, self.best_params_)
         started = time.time()
         self.best_estimator_.fit(X, y, **fit_params)
         self.refit_time_ = time.time() - started

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection._fold_scores import with_params
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
@@ -231,7 +231,7 @@ def search_report(
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
     if len(fitted) < 2 and not is_race(search):
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
-    models = {name: _model(search, row) for row, name in fitted.items()}
+    models = {name: with_params(search.estimator, search.cv_results_["params"][row]) for row, name in fitted.items()}
     scorers = _scorers_of(search)
     alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
@@ -253,11 +253,6 @@ def search_report(
     shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
     candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
     return SearchReport(shown[key], candidates, evaluation, _changed(search, list(fitted), alike, evaluation))
-
-
-def _model(search: Any, row: int) -> Any:
-    params = clone(search.cv_results_["params"][row], safe=False)  # values may be estimators
-    return clone(search.estimator).set_params(**params)
 
 
 def _scores_by(scorer: Any) -> tuple[Any, Any]:

@@ -133,9 +133,14 @@ def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
         frame = frame.f_back
 
 
+def routing_enabled() -> bool:
+    """Whether metadata routing is enabled."""
+    return bool(sys.modules["sklearn"].get_config()["enable_metadata_routing"])
+
+
 def ways_out(direct: str = "") -> str:
     """How to pass ids to what model selection calls, given metadata routing as set, and ``direct`` to a user's call."""
-    if sys.modules["sklearn"].get_config()["enable_metadata_routing"]:
+    if routing_enabled():
         direct = direct or "qid"
         others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
     else:

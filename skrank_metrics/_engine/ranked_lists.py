@@ -68,6 +68,11 @@ class RankedLists:
         return self.n_documents if self._k is None else np.full(len(self._queries), self._k)
 
     @property
+    def n_shown(self) -> IntArray:
+        """Number of documents of each query up to the cutoff rank: k, or those of a shorter list."""
+        return np.minimum(self.cutoff, self.n_documents)
+
+    @property
     def n_findable(self) -> IntArray:
         """Number of documents of each query that a perfect ranking could show: k, or all if k is None."""
         return self.n_in_all if self._k is None else self.cutoff

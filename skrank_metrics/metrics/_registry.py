@@ -64,9 +64,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
     """
 
     def register(kernel: Kernel) -> MetricFunction:
-        taken = next((taken for taken in (name, NEGATIVE + name) if taken in REGISTRY), None)
-        if taken:
-            raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
+        check_new(name)
         hints = get_type_hints(kernel, include_extras=True)
         own = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
         options = {p.name: _option(hints.get(p.name)) for p in own}
@@ -80,6 +78,14 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         return REGISTRY[name]
 
     return register
+
+
+def check_new(name: str) -> None:
+    """Refuse the name of a metric, and that of its negative, which strings tell apart by the prefix alone."""
+    own = name.removeprefix(NEGATIVE)
+    taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
+    if taken:
+        raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
 
 
 def _option(hint: Any) -> Option:

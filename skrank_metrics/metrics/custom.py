@@ -31,7 +31,7 @@ from skrank_metrics.metrics._record import (
     MetricFunction,
     Reference,
 )
-from skrank_metrics.metrics._registry import REGISTRY, call, docstring, metric, signature_of
+from skrank_metrics.metrics._registry import REGISTRY, call, check_new, docstring, metric, signature_of
 
 __all__ = ["Discount", "Gain", "RankedLists", "RelevanceThreshold", "make_metric", "register_metric"]
 
@@ -121,7 +121,7 @@ class FunctionMetric:
         self.function = function
         self.record = record
         self._settings = dict(settings)
-        self.__name__ = record.name.removeprefix(NEGATIVE) if not record.greater_is_better else record.name
+        self.__name__ = record.name.removeprefix(NEGATIVE)
         first = (inspect.getdoc(function) or "").partition("\n\n")[0]
         self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
         self.__signature__ = signature_of(record)
@@ -260,14 +260,8 @@ def _check_name(name: Any) -> str:
         raise ValueError(
             f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
         )
-    _check_new(own, NEGATIVE + own)
+    check_new(own)
     return own
-
-
-def _check_new(*names: str) -> None:
-    taken = next((name for name in names if name in REGISTRY), None)
-    if taken:
-        raise ValueError(f"name must be new; {taken!r} is the metric {REGISTRY[taken].__name__}.")
 
 
 def _check_spelling(name: Any) -> str:
@@ -415,7 +409,6 @@ def register_metric(
             kernel.__qualname__,
         ):
             del REGISTRY[own]  # a cell of a notebook that runs once more
-        _check_new(own, NEGATIVE + own, own.removeprefix(NEGATIVE))
         _check_options(kernel)
         return metric(
             own,

@@ -45,7 +45,7 @@ _Beta = Annotated[Any, number("Weight of recall relative to precision.", "[0, 10
 
 
 def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
-    return ranked.cutoff if divisor == "k" else np.minimum(ranked.cutoff, ranked.n_documents)
+    return ranked.cutoff if divisor == "k" else ranked.n_shown
 
 
 @metric(
@@ -162,9 +162,8 @@ def fall_out_score(
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
     0.3333
     """
-    shown = np.minimum(ranked.cutoff, ranked.n_documents)
     others = ranked.n_in_all - ranked.n_relevant(relevance_threshold)
-    return shown - ranked.relevance(relevance_threshold).sum(axis=1), others
+    return ranked.n_shown - ranked.relevance(relevance_threshold).sum(axis=1), others
 
 
 @metric(
@@ -244,4 +243,4 @@ def judged_score(ranked: RankedLists) -> tuple[FloatArray, IntArray]:
     >>> judged_score([[1, 0, 2]], [[3, 2, 1]], k=2, judged=[[True, False, True]])
     0.5
     """
-    return ranked.judged().sum(axis=1), np.minimum(ranked.cutoff, ranked.n_documents)
+    return ranked.judged().sum(axis=1), ranked.n_shown

@@ -190,8 +190,6 @@ def rbp_score(
     weights = p ** (ranked.ranks - 1)
     if not normalize:
         return (1 - p) * (gains @ weights)
-    sums = np.concatenate(([np.finfo(np.float64).tiny], np.cumsum(weights)))[
-        np.minimum(ranked.cutoff, ranked.n_documents)
-    ]
+    sums = np.concatenate(([np.finfo(np.float64).tiny], np.cumsum(weights)))[ranked.n_shown]
     # The two sums are rounded differently.
     return (gains @ weights).clip(max=sums), sums

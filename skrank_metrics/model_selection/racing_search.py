@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
@@ -34,7 +33,7 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids, without_labels
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import check_rows, ways_out
+from skrank_metrics._sklearn_internals import check_rows, routing_enabled, ways_out
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table, with_params
@@ -339,7 +338,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         _best_has("score")(self)
         check_is_fitted(self)
-        if params and not _routing():
+        if params and not routing_enabled():
             raise ValueError(
                 f"params must be empty without metadata routing; got {', '.join(params)}. Let y carry the ids, as "
                 "with_qid(y, qid) does, or call sklearn.set_config(enable_metadata_routing=True)."
@@ -435,7 +434,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     def _routed(self, params: dict[str, Any]) -> Any:
         if not isinstance(self.error_score, Real) and self.error_score != "raise":
             raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
-        if _routing():
+        if routing_enabled():
             return process_routing(self, "fit", **params)
         groups = params.pop("groups", None)
         weights = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else {}
@@ -449,8 +448,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     ) -> tuple[Splits, Grouping, int | None]:
         """Splits, the queries, and the number of those that are tested, None if some are tested again."""
         labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
-        ways = ways_out("groups" if _routing() else "")
-        if not _routing() and ids_in_index(labels) is None and (qid is not None or groups is not None):
+        ways = ways_out("groups" if routing_enabled() else "")
+        if not routing_enabled() and ids_in_index(labels) is None and (qid is not None or groups is not None):
             raise TypeError(
                 "y must carry the query ids in its index unless metadata routing is enabled, since scorers get no "
                 f"others; got {'groups' if qid is None else 'qid'}=. {ways}"
@@ -537,10 +536,6 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         yield context
         if context:
             context.call_on_fit_task_end(estimator=self)
-
-
-def _routing() -> bool:
-    return bool(sklearn.get_config()["enable_metadata_routing"])
 
 
 def _scorer(scoring: Any) -> Any:

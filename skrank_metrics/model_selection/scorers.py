@@ -23,6 +23,7 @@ from skrank_metrics._input.query_ids import carried, ids_in_index
 from skrank_metrics._sklearn_internals import (
     check_rows,
     fail_in_search,
+    routing_enabled,
     running_scorer,
     scored_rows,
     warn_of_fitted,
@@ -134,7 +135,7 @@ class RankingScore:
 def _unrequested_ids() -> str:
     """How to request ids, if routing is enabled and the scorer that is running does not request all of them."""
     scorer = running_scorer()
-    if scorer is None or not sklearn.get_config()["enable_metadata_routing"]:
+    if scorer is None or not routing_enabled():
         return ""
     requests = get_routing_for_object(scorer).score.requests
     missing = [name for name in ("qid", "groups") if requests.get(name) in (None, False)]

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, check_choice, check_int, check_random_state
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
@@ -161,6 +163,14 @@ class Comparison(Result):
             *self._queries_needed(),
         ]
 
+    def _charts(self) -> list[Chart]:
+        marks = [
+            Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
+            for pair in self.pairs
+        ]
+        title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
+        return [Chart(title, marks[:MOST_MARKS], reference=0.0)]
+
     def _lack_of_power(self) -> Iterator[str]:
         """Say that no difference, however clear, could have been significant."""
         n_tests = len(self.pairs) if self.correction == "holm" else 1
@@ -198,6 +208,7 @@ def _effect_text(size: float) -> str:
     return "none" if np.isnan(size) else f"{size:+.2f}"
 
 
+@records_call
 def compare(
     reports: Mapping[str, RankingReport] | Any,
     metric: Any = "ndcg@10",

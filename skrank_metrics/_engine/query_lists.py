@@ -279,7 +279,7 @@ def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) ->
 
 
 def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:
-    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last entry; read-only if nothing is copied."""
+    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last; read-only if nothing is copied."""
     width = max(1, int(sizes.max()))
     first, end = int(starts[0]), int(starts[0]) + len(starts) * width
     if starts[-1] == end - width and (np.diff(starts) == width).all() and sizes.min() == width:

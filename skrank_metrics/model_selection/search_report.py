@@ -23,7 +23,8 @@ from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, Teste
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports.compare import N_RESAMPLES, How, Pair, compare_pairs
+from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
+from skrank_metrics.reports.comparison import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
 

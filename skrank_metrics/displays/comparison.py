@@ -11,7 +11,8 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays._base import COLOURS, documented, legend, report_of_estimator, use_axes, with_direction
-from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 

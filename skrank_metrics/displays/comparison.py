@@ -20,7 +20,8 @@ from skrank_metrics.displays._base import (
     use_axes,
     with_direction,
 )
-from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 

@@ -36,7 +36,8 @@ from skrank_metrics.metrics import (
 )
 from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import make_metric, register_metric
+from skrank_metrics.metrics.custom import register_metric
+from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV

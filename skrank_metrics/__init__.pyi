@@ -56,6 +56,7 @@ from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
@@ -75,6 +76,7 @@ __all__ = [
     "Convention",
     "CrossEvaluation",
     "Difference",
+    "Inspection",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",

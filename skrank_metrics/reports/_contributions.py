@@ -42,7 +42,8 @@ def adds_up(metric: BoundMetric) -> bool:
     """Whether the value of a query is a sum over ranks, each of which adds something to it."""
     # The mean precision over the hits found can fall with a further hit.
     mean_over_hits = metric.computation.options.get("normalizer") == "hits"
-    return metric.record.transform in _SUMS and metric.record.greater_is_better and not mean_over_hits
+    grows = metric.record.greater_is_better and metric.record.lower >= 0
+    return metric.record.transform in _SUMS and grows and not mean_over_hits
 
 
 def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contributions:

@@ -29,8 +29,8 @@ _NOTEBOOK = {
     "text": ' style="text-align:left;padding:.15em .8em;background:transparent"',
     "tied": "",
     # The middle tones are legible on light and on dark ground.
-    "bar": ' style="min-width:7em;background:linear-gradient(90deg,#3d8bc4 {added},#909090 {added} {ideal},'
-    'transparent 0) 0 50%/100% 55% no-repeat"',
+    "bar": ' style="min-width:6em;padding-right:.8em;background:linear-gradient(90deg,#3d8bc4 {added},'
+    '#909090 {added} {ideal},transparent 0) 0 50%/100% .8em no-repeat content-box"',
 }
 _PAGE = {
     "beside": ' class="beside"',
@@ -160,7 +160,7 @@ def _ranks(ranking: RankedQuery) -> list[str]:
 
 
 def _tied_with_next(ranking: RankedQuery) -> list[bool]:
-    return [bool(tied) for tied in ranking.scores[1:] == ranking.scores[:-1]] + [False]
+    return [*(ranking.scores[1:] == ranking.scores[:-1]).tolist(), False][: len(ranking.scores)]
 
 
 def _label(label: float) -> str:

@@ -119,6 +119,7 @@ def compare(
         aligned.weights,
         how.n_resamples,
         aligned.drawn,
+        aligned.reports,
     )
 
 

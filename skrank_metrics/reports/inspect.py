@@ -195,8 +195,8 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuer
         yield f"{name} is not a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
         yield (
-            f"adds: what a rank adds to {name}; ideal: what it adds in the ideal order; share: of the ideal value. "
-            "Bars show what a rank adds, and behind it what is missing to the ideal."
+            f"adds: what a rank adds to {name}; the bars show it, and behind it what is missing to what the rank adds "
+            "in the ideal order (ideal); share: of the value of the ideal order."
         )
     if any(ranking.tied.any() for ranking in rankings):
         ties = metric.computation.ties

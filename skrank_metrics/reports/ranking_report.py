@@ -291,12 +291,8 @@ class RankingReport(Result):
         <BLANKLINE>
         adds: what a rank adds to dcg@3; ...
         """
-        evaluation = self._evaluation
-        if isinstance(evaluation, Totals):
-            raise ValueError(f"inspect needs labels and scores; {NO_ROWS}.")
         name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
-        places = places_of(qid, self.qid)
-        return inspect_rankings({"": evaluation}, {"": name}, {"": places}, documents, n_ranks)
+        return inspect_reports({"": (self, name)}, qid, documents, n_ranks)
 
     def _check_queries(self, who: str) -> None:
         if not self.per_query:
@@ -394,6 +390,19 @@ def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None)
         by=by,
         _evaluation=evaluation.without_caches(),
     )
+
+
+def inspect_reports(
+    reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
+) -> Inspection:
+    """Show queries by a metric, each report with its name for it."""
+    evaluations = {name: report._evaluation for name, (report, _) in reports.items()}
+    kept = {name: evaluation for name, evaluation in evaluations.items() if isinstance(evaluation, Evaluation)}
+    if len(kept) < len(evaluations):
+        raise ValueError(f"inspect needs labels and scores; {NO_ROWS}.")
+    columns = {name: column for name, (_, column) in reports.items()}
+    places = {name: places_of(qid, evaluation.ids) for name, evaluation in kept.items()}
+    return inspect_rankings(kept, columns, places, documents, n_ranks)
 
 
 def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, BoundMetric]) -> list[str]:

@@ -38,7 +38,8 @@ from skrank_metrics.metrics import (
 )
 from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import make_metric, register_metric
+from skrank_metrics.metrics.custom import register_metric
+from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
@@ -53,7 +54,8 @@ from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
 from skrank_metrics.reports.queries_needed import queries_needed

@@ -20,7 +20,8 @@ from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.query_kfold import QueryKFold

@@ -13,7 +13,8 @@ from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, w
 from skrank_metrics._cli.sources import FORMATS, read_reports
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.reports.compare import Comparison, compare
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 
 FILES = """\
 Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv) with --label, --score and --qid; or

@@ -6,7 +6,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = ("datasets", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
+_NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
 # listed: their registry knows them.
 _MODULES = {

@@ -1,6 +1,8 @@
 """The public names. Written by docs/generate.py; do not edit."""
 
+from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
+from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
 from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches

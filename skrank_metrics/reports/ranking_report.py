@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
@@ -102,6 +102,18 @@ class RankingReport(Result):
         queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
+    def shares_documents(self, other: RankingReport) -> bool:
+        """Whether both were made from the same arrays of ids and labels, which need no comparison."""
+        one, another = self._evaluation, other._evaluation
+        if isinstance(one, Totals) or isinstance(another, Totals):
+            return False
+        return one.lists.grouping is another.lists.grouping and one.lists.given_labels is another.lists.given_labels
+
+    @property
+    def grouping(self) -> Grouping | None:
+        """The rows that the report was made from, grouped by query; None if they were not kept."""
+        return None if isinstance(self._evaluation, Totals) else self._evaluation.lists.grouping
+
     @property
     def condensed(self) -> bool:
         """Whether documents that nobody judged were left out of the lists."""
@@ -165,11 +177,7 @@ class RankingReport(Result):
         """One report per slice, by the values of ``by``, sorted if they have an order; empty without ``by``."""
         if self.by is None:
             return {}
-        slices = group_rows(self.by)
-        return {
-            name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
-            for name, number in _in_order(as_python(slices.ids))
-        }
+        return {name: make_report(self._evaluation.part(queries)) for name, queries in queries_of_slices(self.by)}
 
     @cached_property
     def health(self) -> Health:
@@ -315,6 +323,12 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
         f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
         f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
     ]
+
+
+def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
+    """Slices with the places of their queries, sorted if they have an order."""
+    slices = group_rows(by)
+    return [(name, np.flatnonzero(slices.codes == number)) for name, number in _in_order(as_python(slices.ids))]
 
 
 def _in_order(names: list[Any]) -> list[tuple[Any, int]]:

@@ -282,15 +282,21 @@ def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) ->
     sizes = sizes[by_size]
     first = 0
     while first < len(sizes):
-        end = int(np.searchsorted(sizes, sizes[first] * ratio, side="right"))
+        # An integer, as NumPy would convert all sizes to float otherwise.
+        end = int(np.searchsorted(sizes, int(sizes[first] * ratio), side="right"))
         end = min(end, first + max(1, block_cells // max(1, int(sizes[end - 1]))))
         yield by_size[first:end]
         first = end
 
 
 def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:
-    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last entry."""
+    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last; read-only if nothing is copied."""
     width = max(1, int(sizes.max()))
+    first, end = int(starts[0]), int(starts[0]) + len(starts) * width
+    if starts[-1] == end - width and (np.diff(starts) == width).all() and sizes.min() == width:
+        rectangle = values[first:end].reshape(-1, width)
+        rectangle.flags.writeable = False
+        return rectangle
     if width > len(values):
         return np.full((len(sizes), width), fill, dtype=values.dtype)
     # Copying rows of a strided view takes a third of the time of indexing each cell.

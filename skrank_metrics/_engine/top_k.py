@@ -65,8 +65,7 @@ def _lower_bounds(largest: FloatArray, first: IntArray, sizes: IntArray, depth: 
     for block in blocks_of(sizes, SLAB, WIDE_RATIO):
         of_queries = windows(largest, first[block], sizes[block], -np.inf)
         place = of_queries.shape[1] - depth
-        of_queries.partition(place, axis=1)
-        bounds[block] = of_queries[:, place]
+        bounds[block] = np.partition(of_queries, place, axis=1)[:, place]
     return np.maximum(bounds, -np.finfo(np.float64).max)  # padding never counts
 
 

@@ -38,6 +38,15 @@ class Grouping:
         """The rows sorted by query, None if the rows of each query are contiguous already."""
         return None if self.shuffled is None else _stable_order(self.shuffled)
 
+    @property
+    def first_rows(self) -> IntArray:
+        """The first row of each query, in the given order."""
+        return self.starts if self.order is None else self.order[self.starts]
+
+    def spread(self, values: NDArray[T]) -> NDArray[T]:
+        """Repeat one entry per query for each of its rows, in the given order."""
+        return np.repeat(values, self.sizes) if self.shuffled is None else values[self.shuffled]
+
     def sort(self, rows: NDArray[T]) -> NDArray[T]:
         """Put one entry per row into grouped order; no copy if they are in it already."""
         return rows if self.order is None else rows[self.order]
@@ -84,6 +93,8 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
+    if np.array_equal(by_appearance, np.arange(len(first))):  # as libraries number them
+        return codes, first
     numbers = np.empty_like(first)
     numbers[by_appearance] = np.arange(len(seen))
     return numbers[codes], first[by_appearance]
@@ -125,12 +136,11 @@ def one_per_query(
 
     If the values are numbers of something else, such as ids, an error shows their ``meanings``.
     """
-    rows = grouping.sort(rows)
-    values = rows[grouping.starts]
-    differs: NDArray[np.bool_] = rows != np.repeat(values, grouping.sizes)
+    values = rows[grouping.first_rows]
+    differs: NDArray[np.bool_] = rows != grouping.spread(values)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
-        query = int(np.searchsorted(grouping.starts, row, side="right")) - 1
+        query = int(grouping.codes[row])
         one, other = (value if meanings is None else meanings[value] for value in (values[query], rows[row]))
         raise ValueError(
             f"{name} must be constant within a query; got {one} and {other} in query "

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import re
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
+from skrank_metrics._output.chart import Chart
+from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.table import WIDTH, Table
 
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
@@ -22,6 +26,7 @@ class Result(ABC):
     """A title, tables and sentences, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
+    _call = ""  # how the result was made, see records_call
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
@@ -30,6 +35,10 @@ class Result(ABC):
     def _columns(self) -> Mapping[str, Any]:
         """Columns of the frame by name, by default those of the first table."""
         return next(part for part in self._parts() if isinstance(part, Table)).for_frame()
+
+    def _charts(self) -> Sequence[Chart]:
+        """Pictures for the page, which stand below the first table."""
+        return ()
 
     def __str__(self) -> str:
         return text_of(self._parts())
@@ -40,6 +49,41 @@ class Result(ABC):
         title, *parts = self._parts()
         shown = [part.as_html() if isinstance(part, Table) else f"<div>{escape(part)}</div>" for part in parts]
         return f'<div style="{_BOX}"><div style="font-weight:600">{escape(str(title))}</div>{"".join(shown)}</div>'
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a page to send or to archive, which holds all it shows.
+
+        The page has the tables and sentences that the result prints, pictures of them, the call that made the result,
+        and the versions of the libraries. It loads nothing, runs no script, and follows the light or dark theme of the
+        reader.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write. An existing file is replaced once the new one is complete.
+
+        Raises
+        ------
+        TypeError
+            If the path is no name of a file.
+        OSError
+            If the file cannot be written; what was there stays as it is.
+        """
+        title, *parts = self._parts()
+        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).capitalize()
+        write_whole(page(f"{kind}: {title}", self._blocks(parts), self._call), path)
+
+    def _blocks(self, parts: Sequence[Part]) -> list[str]:
+        """HTML of the page."""
+        blocks = [
+            f'<div class="wide">{part.as_html(inline=False)}</div>'
+            if isinstance(part, Table)
+            else f"<p>{escape(part)}</p>"
+            for part in parts
+        ]
+        first = next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
+        blocks[first + 1 : first + 1] = [chart.as_html() for chart in self._charts()]
+        return blocks
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Put the values into a data frame.

@@ -98,19 +98,26 @@ class Table:
         """Lines of at most 80 characters."""
         return "\n".join(_layout(self._shown))
 
-    def as_html(self) -> str:
-        """A table with inline styles, as notebooks drop style sheets."""
-        head = "".join(_html_cell("th", column.head, column) for column in self._shown)
+    def as_html(self, *, inline: bool = True) -> str:
+        """A table with inline styles, as notebooks drop style sheets, or with the classes of a page."""
+        cell = _inline_cell if inline else _cell
+        head = "".join(cell("th", column.head, column) for column in self._shown)
         rows = zip(*(column.cells for column in self._shown), strict=True)
-        body = "".join(f"<tr>{''.join(map(_html_cell, ['td'] * len(row), row, self._shown))}</tr>" for row in rows)
-        return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        body = "".join(f"<tr>{''.join(map(cell, ['td'] * len(row), row, self._shown))}</tr>" for row in rows)
+        style = f' style="{_TABLE}"' if inline else ""
+        return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _html_cell(tag: str, text: str, column: _Shown) -> str:
+def _inline_cell(tag: str, text: str, column: _Shown) -> str:
     align = "left" if column.is_name else "right;font-variant-numeric:tabular-nums"
     # Heads may take several lines; numbers stay whole.
     rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
     return f'<{tag} style="{_CELL};{_RULE};text-align:{align};{rest}">{escape(text)}</{tag}>'
+
+
+def _cell(tag: str, text: str, column: _Shown) -> str:
+    kind = "" if column.is_name else ' class="n"'
+    return f"<{tag}{kind}>{escape(text)}</{tag}>"
 
 
 class _Wrapper(textwrap.TextWrapper):

@@ -18,8 +18,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table
+from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
@@ -79,7 +81,21 @@ class CrossEvaluation(Result):
             ),
         ]
 
+    def _charts(self) -> list[Chart]:
+        intervals = {model: report.intervals() for model, report in self.reports.items()}
+        return [
+            Chart(
+                f"{metric}: mean over queries and its 95% interval",
+                [
+                    Mark(model, report.mean[metric], as_text(report.mean[metric]), intervals[model][metric])
+                    for model, report in self.reports.items()
+                ],
+            )
+            for metric in next(iter(self.reports.values())).mean
+        ]
 
+
+@records_call
 def cross_evaluate(
     estimators: Any,
     X: Any,

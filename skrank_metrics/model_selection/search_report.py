@@ -12,6 +12,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import FloatArray, check_int, check_random_state
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
@@ -135,6 +137,15 @@ class SearchReport(Result):
             *drawn_orders(reports, next(iter(reports.values())).metrics),
         ]
 
+    def _charts(self) -> list[Chart]:
+        marks = [
+            Mark(f"{c.rank}: {spelled(c.params)}", c.pair.difference, signed(c.pair.difference), c.pair.interval)
+            for c in self.candidates
+            if c.pair
+        ]
+        title = f"{self.metric}: lead of the best and its 95% interval"
+        return [Chart(title, marks[:MOST_MARKS], reference=0.0)] if marks else []
+
     def _columns(self) -> dict[str, Any]:
         found, leads = self.candidates, ("difference", "low", "high", "p_adjusted")
         columns: dict[str, Any] = {"rank": [c.rank for c in found], "index": [c.index for c in found]}
@@ -147,6 +158,7 @@ class SearchReport(Result):
         return columns | dict(zip(leads, zip(*ahead, strict=True), strict=True))
 
 
+@records_call
 def search_report(
     search: Any,
     X: Any,

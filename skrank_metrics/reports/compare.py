@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
+from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports.comparison import Comparison, Pair
@@ -19,6 +20,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 N_RESAMPLES = 9999
 
 
+@records_call
 def compare(
     reports: Mapping[str, RankingReport] | Any,
     metric: Any = "ndcg@10",

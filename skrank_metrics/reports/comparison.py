@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
@@ -160,6 +161,14 @@ class Comparison(Result):
     def _untested(self) -> Iterator[str]:
         if untested := [pair for pair in self.pairs if np.isnan(pair.p_value)]:
             yield f"Not tested, as all differences are equal: {_named(untested)}."
+
+    def _charts(self) -> list[Chart]:
+        marks = [
+            Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
+            for pair in self.pairs
+        ]
+        title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
+        return [Chart(title, marks[:MOST_MARKS], reference=0.0)]
 
     def _lack_of_power(self) -> Iterator[str]:
         """Say that no difference, however clear, could have been significant."""

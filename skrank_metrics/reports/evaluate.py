@@ -12,12 +12,14 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
+from skrank_metrics._output.call import records_call
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
 
+@records_call
 def evaluate(
     y_true: Any,
     y_score: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -14,8 +15,9 @@ from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
 from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.chart import LARGEST, MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.table import Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._columns import check_column
@@ -33,6 +35,9 @@ from skrank_metrics.reports.statistics import (
     weighting,
     why_none,
 )
+
+# Bars of the picture of the values of queries.
+N_BINS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -297,6 +302,32 @@ class RankingReport(Result):
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
         none = why_none((self.metrics[name], ends) for given in intervals.values() for name, ends in given.items())
         return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
+
+    def _charts(self) -> list[Chart]:
+        name = next(iter(self.mean))
+        charts = []
+        if self.slices:
+            marks = [
+                Mark(str(value), part.mean[name], as_text(part.mean[name]), part.intervals()[name])
+                for value, part in self.slices.items()
+            ]
+            title = f"{name} by slice, with 95% intervals; the line is the mean of all queries"
+            charts.append(Chart(title, marks[:MOST_MARKS], reference=self.mean[name]))
+        if self.per_query:
+            charts.append(_distribution(name, self.per_query[name]))
+        return charts
+
+
+def _distribution(name: str, values: FloatArray) -> Chart:
+    """Number of queries by value."""
+    values = values[np.abs(values) < LARGEST]
+    within = len(values) and 0 <= values.min() <= values.max() <= 1
+    counts, edges = np.histogram(values, bins=N_BINS, range=(0, 1) if within else None)
+    marks = [
+        Mark(f"{low:.4g} to {high:.4g}", float(count), f"{count:,}", base=0.0)
+        for count, (low, high) in zip(counts, pairwise(edges), strict=True)
+    ]
+    return Chart(f"Number of queries by {name}", marks[::-1])
 
 
 def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None) -> RankingReport:

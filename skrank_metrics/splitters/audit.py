@@ -16,6 +16,8 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
@@ -57,7 +59,12 @@ class SplitReport(Result):
     @property
     def leaks(self) -> int:
         """Number of queries and groups that leak from train to test or are cut, summed over the folds."""
-        return sum(len(ids) for way in (self.leaking, self.cut, self.leaking_groups, self.cut_groups) for ids in way)
+        return sum(len(ids) for way in self._ways for ids in way)
+
+    @property
+    def _ways(self) -> list[list[NDArray[Any]]]:
+        """Ids of what leaks or is cut, by fold: queries, and groups if there are any."""
+        return [way for way in (self.leaking, self.cut, self.leaking_groups, self.cut_groups) if way]
 
     def check(self) -> None:
         """Raise an error if a query or group leaks.
@@ -96,7 +103,18 @@ class SplitReport(Result):
         verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold."
         return [self.splitter, Table(columns, rows), *leaks, verdict]
 
+    def _charts(self) -> list[Chart]:
+        n_leaks = [0] * len(self.leaking)
+        for way in self._ways:
+            n_leaks = [n + len(ids) for n, ids in zip(n_leaks, way, strict=True)]
+        marks = [
+            Mark(f"fold {fold}" + f", {n} cut" * bool(n), float(n_rows), f"{n_rows:,}", base=0.0, warns=n > 0)
+            for fold, (n, n_rows) in enumerate(zip(n_leaks, self.table["documents"].tolist(), strict=True))
+        ]
+        return [Chart("Documents in the test part of each fold", marks[:MOST_MARKS])]
 
+
+@records_call
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter of any kind cuts.
 

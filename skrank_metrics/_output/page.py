@@ -1,0 +1,95 @@
+"""One page of HTML that holds all it shows, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+import skrank_metrics
+
+# A browser that follows the policy loads nothing and runs no script, whatever the page holds.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_STYLE = """
+:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--first:#0072b2;--second:#c44e00}
+@media (prefers-color-scheme:dark){
+:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--rule:#3d4148;--first:#56b4e9;--second:#f0954a}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+main{max-width:60rem;margin:auto;padding:1rem}
+h1{font-size:1.35rem;line-height:1.3;overflow-wrap:anywhere}
+h2{font-size:1.1rem;overflow-wrap:anywhere}
+p{margin:.5em 0;max-width:46rem;overflow-wrap:anywhere}
+.wide{overflow-x:auto;margin:1rem 0}
+table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
+th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
+th{vertical-align:bottom}
+.n{text-align:right}td.n{white-space:nowrap}
+td:not(.n){min-width:8em;max-width:24em;overflow-wrap:anywhere}
+figure{margin:1.5rem 0;max-width:46rem}
+figcaption{font-weight:600;margin-bottom:.4em;overflow-wrap:anywhere}
+.chart div{display:grid;grid-template-columns:minmax(5em,14em) 1fr max-content;gap:0 .8em}
+.chart div{align-items:center;font-size:.9rem}
+.chart span{overflow-wrap:anywhere}
+.chart b{font-weight:400;text-align:right;font-variant-numeric:tabular-nums;width:6.5em}
+.chart svg{display:block;width:100%;height:1.6em;overflow:visible}
+.chart line{stroke:var(--first);stroke-width:2.5}.chart circle,.chart rect{fill:var(--first)}
+.chart line.warn{stroke:var(--second)}.chart circle.warn,.chart rect.warn{fill:var(--second)}
+.chart line.ref{stroke:var(--soft);stroke-width:1}
+.chart text{fill:var(--soft);font-size:.75rem;text-anchor:middle}
+@media (max-width:36rem){
+.chart div{grid-template-columns:1fr max-content}
+.chart span{grid-column:1/-1}.chart .axis span{display:none}.chart b{width:4.5em}
+.short div{grid-template-columns:6em 1fr max-content}
+.short span,.chart.short .axis span{display:block;grid-column:auto}}
+footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
+code{font-size:.95em;overflow-wrap:anywhere}
+"""
+
+
+def page(title: str, blocks: Iterable[str], call: str) -> str:
+    """Build a page from blocks of HTML, with the call and the versions below."""
+    called = f"<p>Made by <code>{escape(call)}</code></p>" if call else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
+        f"<body><main><h1>{escape(title)}</h1>\n"
+        + "\n".join(blocks)
+        + f"\n<footer>{called}<p>{escape(_versions())}</p></footer></main></body></html>\n"
+    )
+
+
+def _versions() -> str:
+    return (
+        f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn {version('scikit-learn')}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+def write_whole(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a file, or leave what there was and raise an error that names it."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the name of a file; got {path!r}.")
+    target = Path(os.path.realpath(path))  # a link stays one
+    new = target.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        # Lone surrogates, which ids may hold, have no UTF-8.
+        with new.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+        new.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, f"path must be a file that can be written: {error.strerror}", str(path)) from None
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)

@@ -1,0 +1,189 @@
+import os
+import re
+import stat
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+
+import skrank_metrics
+from skrank_metrics import QueryKFold, audit_splits, compare, cross_evaluate, evaluate, explain_difference, mrr_score
+from skrank_metrics._output.chart import Chart, Mark
+from skrank_metrics._output.result import Result
+from skrank_metrics._output.table import Table
+
+HOSTILE = "<script>alert('x')</script><img src=x onerror=y>&\""
+LABELS, SCORES, QID = [1, 0, 0, 1, 0, 1], [2, 1, 2, 1, 2, 2], ["a", "a", "b", "b", "c", "c"]
+
+
+class Seen(HTMLParser):
+    """Tags, attributes and text of a page; void elements are not closed."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta", "line", "circle", "rect"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+def page_of(result, tmp_path):
+    result.to_html(tmp_path / "page.html")
+    return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+class Hostile(Result):
+    def _parts(self):
+        return [HOSTILE, Table((HOSTILE, "n"), [(HOSTILE, 1)]), HOSTILE]
+
+    def _charts(self):
+        return [Chart(HOSTILE, [Mark(HOSTILE, 1.0, HOSTILE)])]
+
+
+def test_page_escapes_all_that_it_shows(tmp_path):
+    seen = Seen(page_of(Hostile(), tmp_path))
+    assert seen.open == []
+    assert {"script", "img"}.isdisjoint(seen.tags)
+    assert seen.text.count(HOSTILE) == 8, "title twice, head, cell, sentence, figure, mark and value"
+    assert [name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href")] == []
+
+
+def test_page_loads_nothing_and_forbids_scripts(tmp_path):
+    html = page_of(Hostile(), tmp_path)
+    assert "default-src 'none'; style-src 'unsafe-inline'" in html
+    assert re.findall(r"url\(|@import|https?:", html) == []
+
+
+@pytest.fixture(scope="module")
+def results():
+    report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "dcg"], by=["x", "x", "y", "y", "y", "y"])
+    other = evaluate(LABELS, SCORES[::-1], qid=QID, metrics=["mrr", "dcg"])
+    X = np.array(SCORES, dtype=float)[:, None]
+    return {
+        "Ranking report": report,
+        "Comparison": compare({"one": report, "other": other}, "mrr"),
+        "Difference": explain_difference(LABELS, SCORES, qid=QID),
+        "Split report": audit_splits(QueryKFold(3), X, LABELS, qid=QID),
+        "Health": report.health,
+        "Cross evaluation": cross_evaluate(
+            sklearn.linear_model.Ridge(), X, LABELS, qid=QID, cv=QueryKFold(3), metrics="mrr"
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["Ranking report", "Comparison", "Difference", "Split report", "Health", "Cross evaluation"]
+)
+def test_page_has_every_word_of_the_text_and_a_picture(results, kind, tmp_path):
+    seen = Seen(page_of(results[kind], tmp_path))
+    assert seen.text.lstrip().startswith(kind + ": ")
+    shown = set(re.findall(r"[\w.+]+", seen.text))
+    # Tables are joined from cells without blanks, so numbers and names are looked for one by one.
+    for number in re.findall(r"[-+]?\d\.\d{4}", str(results[kind])):
+        assert number in seen.text
+    for sentence in results[kind]._parts()[1:]:
+        assert isinstance(sentence, Table) or sentence in seen.text
+    assert ("svg" in seen.tags) == (kind != "Health")
+    assert shown
+
+
+def test_page_names_the_call_and_the_versions(results, tmp_path):
+    text = Seen(page_of(results["Ranking report"], tmp_path)).text
+    assert "Made by evaluate(y_true=[1, 0, 0, 1, 0, 1], y_score=[2, 1, 2, 1, 2, 2], qid=['a', " in text
+    assert f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn " in text
+    assert sklearn.__version__ in text
+
+
+def test_call_describes_data_and_does_not_print_them():
+    frame = pd.DataFrame({"y": [1, 0] * 50, "s": range(100), "q": np.arange(100) // 2})
+    report = evaluate(frame["y"], list(frame["s"]), qid=frame["q"].to_numpy(), metrics=[mrr_score, "map"])
+    assert report._call == (
+        "evaluate(y_true=<Series of shape (100,)>, y_score=<list of length 100>, qid=<ndarray of shape (100,)>, "
+        "metrics=[mrr_score, 'map'])"
+    )
+    compared = compare({"a": report, "b": report}, "map", test="t", confidence=0.9)
+    assert compared._call == (
+        "compare(reports={'a': <RankingReport>, 'b': <RankingReport>}, metric='map', test='t', confidence=0.9)"
+    )
+    assert explain_difference(
+        frame["y"], frame["s"], qid=frame["q"], conventions=("sklearn", "xgboost")
+    )._call.endswith("conventions=('sklearn', 'xgboost'))")
+    assert report.health._call == ""
+
+
+def test_a_page_replaces_another_and_nothing_else_stays(results, tmp_path):
+    (tmp_path / "page.html").write_text("before")
+    assert page_of(results["Health"], tmp_path).startswith("<!DOCTYPE html>")
+    assert os.listdir(tmp_path) == ["page.html"]
+    usual = tmp_path / "usual"
+    usual.touch()
+    assert (tmp_path / "page.html").stat().st_mode == usual.stat().st_mode
+
+
+def test_a_link_stays_a_link(results, tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    results["Health"].to_html(str(tmp_path / "link.html"))
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").is_file()
+
+
+@pytest.mark.parametrize("path", ["missing/page.html", "folder", "folder/"])
+def test_a_path_that_cannot_be_written_is_named_and_stays(results, tmp_path, path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=r"path must be a file that can be written: .*" + re.escape(path)) as caught:
+        results["Health"].to_html(f"{tmp_path}/{path}")
+    assert caught.value.filename == f"{tmp_path}/{path}"
+    assert [file.name for file in tmp_path.rglob("*")] == ["folder"]
+
+
+def test_a_file_that_must_not_be_written_stays(results, tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    path.chmod(stat.S_IREAD)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
+    with pytest.raises(PermissionError, match=r"page\.html"):
+        results["Health"].to_html(path)
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        results["Health"].to_html(tmp_path / "page.html")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("path", [None, 3, ["page.html"]])
+def test_path_must_be_a_name(results, path):
+    with pytest.raises(TypeError, match="path must be the name of a file; got "):
+        results["Health"].to_html(path)
+
+
+def test_ids_without_utf8_are_written(tmp_path):
+    class Odd(Result):
+        def _parts(self):
+            return ["a\udc80b"]
+
+    assert "a\\udc80b" in page_of(Odd(), tmp_path)

@@ -16,7 +16,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
 from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.evaluate import slice_of_query
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
+from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
 
 
@@ -172,7 +172,7 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 def _share(named: dict[str, RankingReport]) -> bool:
     """Whether all reports were made from the same ids and labels, as those of a leaderboard."""
     first, *others = named.values()
-    return all(first.shares_documents(other) for other in others)
+    return all(share_documents(first, other) for other in others)
 
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:

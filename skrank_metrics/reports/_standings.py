@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 Pairs = Iterable[tuple[str, str]]
@@ -24,7 +24,7 @@ def letters(names: Sequence[str], different: Pairs) -> dict[str, str]:
         groups = _insert(groups, one, other)
     place = {name: number for number, name in enumerate(names)}
     groups = sorted(_needed(groups), key=lambda group: sorted(place[name] for name in group))
-    found = {name: "" for name in names}
+    found = dict.fromkeys(names, "")
     for group, letter in zip(groups, _spelled(len(groups)), strict=True):
         for name in group:
             found[name] += letter
@@ -63,18 +63,19 @@ def _spelled(n: int) -> list[str]:
     return [*string.ascii_letters, *(f"({number})" for number in range(len(string.ascii_letters) + 1, n + 1))][:n]
 
 
-def verdict(best: str, others: Collection[str], open_to: Sequence[str], by: str) -> str:
+def verdict(best: str, open_to: Sequence[str], worse: Sequence[str], by: str) -> str:
     """One sentence on what to ship: the best, or one of those that are not significantly worse."""
-    n_worse = len(others) - len(open_to)
     if not open_to:
-        worse = f"all {len(others)} others" if len(others) > 1 else next(iter(others))
-        return f"Ship {best}: by {by}, it is significantly better than {worse}."
-    rest = f"; the other {n_worse} {'is' if n_worse == 1 else 'are'} significantly worse" if n_worse else ""
+        return f"Ship {best}: by {by}, it is significantly better than {_summed(worse)}."
+    rest = f"; {_summed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse" if worse else ""
     if len(open_to) >= MOST_NAMED:
-        some = f"{len(open_to)} that are" if n_worse else f"the {len(open_to)} others, none of which is"
-        return f"Ship {best} or any of {some} not significantly worse by {by}{rest}."
+        return f"Ship {best} or any of {len(open_to)} models that are not significantly worse by {by}{rest}."
     named = listed([best, *open_to], "or")
     return f"Ship {named}: by {by}, {best} is ahead, but not significantly{rest}."
+
+
+def _summed(names: Sequence[str]) -> str:
+    return listed(names) if len(names) < MOST_NAMED else f"all {len(names)} others"
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

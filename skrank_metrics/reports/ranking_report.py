@@ -107,13 +107,6 @@ class RankingReport(Result):
         queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
-    def shares_documents(self, other: RankingReport) -> bool:
-        """Whether both were made from the same arrays of ids and labels, which need no comparison."""
-        one, another = self._evaluation, other._evaluation
-        if isinstance(one, Totals) or isinstance(another, Totals):
-            return False
-        return one.lists.grouping is another.lists.grouping and one.lists.given_labels is another.lists.given_labels
-
     @property
     def grouping(self) -> Grouping | None:
         """The rows that the report was made from, grouped by query; None if they were not kept."""
@@ -354,6 +347,14 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
         f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
         f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
     ]
+
+
+def share_documents(one: RankingReport, other: RankingReport) -> bool:
+    """Whether both were made from the same arrays of ids and labels, which need no comparison."""
+    first, second = one._evaluation, other._evaluation
+    if isinstance(first, Totals) or isinstance(second, Totals):
+        return False
+    return first.lists.grouping is second.lists.grouping and first.lists.given_labels is second.lists.given_labels
 
 
 def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:

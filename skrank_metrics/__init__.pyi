@@ -1,6 +1,8 @@
 """The public names. Written by docs/generate.py; do not edit."""
 
+from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
+from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
 from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
@@ -36,7 +38,8 @@ from skrank_metrics.metrics import (
 )
 from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import make_metric, register_metric
+from skrank_metrics.metrics.custom import register_metric
+from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV

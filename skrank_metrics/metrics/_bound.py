@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query
+from skrank_metrics._engine.per_query import AVERAGES, Computation, PerQuery, aggregate, per_query, ratio, ratio_terms
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_int, check_number, nearest
@@ -202,4 +202,13 @@ class BoundMetric:
         """Combine the values of queries as ``average`` says, here or in the parameters."""
         chosen = average.get("average", self.average)
         value = aggregate(result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by)
+        return 0.0 - value if self.negative else value
+
+    def terms(self, result: PerQuery, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """Terms whose sums make the average, also if each of several processes has some of them; not for a median."""
+        return ratio_terms(result, weights, self.average or "macro", self.replace_undefined_by)
+
+    def of_sums(self, terms: float, shares: float) -> float:
+        """The average from the sums of its terms."""
+        value = ratio(terms, shares, self.average or "macro", self.replace_undefined_by)
         return 0.0 - value if self.negative else value

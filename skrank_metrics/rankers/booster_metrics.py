@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from skrank_metrics._engine.exact import exact_sum
+from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -17,6 +20,8 @@ from skrank_metrics.metrics.names import get_metric
 
 # Boosters that take a metric by name, and the parameters that are part of the name.
 _NAMED = {"xgboost": {}, "catboost": {"ndcg": ("gain",), "dcg": ("gain",)}}
+# Names that XGBoost gives its own metrics, whose list of values a metric of the same name would share.
+_COMPUTED_BY_XGBOOST = re.compile(r"(ndcg|map|auc)(@\d+)?")
 _CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
 
 
@@ -54,7 +59,12 @@ class LightGBMMetric(BoosterMetric):
 
 
 class XGBoostMetric(BoosterMetric):
-    """A metric as ``xgboost.train`` calls it."""
+    """A metric as ``xgboost.train`` and ``xgboost.dask.train`` call it."""
+
+    @property
+    def __name__(self) -> str:
+        name = super().__name__
+        return f"{name}_skrank" if _COMPUTED_BY_XGBOOST.fullmatch(name) else name
 
     def __call__(self, y_score: Any, dmatrix: Any) -> tuple[str, float]:
         """Compute the metric on predictions for a DMatrix."""
@@ -63,12 +73,54 @@ class XGBoostMetric(BoosterMetric):
                 f"dmatrix must be an xgboost.DMatrix, as xgb.train(custom_metric=) passes; got "
                 f"{type(dmatrix).__name__}. XGBRanker passes no queries: set eval_metric=builtin_metric(...) there."
             )
+        from xgboost import collective
+
+        y_true, weights = dmatrix.get_label(), dmatrix.get_weight()
         sizes = np.diff(dmatrix.get_uint_info("group_ptr").astype(np.intp))
+        if collective.get_world_size() > 1:
+            return self.__name__, self._value_over_workers(y_true, y_score, sizes, weights)
         if len(sizes) == 0:
-            raise ValueError(f"{self.__name__} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
-        weights = dmatrix.get_weight()
+            raise self._no_queries()
         of_rows = np.repeat(weights, sizes) if len(weights) else None
-        return self.__name__, self._value(dmatrix.get_label(), y_score, sizes, of_rows)
+        return self.__name__, self._value(y_true, y_score, sizes, of_rows)
+
+    def _no_queries(self) -> ValueError:
+        return ValueError(f"{self.__name__} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
+
+    def _value_over_workers(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
+        """The same value in all workers, so that XGBoost, which averages over workers, leaves it as it is."""
+        from xgboost import collective
+
+        sums, error = (0.0, 0.0), None
+        try:
+            sums = self._sums(y_true, y_score, sizes, weights)
+        except Exception as raised:  # raised below: the other workers wait for the sums of this one
+            error = raised
+        counts = len(sizes), error is not None
+        totals = collective.allreduce(np.array([*sums, *counts], dtype=np.float64), collective.Op.SUM)
+        terms, shares, n_queries, n_failed = totals.tolist()
+        if error is not None:
+            raise error
+        if n_failed:
+            raise ValueError(f"{self.__name__} failed in another worker, whose log has the error.")
+        if not n_queries:
+            raise self._no_queries()
+        return self.metric.of_sums(terms, shares)
+
+    def _sums(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> tuple[float, float]:
+        """Sums over the queries of this worker, which may have none."""
+        if self.metric.average == "median":
+            raise ValueError(
+                "average must not be 'median' if several workers train, as they add up sums; leave it out."
+            )
+        if not len(sizes):
+            if len(y_true):
+                raise self._no_queries()
+            return 0.0, 0.0
+        lists = query_lists(y_true, y_score, qid=np.repeat(np.arange(len(sizes)), sizes))
+        (result,) = per_query(lists, [self.metric.computation])
+        terms, shares = self.metric.terms(result, weights.astype(np.float64) if len(weights) else None)
+        return exact_sum(terms), exact_sum(shares)
 
 
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
@@ -113,9 +165,15 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
     XGBoost holds scores as float32. To stop early by the metric, say whether larger values are better: from the name,
-    XGBoost takes that for granted of ndcg, map and precision only, and minimises all others, without a warning.
+    XGBoost takes that for granted of ndcg, map and precision only, and minimises all others, without a warning. The
+    names ndcg, map and auc end in "_skrank", as XGBoost adds the values of its own metrics of these names to one list.
 
     XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
+
+    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, the value is that of the
+    queries of all workers. XGBoost averages the values of workers, whatever number of queries they have; here, all
+    workers return the same value, from sums over all queries. The rows of a query must be in one worker, or its parts
+    count as queries: for Dask, shuffle by query id first; for Spark, set ``force_repartition=True``.
 
     Parameters
     ----------
@@ -132,7 +190,8 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     Raises
     ------
     ValueError
-        If the metric or the value of a parameter is unknown; in the call, if there are no queries.
+        If the metric or the value of a parameter is unknown; in the call, if there are no queries, or several workers
+        have to compute a median.
     TypeError
         If a parameter is unknown or has the wrong type; in the call, if it comes from XGBRanker.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.exact import ExactSum, products
-from skrank_metrics._engine.per_query import PerQuery, ratio, ratio_terms
+from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.health import Counts, Health
@@ -80,12 +80,11 @@ class MetricSums:
 
     def add(self, metric: BoundMetric, result: PerQuery, weights: FloatArray | None) -> None:
         """Add queries."""
-        average, values = metric.average or "macro", np.asarray(metric.aggregate(result, None, average=None))
+        values = np.asarray(metric.aggregate(result, None, average=None))
         self.values.add(values, weights)
-        if average == "micro":
+        if metric.average == "micro":
             self.pooled.add(values, result.denominators if weights is None else result.denominators * weights)
-        terms = ratio_terms(result, weights, average, metric.replace_undefined_by)
-        for total, part in zip(self.mean, terms, strict=True):
+        for total, part in zip(self.mean, metric.terms(result, weights), strict=True):
             total.add(part)
 
     def __iadd__(self, other: MetricSums) -> MetricSums:
@@ -129,12 +128,10 @@ class Totals:
     def mean(self, name: str) -> float:
         """Value over all queries; ``average=None`` is taken as the macro average."""
         metric = self.metrics[name]
-        average = metric.average or "macro"
         if self.results:
-            return float(metric.aggregate(self.results[name], self.weights, average=average))
+            return float(metric.aggregate(self.results[name], self.weights, average=metric.average or "macro"))
         terms, shares = self.sums[name].mean
-        value = ratio(float(terms), float(shares), average, metric.replace_undefined_by)
-        return 0.0 - value if metric.negative else value
+        return metric.of_sums(float(terms), float(shares))
 
     def per_query(self, name: str) -> FloatArray:
         """One value per query, undefined ones replaced."""

@@ -118,6 +118,19 @@ def test_xgboost_stops_early_in_the_direction_that_its_callback_is_told(name, ha
     assert booster.best_score == max(values) > min(values)
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("ndcg@3", "ndcg@3_skrank"), ("map", "map_skrank"), ("mrr@3", "mrr@3"), ("ndcg(gain=exp2)@3",) * 2],
+)
+def test_xgboost_keeps_the_values_apart_from_those_of_its_own_metrics(name, own, halves):
+    (X, y, qid, _), _ = halves
+    found, data = {}, xgboost.DMatrix(X, y > 1, qid=qid)
+    params = {"objective": "rank:ndcg", "eval_metric": ["ndcg@3", "map"], "nthread": 1}
+    options = {"evals": [(data, "train")], "evals_result": found, "verbose_eval": False}
+    xgboost.train(params, data, 3, custom_metric=xgboost_metric(name), **options)
+    assert {key: len(values) for key, values in found["train"].items()} == {"ndcg@3": 3, "map": 3, own: 3}
+
+
 XGBOOST = {"ndcg@10": "ndcg@10", "ndcg": "ndcg@32", "map@5": "map@5", "precision@5": "pre@5"}
 CATBOOST = {
     "ndcg@10": "NDCG:top=10;type=Base",
@@ -219,7 +232,7 @@ def test_direction_convention_name_and_pickle():
     metric = lightgbm_metric("ndcg@10", convention="lightgbm")
     assert metric.__name__ == "ndcg(ties=stable,gain=exp2,replace_undefined_by=1.0)@10"
     assert pickle.loads(pickle.dumps(metric))(*rows) == metric(*rows)
-    assert pickle.loads(pickle.dumps(xgboost_metric("ndcg@10"))).__name__ == "ndcg@10"
+    assert pickle.loads(pickle.dumps(xgboost_metric("mrr@10"))).__name__ == "mrr@10"
 
 
 def test_what_is_wrong_is_said(halves):
@@ -233,8 +246,8 @@ def test_what_is_wrong_is_said(halves):
         lightgbm_metric("ndcg")(y, X[:, 0])
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         lightgbm_metric("ndcg")(y, X[:, 0], np.arange(1.0, len(y) + 1), sizes_of(qid))
-    with pytest.raises(ValueError, match="ndcg needs queries, and the DMatrix holds none"):
-        xgboost_metric("ndcg")(X[:, 0], xgboost.DMatrix(X, y))
+    with pytest.raises(ValueError, match="mrr needs queries, and the DMatrix holds none"):
+        xgboost_metric("mrr")(X[:, 0], xgboost.DMatrix(X, y))
     with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix.*builtin_metric"):
         XGBRanker(n_estimators=1, eval_metric=xgboost_metric("ndcg")).fit(
             X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]

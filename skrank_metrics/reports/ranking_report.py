@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import LARGEST, MOST_MARKS, Chart, Mark
@@ -110,6 +110,11 @@ class RankingReport(Result):
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
     @property
+    def grouping(self) -> Grouping | None:
+        """The rows that the report was made from, grouped by query; None if they were not kept."""
+        return None if isinstance(self._evaluation, Totals) else self._evaluation.lists.grouping
+
+    @property
     def condensed(self) -> bool:
         """Whether documents that nobody judged were left out of the lists."""
         return self._evaluation.condensed
@@ -172,11 +177,7 @@ class RankingReport(Result):
         """One report per slice, by the values of ``by``, sorted if they have an order; empty without ``by``."""
         if self.by is None:
             return {}
-        slices = group_rows(self.by)
-        return {
-            name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
-            for name, number in _in_order(as_python(slices.ids))
-        }
+        return {name: make_report(self._evaluation.part(queries)) for name, queries in queries_of_slices(self.by)}
 
     @cached_property
     def health(self) -> Health:
@@ -415,6 +416,20 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
         f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
         f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
     ]
+
+
+def share_documents(one: RankingReport, other: RankingReport) -> bool:
+    """Whether both were made from the same arrays of ids and labels, which need no comparison."""
+    first, second = one._evaluation, other._evaluation
+    if isinstance(first, Totals) or isinstance(second, Totals):
+        return False
+    return first.lists.grouping is second.lists.grouping and first.lists.given_labels is second.lists.given_labels
+
+
+def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
+    """Slices with the places of their queries, sorted if they have an order."""
+    slices = group_rows(by)
+    return [(name, np.flatnonzero(slices.codes == number)) for name, number in _in_order(as_python(slices.ids))]
 
 
 def _in_order(names: list[Any]) -> list[tuple[Any, int]]:

@@ -265,13 +265,20 @@ def test_queries_of_a_comparison_by_id(compared):
         compared[0].inspect(2, qid=3)
 
 
-@pytest.mark.option("Comparison.inspect.names")
+@pytest.mark.option("Comparison.inspect.first", "Comparison.inspect.second")
 def test_names_choose_the_rankings(compared):
-    query = compared[0].inspect(1, names=("same", "old")).queries[0]
+    query = compared[0].inspect(1, first="same", second="old").queries[0]
     assert [ranking.ranking for ranking in query] == ["same", "old"]
-    for names in (("new", "none"), ("new", "new"), "new", ("new", "old", "same")):
-        with pytest.raises(ValueError, match=r"names must be two of 'new', 'old', 'same'; got "):
-            compared[0].inspect(names=names)
+    with pytest.raises(ValueError, match="first and second must be two of new, old, same; got 'new' and 'none'"):
+        compared[0].inspect(1, "new", "none")
+
+
+def test_slices_of_a_comparison(compared):
+    comparison, _ = compared
+    even = {name: report for name, (report, _) in comparison._reports.items()}
+    by = np.arange(40) % 2
+    part = compare(even, "ndcg@10", test="t", by=by).slices[1]
+    assert {query[0].qid % 2 for query in part.inspect(5).queries} == {1}
 
 
 @pytest.mark.option("Comparison.inspect.documents", "Comparison.inspect.n_ranks")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import check_mask, refuse_masked
+from skrank_metrics._input.arrays import Mask, check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
@@ -20,6 +20,12 @@ from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, on
 CARRIED = ("retrieved", "judged", "sample_weight")
 # In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
+
+
+class MissingIdError(ValueError):
+    """Ids of which some are missing; says which."""
+
+    missing: Mask
 
 
 def query_ids(
@@ -264,7 +270,7 @@ def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
     if codes is None:
-        ids = _to_id_array(ids, name)
+        ids = to_id_array(ids, name)
         if ids.ndim == 1 and ids.dtype.kind in "OT":
             ids = ids.astype(object, copy=False)
             with suppress(TypeError):  # if some cannot be hashed, as is told below
@@ -289,7 +295,7 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids of any type as a 1-D array with one id per row and none missing."""
     refuse_masked(ids, name)
-    array = _to_id_array(ids, name)
+    array = to_id_array(ids, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
@@ -303,8 +309,9 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         missing = array != array
     if np.any(missing):
         row = int(np.argmax(missing))
-        hint = " Fill them, for example strings with by.fillna('unknown')." if name == "by" else ""
-        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.{hint}")
+        error = MissingIdError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
+        error.missing = missing
+        raise error
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
@@ -313,7 +320,8 @@ def _kind(name: str) -> str:
     return "values" if name == "by" else "ids"  # slices are no ids
 
 
-def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
+def to_id_array(ids: Any, name: str) -> NDArray[Any]:
+    """Ids as an array that keeps different ones apart."""
     # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
     lossy = False
     if hasattr(ids, "combine_chunks"):  # pyarrow's array of chunks of categories has "" in place of missing ones

@@ -13,8 +13,9 @@ from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_i
 from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
+from skrank_metrics.reports._slices import queries_of_slices
 from skrank_metrics.reports.comparison import Comparison, Comparisons, Pair
-from skrank_metrics.reports.ranking_report import RankingReport, queries_of_slices
+from skrank_metrics.reports.ranking_report import RankingReport
 
 # Of the permutation test, unless it is given: usually, and at most.
 N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999

@@ -14,6 +14,7 @@ _MODULES = {
     "at_scale.batches": "evaluate_batches",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
+    "displays.leaderboard": "LeaderboardDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",
     "displays.query_scores": "QueryScoreDisplay",
     "displays.race": "RaceDisplay",

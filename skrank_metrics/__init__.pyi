@@ -8,6 +8,7 @@ from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
+from skrank_metrics.displays.leaderboard import LeaderboardDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
 from skrank_metrics.displays.race import RaceDisplay
@@ -80,6 +81,7 @@ __all__ = [
     "CrossEvaluation",
     "Difference",
     "Leaderboard",
+    "LeaderboardDisplay",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",

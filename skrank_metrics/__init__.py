@@ -34,6 +34,7 @@ _MODULES = {
     "reports.comparison": "Comparison",
     "reports.evaluate": "evaluate",
     "reports.explain_difference": "Difference explain_difference",
+    "reports.match_convention": "ConventionMatch match_convention",
     "reports.queries_needed": "queries_needed",
     "reports.ranking_report": "RankingReport",
     "splitters.audit": "SplitReport audit_splits",

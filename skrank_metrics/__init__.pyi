@@ -56,6 +56,7 @@ from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
@@ -73,6 +74,7 @@ __all__ = [
     "Comparison",
     "ComparisonDisplay",
     "Convention",
+    "ConventionMatch",
     "CrossEvaluation",
     "Difference",
     "MetricAtKDisplay",
@@ -116,6 +118,7 @@ __all__ = [
     "make_metric",
     "make_ranking_scorer",
     "map_score",
+    "match_convention",
     "mrr_score",
     "ndcg_score",
     "nerr_score",

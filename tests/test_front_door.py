@@ -190,6 +190,7 @@ def test_docstrings_follow_numpydoc(name):
         "Report",
         "Difference",
         "Convention",
+        "ConventionMatch",
         "Comparison",
         "CrossEvaluation",
     )  # and described by their attributes

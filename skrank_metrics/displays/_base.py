@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
+import re
+import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,17 +15,33 @@ from skrank_metrics.model_selection.scorers import predict_scores
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
-# Okabe and Ito (2008) chose these colours for colour-blind readers; markers and line styles keep curves distinct in a
-# grey print too. Their yellow is left out, as it is too pale for lines on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_CYCLES = {
+# Each has a contrast of at least 3:1 on white and on backgrounds up to #1e1e1e, and any two remain distinct with each
+# kind of colour blindness, in the simulation of Machado et al. (2009). The first two are from Okabe and Ito (2008).
+COLOURS = ("#0072B2", "#D55E00", "#00A69B", "#A67AFF", "#A64E59", "#9021FF")
+# The same contrast, for what is to stand back.
+GREY = "#808080"
+# Curves of one colour differ in the second property, as 5 and 7 have no factor in common with the 6 colours. They also
+# keep curves distinct in a grey print.
+_CYCLES: dict[str, tuple[Any, ...]] = {
     "color": COLOURS,
     "marker": ("o", "s", "^", "D", "v", "P", "X"),
-    "linestyle": ("-", "--", "-.", ":"),
+    "linestyle": ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1))),
 }
+# More digits than the tables have are shown only if all of theirs are 0.
+DIGITS, MOST_DIGITS = 4, 8
+# Width of a character, and of a line with its gaps, per size of the font; height of a line likewise.
+_CHARACTER, _HANDLE, _LINE = 0.58, 5.0, 1.5
+# How much wider than usual new figures are, as a legend takes its room beside the axes.
+WIDER = 1.25
+# Sizes of a legend's font, and the share of the width that it may take; the first that fits is taken.
+_SIZES = ((1.0, 0.4), (0.85, 0.45), (0.75, 0.5), (0.65, 0.55), (0.55, 0.55), (0.45, 0.55))
 
 _TEXTS = SHARED | {
-    "ax": ("matplotlib Axes", "Axes to draw into. None creates a new figure."),
+    "ax": (
+        "matplotlib Axes",
+        "Axes to draw into. None creates a new figure. A figure "
+        "without a layout engine gets the constrained layout if there is a legend, which needs room beside the axes.",
+    ),
     "line_kw": ("dict", "Properties of the line, a matplotlib ``Line2D``, such as color and linewidth."),
     "name": ("str", "Name of the model in the legend."),
     "names": ("tuple of str", "Names of the two models, which must differ."),
@@ -65,16 +84,24 @@ def documented(*errors: str, **own: Text) -> Callable[[Method], Method]:
     return complete
 
 
-def use_axes(display: Any, ax: Any, **figure: Any) -> Any:
+def use_axes(display: Any, ax: Any, *, figsize: tuple[float, float] | None = None) -> Any:
     """Take the given axes or those of a new figure, and keep both in the display, as scikit-learn's displays do."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(f"{type(display).__name__}.plot needs matplotlib (pip install matplotlib).") from None
     if ax is None:
-        ax = plt.subplots(layout="constrained", **figure)[1]
+        width, height = plt.rcParams["figure.figsize"]
+        ax = plt.subplots(layout="constrained", figsize=figsize or (WIDER * width, height))[1]
     display.ax_, display.figure_ = ax, ax.figure
     return ax
+
+
+def ink() -> str:
+    """Colour of text, which contrasts with the background in every style."""
+    from matplotlib import rcParams
+
+    return str(rcParams["text.color"])
 
 
 def next_style(ax: Any, second: str) -> dict[str, Any]:
@@ -83,10 +110,57 @@ def next_style(ax: Any, second: str) -> dict[str, Any]:
     return {name: _CYCLES[name][number % len(_CYCLES[name])] for name in ("color", second)}
 
 
-def legend(ax: Any, **where: Any) -> None:
-    """Add a legend if any curve has a name."""
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, **where)
+def legend(ax: Any) -> None:
+    """Put a legend beside the axes if any artist has a name: there it covers nothing, and no title covers it.
+
+    Names are wrapped, and the font shrinks until all of them fit into the height of the axes.
+    """
+    handles, names = ax.get_legend_handles_labels()
+    if not names:
+        return
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    room, figure = ax.get_position(original=True), ax.figure
+    sides = room.width * figure.bbox.width, room.height * figure.bbox.height
+    width, height = (72 / figure.dpi * side for side in sides)
+    size, names = _fit(names, width, height, FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points())
+    if not ax.get_subplotspec():  # no layout moves axes that have no place in a grid
+        ax.legend(handles, names, frameon=False, fontsize=size, loc="best")
+        return
+    ax.legend(handles, names, frameon=False, fontsize=size, loc="upper left", bbox_to_anchor=(1, 1))
+    if figure.figure.get_layout_engine() is None:
+        figure.figure.set_layout_engine("constrained")
+
+
+def _fit(names: list[str], width: float, height: float, usual: float) -> tuple[float, list[str]]:
+    """Size of a legend's font and its wrapped names, for axes of this width and height in points."""
+    for size, share in ((usual * smaller, share) for smaller, share in _SIZES):
+        wrapper = _Wrapper(max(12, int((share * width / size - _HANDLE) / _CHARACTER)), break_on_hyphens=False)
+        wrapped = [wrapper.fill(name) for name in names]
+        if sum(1 + name.count("\n") for name in wrapped) * size * _LINE <= height:
+            break
+    return size, wrapped
+
+
+class _Wrapper(textwrap.TextWrapper):
+    # Names of models may also break after punctuation, such as in "Ranker(num_leaves=31,learning_rate=0.1)".
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[(=,/_])(?=\w))")
+
+
+def count_ticks(first: float, last: float) -> list[float]:
+    """Ticks at round numbers of ranks or folds, and at 1 if it is the first."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
+    between = [float(tick) for tick in locator.tick_values(first, last) if max(1, first) < tick <= last]
+    return [1.0, *between] if first == 1 else between
+
+
+def decimals(*numbers: float) -> int:
+    """Number of decimals that show the first digit, and hence the sign, of each of some numbers but 0."""
+    nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
+    return min(MOST_DIGITS, max([DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
 
 
 def with_direction(label: str, greater_is_better: bool) -> str:

@@ -10,7 +10,16 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
-from skrank_metrics.displays._base import COLOURS, documented, legend, report_of_estimator, use_axes, with_direction
+from skrank_metrics.displays._base import (
+    COLOURS,
+    decimals,
+    documented,
+    ink,
+    legend,
+    report_of_estimator,
+    use_axes,
+    with_direction,
+)
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
@@ -101,19 +110,29 @@ class ComparisonDisplay:
         for name, colour, shown in ((first, COLOURS[0], better > 0), (second, COLOURS[1], better < 0)):
             label = f"{name} better: {counted(int(shown.sum()), 'query')}"
             steps = np.append(np.where(shown, heights, 0.0), 0.0)  # the last query is as wide as the others
-            area = {"step": "post", "color": colour, "alpha": 0.6, "linewidth": 0, "label": label}
+            area = {"step": "post", "color": colour, "linewidth": 0, "label": label}
             self.areas_.append(ax.fill_between(range(len(steps)), steps, **area))
+        if n_equal := int((heights == 0).sum()):
+            ax.plot([], [], linestyle="none", label=f"equal: {counted(n_equal, 'query')}")
+        self.line_ = ax.axhline(
+            self.mean, **{"color": ink(), "linewidth": 1.2, "label": self._verdict, **(line_kw or {})}
+        )
         low, high = self.interval
-        ends = "" if np.isnan(low) else f", {100 * self.confidence:g}% interval [{low:+z.3f}, {high:+z.3f}]"
-        style = {"color": "black", "linewidth": 1.2, "label": f"mean {self.mean:+z.3f}{ends}", **(line_kw or {})}
-        self.line_ = ax.axhline(self.mean, **style)
         self.band_ = ax.axhspan(low, high, color=self.line_.get_color(), alpha=0.25, linewidth=0)
         ylabel = with_direction(f"{self.metric}: {first} minus {second}", self.greater_is_better)
         ylabel = textwrap.fill(ylabel, LABEL_WIDTH)
         ax.set(xlabel="queries, sorted by difference", ylabel=ylabel, xlim=(0, len(heights)))
-        # Above the axes: inside, there is only room for it if the first model is better on many queries.
-        legend(ax, loc="lower left", bbox_to_anchor=(0, 1))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        legend(ax)
         return self
+
+    @property
+    def _verdict(self) -> str:
+        """The mean and its interval, with the digits that show their signs."""
+        low, high = self.interval
+        spec = f"+z.{decimals(self.mean, low, high)}f"
+        ends = "" if np.isnan(low) else f", {100 * self.confidence:g}% interval [{low:{spec}}, {high:{spec}}]"
+        return f"mean {self.mean:{spec}}{ends}"
 
     @classmethod
     @documented(

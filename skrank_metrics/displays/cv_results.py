@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_int
+from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
+from skrank_metrics.displays._base import COLOURS, GREY, documented, ink, legend, use_axes
 from skrank_metrics.model_selection.search_report import (
+    SearchReport,
     check_search,
     metric_of,
     metric_of_scorer,
@@ -19,7 +21,7 @@ from skrank_metrics.model_selection.search_report import (
     scored_metrics,
     spelled,
 )
-from skrank_metrics.model_selection.within_noise import fold_scores
+from skrank_metrics.model_selection.within_noise import fold_scores, least_lead
 
 # Longer names of candidates leave no room for the values.
 NAME_WIDTH = 44
@@ -42,13 +44,23 @@ class CVResultsDisplay:
         Name of the metric.
     n_searched : int, default=None
         Number of candidates in the search, if these are the best of more.
+    worse : array-like of bool of shape (n_candidates,), default=None
+        Whether each candidate is significantly worse than the first, by a better test. If None, fold scores decide: by
+        the corrected resampled t-test at 0.05, as in within_noise, for folds of one cross-validation.
 
     Attributes
     ----------
     folds_ : matplotlib Line2D
         Marks of the scores in each fold.
     means_ : matplotlib ErrorbarContainer
-        Means over folds, with bars of one standard deviation to either side.
+        Means over folds. If fold scores decide, each has a bar up to the mean of the best from which it would be
+        significantly worse: if the bar reaches the line of the best, it is not.
+    best_ : matplotlib Line2D
+        Star at the mean of the best.
+    kept_ : matplotlib Line2D
+        Marks of the candidates that ran all folds and are not significantly worse than the best.
+    line_ : matplotlib Line2D
+        Vertical line at the mean of the best.
     ax_, figure_ : matplotlib Axes and Figure
         Axes of the picture, and the figure that they are in.
 
@@ -66,34 +78,66 @@ class CVResultsDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, scores: Any, candidates: Any, *, metric: str = "score", n_searched: int | None = None) -> None:
+    def __init__(
+        self, scores: Any, candidates: Any, *, metric: str = "score", n_searched: int | None = None, worse: Any = None
+    ) -> None:
         self.scores: FloatArray = np.asarray(scores, dtype=np.float64)
         self.candidates = list(candidates)
         self.metric = metric
         self.n_searched = n_searched
+        self.worse: Mask | None = None if worse is None else np.asarray(worse, dtype=bool)
 
     @documented(errorbar_kw=_BARS)
     def plot(self, ax: Any = None, *, errorbar_kw: Mapping[str, Any] | None = None) -> CVResultsDisplay:
         """Draw the candidates one below the other; the height of a new figure follows from their number."""
         names = ["\n".join(textwrap.fill(line, NAME_WIDTH) for line in name.split("\n")) for name in self.candidates]
         n_lines = 1 + max(name.count("\n") for name in names)
-        ax = use_axes(self, ax, figsize=(8, 1.1 + (0.16 * n_lines + 0.14) * len(names)))
+        ax = use_axes(self, ax, figsize=(10, 1.6 + (0.16 * n_lines + 0.14) * len(names)))
         n_folds = self.scores.shape[1]
         places = np.arange(len(names))
-        marks = {"linestyle": "none", "marker": "|", "markersize": 9, "color": "0.3", "zorder": 2}
+        marks = {"linestyle": "none", "marker": "|", "markersize": 9, "color": ink(), "zorder": 2}
         label = f"score in each of {n_folds} folds"
         (self.folds_,) = ax.plot(self.scores.ravel(), np.repeat(places, n_folds), **marks, label=label)
-        # The bars lie under the marks of the folds.
-        style = {"fmt": "o", "zorder": 1, "color": COLOURS[0], "elinewidth": 3, "ecolor": "#9CC6E3"}
-        style |= {"label": "mean ± standard deviation over folds", **(errorbar_kw or {})}
-        means, stds = np.nanmean(self.scores, axis=1), np.nanstd(self.scores, axis=1)
-        self.means_ = ax.errorbar(means, places, xerr=stds, **style)
+        self._plot_means(ax, places, errorbar_kw or {})
         some = self.n_searched is not None and self.n_searched > len(names)
         note = f" (best {len(names)} of {self.n_searched} candidates)" if some else ""
         ax.set(xlabel=self.metric + note, ylim=(len(names) - 0.5, -0.5))
         ax.set_yticks(places, names, fontsize="small")
-        legend(ax, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+        legend(ax)
         return self
+
+    def _plot_means(self, ax: Any, places: IntArray, errorbar_kw: Mapping[str, Any]) -> None:
+        means, leads = np.nanmean(self.scores, axis=1), self._least_leads()
+        label, bars = "mean", None
+        if self.worse is None and len(means) > 1:
+            label = "mean; a bar that reaches the line of the best: not significantly worse"
+            # Bars end at the largest score, so that they stay in the range of the metric.
+            bars = [0 * means, np.nan_to_num(np.minimum(leads, np.nanmax(self.scores) - means))]
+        style = {"fmt": "o", "zorder": 1, "color": GREY, "elinewidth": 2, "label": label, **errorbar_kw}
+        self.means_ = ax.errorbar(means, places, xerr=bars, **style)
+        self.line_ = ax.axvline(means[0], color=COLOURS[1], linewidth=1, zorder=0)
+        style = {"linestyle": "none", "zorder": 3, "marker": "*", "markersize": 12, "color": COLOURS[1]}
+        (self.best_,) = ax.plot(means[:1], places[:1], **style, label="best")
+        # Means over other folds do not compare.
+        kept = ~np.isnan(self.scores).any(axis=1) & ~self._are_worse(means, leads) & (places > 0)
+        label = f"{counted(int(kept.sum()), 'other')} not significantly worse" if len(means) > 1 else "_none"
+        style |= {"marker": "o", "markersize": None, "color": COLOURS[0]}
+        (self.kept_,) = ax.plot(means[kept], places[kept], **style, label=label)
+
+    def _are_worse(self, means: FloatArray, leads: FloatArray) -> Mask:
+        if self.worse is not None:
+            return self.worse
+        return np.array([lead > least for lead, least in zip(means[0] - means, leads, strict=True)], dtype=bool)
+
+    def _least_leads(self) -> FloatArray:
+        """Mean lead of the first candidate from which each is significantly worse on their folds; NaN if unknown."""
+        common = [~np.isnan(self.scores[0] - own) for own in self.scores]
+        return np.array(
+            [
+                least_lead((self.scores[0] - own)[both]) if row and both.sum() > 1 else np.nan
+                for row, (own, both) in enumerate(zip(self.scores, common, strict=True))
+            ]
+        )
 
     @classmethod
     @documented(
@@ -107,6 +151,11 @@ class CVResultsDisplay:
             "Metric of the search. None means the one that it was refitted by.",
         ),
         n_candidates=("int", "Number of candidates to draw, the best ones."),
+        report=(
+            "SearchReport",
+            "Result of search_report for this search and metric, whose tests per query decide which candidates are "
+            "significantly worse. None tests the fold scores, which separate fewer.",
+        ),
         errorbar_kw=_BARS,
     )
     def from_estimator(
@@ -115,6 +164,7 @@ class CVResultsDisplay:
         *,
         metric: Any = None,
         n_candidates: int = 10,
+        report: SearchReport | None = None,
         ax: Any = None,
         errorbar_kw: Mapping[str, Any] | None = None,
     ) -> CVResultsDisplay:
@@ -140,5 +190,22 @@ class CVResultsDisplay:
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         left = {row: f"\nleft after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
         candidates = [(spelled(found["params"][row]) or "defaults") + left.get(row, "") for row in best]
-        display = cls(scores[best], candidates, metric=label, n_searched=len(ranked))
+        worse = None if report is None else _worse(report, (label, key), ranked, best)
+        display = cls(scores[best], candidates, metric=label, n_searched=len(ranked), worse=worse)
         return display.plot(ax, errorbar_kw=errorbar_kw)
+
+
+def _worse(report: SearchReport, metrics: tuple[str, str], ranked: list[int], drawn: list[int]) -> list[bool]:
+    """Whether each candidate is significantly worse by a report, which must be of the same search."""
+    known = {candidate.index: candidate for candidate in report.candidates}
+    if report.metric not in metrics or list(known) != ranked:
+        raise ValueError(
+            f"report must be the result of search_report for this search and metric; got one by {report.metric} of "
+            f"{counted(len(known), 'candidate')}, for {metrics[0]} of {len(ranked)}."
+        )
+    if untested := [row for row in drawn[1:] if known[row].pair is None and not known[row].left]:
+        raise ValueError(
+            f"n_candidates must be at most the number that the report tested; got {len(drawn)}, of which "
+            f"{len(untested)} were not tested. Pass n_candidates={len(drawn) - len(untested)}, or test more."
+        )
+    return [known[row].verdict == "worse" for row in drawn]

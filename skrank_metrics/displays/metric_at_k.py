@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics.displays._base import documented, legend, next_style, report_of_estimator, use_axes
+from skrank_metrics.displays._base import count_ticks, documented, legend, next_style, report_of_estimator, use_axes
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
+
+# Longer curves have a marker at every second cutoff, or fewer.
+MOST_MARKERS = 25
 
 _METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as get_metric takes it.")
 _K = ("int or sequence of int", "Largest cutoff, at least 2, or a sequence of at least two cutoffs.")
@@ -77,13 +80,15 @@ class MetricAtKDisplay:
     ) -> MetricAtKDisplay:
         """Draw the curve, under the display's own name if none is given."""
         ax = use_axes(self, ax)
-        style = {**next_style(ax, "marker"), "markersize": 4, "label": name or self.name, **(line_kw or {})}
+        every = max(1, len(self.k) // MOST_MARKERS)
+        own = {"markersize": 4, "markevery": every, "label": name or self.name}
+        style = next_style(ax, "marker") | own | dict(line_kw or {})
         (self.line_,) = ax.plot(self.k, self.mean, **style)
         colour = self.line_.get_color()
         self.band_ = ax.fill_between(self.k, self.lower, self.upper, color=colour, alpha=0.15, linewidth=0)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set_xticks(count_ticks(*ax.dataLim.intervalx))
         ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries with 95% interval")
-        legend(ax, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+        legend(ax)
         return self
 
     @classmethod

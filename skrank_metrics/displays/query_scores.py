@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.displays._base import documented, legend, next_style, report_of_estimator, use_axes, with_direction
+from skrank_metrics.displays._base import (
+    decimals,
+    documented,
+    legend,
+    next_style,
+    report_of_estimator,
+    use_axes,
+    with_direction,
+)
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -86,7 +94,8 @@ class QueryScoreDisplay:
         if not defined.any():
             raise ValueError(f"values must hold a number for at least one query; {self.metric} is NaN for all.")
         ax, title = use_axes(self, ax), name or self.name
-        label = f"mean {self.mean:.3f}" if title is None else f"{title} (mean {self.mean:.3f})"
+        mean = f"mean {self.mean:.{decimals(self.mean)}f}"
+        label = mean if title is None else f"{title} ({mean})"
         style = {**next_style(ax, "linestyle"), "label": label, **(line_kw or {})}
         self.line_ = ax.ecdf(self.values[defined], None if self.weights is None else self.weights[defined], **style)
         xlabel = with_direction(f"{self.metric} per query", self.greater_is_better)

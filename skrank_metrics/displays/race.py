@@ -9,7 +9,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
-from skrank_metrics.displays._base import COLOURS, documented, legend, use_axes
+from skrank_metrics.displays._base import COLOURS, GREY, count_ticks, documented, legend, use_axes
 from skrank_metrics.model_selection.search_report import (
     check_search,
     is_race,
@@ -19,11 +19,6 @@ from skrank_metrics.model_selection.search_report import (
     spelled,
 )
 from skrank_metrics.model_selection.within_noise import fold_scores
-
-# How far lines stand out: of candidates that left, and of those that ran all folds.
-LEFT_ALPHA, FINISHED_ALPHA = 0.5, 0.8
-# Longer names of winners would cover lines.
-NAME_WIDTH = 60
 
 
 class RaceDisplay:
@@ -77,7 +72,7 @@ class RaceDisplay:
     @documented(line_kw=("dict", "Properties of the lines, matplotlib ``Line2D``, such as alpha and linewidth."))
     def plot(self, ax: Any = None, *, line_kw: Mapping[str, Any] | None = None) -> RaceDisplay:
         """Draw the means over the folds so far."""
-        ax = use_axes(self, ax, figsize=(7, 4.5))
+        ax = use_axes(self, ax, figsize=(8.5, 4.5))
         n_candidates, n_folds = self.scores.shape
         ran = (~np.isnan(self.scores)).sum(axis=1)
         labels = {
@@ -98,16 +93,16 @@ class RaceDisplay:
         (self.ends_,) = ax.plot(*places, linestyle="none", marker="x", color=COLOURS[1], zorder=3, label="_ends")
         share = f"{int(ran.sum())} of {n_candidates * n_folds} fits"
         ax.set(xlabel=f"folds ({share})", ylabel=f"{self.metric}, mean over folds so far")
-        ax.set_xticks(range(1, n_folds + 1))
-        legend(ax, loc="lower right", fontsize="small")
+        ax.set_xticks(count_ticks(1, n_folds))
+        legend(ax)
         return self
 
     @staticmethod
     def _style(*, finished: bool, wins: bool) -> dict[str, Any]:
         if wins:
             return {"color": COLOURS[0], "linewidth": 2.5, "zorder": 4, "marker": "o"}
-        colour, alpha = (COLOURS[5], FINISHED_ALPHA) if finished else ("0.5", LEFT_ALPHA)
-        return {"color": colour, "linewidth": 1, "alpha": alpha, "marker": "."}
+        colour, line = (COLOURS[2], "-") if finished else (GREY, "--")
+        return {"color": colour, "linewidth": 1, "linestyle": line, "marker": "."}
 
     @classmethod
     @documented(
@@ -135,5 +130,5 @@ class RaceDisplay:
         ranking = metric_of_scorer(search.scorer_)
         best = spelled(search.best_params_) or "defaults"
         label = key if ranking is None else str(ranking)
-        display = cls(fold_scores(found, key), search.best_index_, metric=label, name=f"winner: {best[:NAME_WIDTH]}")
+        display = cls(fold_scores(found, key), search.best_index_, metric=label, name=f"winner: {best}")
         return display.plot(ax, line_kw=line_kw)

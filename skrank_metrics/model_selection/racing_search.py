@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -12,42 +11,33 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import Bunch, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import (
-    IntArray,
     check_choice,
     check_int,
     check_number,
-    check_random_state,
     check_seed,
-    count_rows,
 )
-from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import ids_in_index, query_ids, without_labels
+from skrank_metrics._input.query_ids import without_labels
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import check_rows, routing_enabled, ways_out
+from skrank_metrics._sklearn_internals import check_rows, routing_enabled
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
-from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score, results_table, with_params
-from skrank_metrics.model_selection._race import FoldValues, Race, Rules, Standing
-from skrank_metrics.model_selection.scorers import QueryScores, get_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection._fold_scores import Task, results_table, with_params
+from skrank_metrics.model_selection._race import Race, Rules
+from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, departures, stages_of, whole_splits
+from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.search_report import metric_of_scorer
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
-from skrank_metrics.splitters.audit import check_splits
+from skrank_metrics.reports.statistics import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
-
-Splits = list[tuple[IntArray, IntArray]]
-Stage = tuple[float, IntArray, IntArray]  # share of the training queries, rows to fit on and to score
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -295,14 +285,16 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         columns = check_rows(X, y=y, **params)  # in folds, a default index no longer counts from 0
         labels = without_labels(y)
         routed = self._routed({name: without_labels(value) for name, value in params.items()})
-        splits, queries, n_queries = self._whole_splits(X, y, columns, routed.splitter.split)
-        stages = [*self._rung_stages(splits[0], queries), *((1, train, test) for train, test in splits)]
-        race = Race(self._rules(len(candidates), len(splits), n_queries))
+        splits, queries, n_queries = whole_splits(self._splitter(), X, y, columns, routed.splitter.split)
+        shares = check_rungs(self.rungs, self.max_fits)
+        stages = stages_of(splits, shares, queries, self.random_state)
+        race = Race(self._rules(len(candidates), len(splits), n_queries, len(shares)))
         task = Task(clone(self.estimator), scorers, key, routed.estimator.fit, routed.scorer.score, self.error_score)
         with self._subtask(None, "fit", max_subtasks=1 + bool(self.refit)) as root:
             with self._subtask(root, "race", max_subtasks=len(stages)) as context:
-                folds = self._run(race, task, candidates, (X, labels), stages, context)
-            self.cv_results_ = results_table(candidates, folds) | _departures(race, metric)
+                rounds = Rounds(race, task, candidates, self.n_jobs, self.verbose)
+                folds = rounds.run(X, labels, stages, lambda: self._subtask(context, "round"))
+            self.cv_results_ = results_table(candidates, folds) | departures(race, metric)
             self._choose(race, key, splits)
             self.multimetric_ = self._is_multimetric()
             self.scorer_: Any = scorers if self.multimetric_ else scorers[key]
@@ -377,7 +369,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             )
         return str(check_choice(self.refit, "refit", scorers))
 
-    def _rules(self, n_candidates: int, n_rounds: int, n_queries: int | None) -> Rules:
+    def _rules(self, n_candidates: int, n_rounds: int, n_queries: int | None, n_rungs: int) -> Rules:
         least, max_fits = n_candidates + n_rounds - 1, check_int(self.max_fits, "max_fits", 1, or_none=True)
         if max_fits is not None and max_fits < least:
             raise ValueError(
@@ -392,28 +384,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             check_number(self.indifference, "indifference", "[0, inf)"),
             int(check_int(self.min_queries, "min_queries", 2) or 0),
             max_fits,
-            *self._rung_rules(),
+            n_rungs,
+            float(check_number(self.rung_margin, "rung_margin", "[0, inf)")),
         )
-
-    def _rung_rules(self) -> tuple[int, float]:
-        """Number of rungs before the folds, and the margin on them."""
-        margin = float(check_number(self.rung_margin, "rung_margin", "[0, inf)"))
-        if self.rungs is None:
-            return 0, margin
-        shares = [check_number(share, "rungs", "(0, 1]") for share in self.rungs]
-        if len(shares) < 2 or sorted(set(shares)) != shares or shares[-1] != 1:
-            raise ValueError(f"rungs must be at least two shares in ascending order, the last 1; got {self.rungs!r}.")
-        if self.max_fits is not None:
-            raise ValueError(f"max_fits must be None with rungs; got {self.max_fits}.")
-        return len(shares) - 1, margin
-
-    def _rung_stages(self, split: tuple[IntArray, IntArray], queries: Grouping) -> Iterator[Stage]:
-        """Parts of the first fold with the rows of a share of its training queries, each of them whole."""
-        train = np.arange(len(queries.codes))[split[0]]
-        drawn = check_random_state(self.random_state).permutation(np.unique(queries.codes[train]))
-        for share in (self.rungs or ())[:-1]:
-            chosen = drawn[: int(np.ceil(share * len(drawn)))]
-            yield share, train[np.isin(queries.codes[train], chosen)], split[1]
 
     def _candidates(self) -> list[dict[str, Any]]:
         if self.n_iter is None and self.rungs is None and self.random_state is not None:
@@ -442,67 +415,6 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def _splitter(self) -> Any:
         return QueryKFold(5) if self.cv is None else check_cv(self.cv)
-
-    def _whole_splits(
-        self, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]
-    ) -> tuple[Splits, Grouping, int | None]:
-        """Splits, the queries, and the number of those that are tested, None if some are tested again."""
-        labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
-        ways = ways_out("groups" if routing_enabled() else "")
-        if not routing_enabled() and ids_in_index(labels) is None and (qid is not None or groups is not None):
-            raise TypeError(
-                "y must carry the query ids in its index unless metadata routing is enabled, since scorers get no "
-                f"others; got {'groups' if qid is None else 'qid'}=. {ways}"
-            )
-        queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups, ways_out=ways)
-        splitter = self._splitter()
-        splits = list(splitter.split(X, y, **given))
-        check_splits(splits, splitter, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-        times = np.sum([np.bincount(queries.codes[test], minlength=len(queries.ids)) > 0 for _, test in splits], axis=0)
-        return splits, queries, int(times.sum()) if times.max() == 1 else None
-
-    def _run(
-        self,
-        race: Race,
-        task: Task,
-        candidates: Sequence[Mapping[str, Any]],
-        data: tuple[Any, Any],
-        stages: Sequence[Stage],
-        context: Any,
-    ) -> list[dict[int, Outcome]]:
-        """Run the rounds, and return the outcomes by number of the candidate, for each fold."""
-        numbers: dict[Any, int] = {}  # of queries
-        folds: list[dict[int, Outcome]] = []
-        with Parallel(n_jobs=self.n_jobs, verbose=max(0, self.verbose - 1)) as parallel:
-            for share, train, test in stages:
-                with self._subtask(context, "round"):
-                    running = race.start_round(share)
-                    calls = (delayed(fit_and_score)(task, candidates[i], *data, train, test) for i in running)
-                    outcomes = dict(zip(running, parallel(calls), strict=True))
-                    _warn_of_failures(outcomes, self.error_score)
-                    done = {i: found.queries for i, found in outcomes.items() if found.queries is not None}
-                    if not done:
-                        raise _all_failed(race, outcomes)
-                    scores = {i: outcomes[i].scores[task.key] for i in done}
-                    if share < 1:
-                        race.finish_rung(scores, _fold_values(done, numbers, len(candidates)), share)
-                    else:
-                        folds.append(outcomes)
-                        race.finish_round(scores, _fold_values(done, numbers, len(candidates)))
-                    self._report(race, len(running), share)
-        return folds
-
-    def _report(self, race: Race, n_running: int, share: float) -> None:
-        if not self.verbose:
-            return
-        n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
-        saved = race.rules.n_candidates * n_rounds - race.n_fits - n_left * (n_rounds - len(race.scores))
-        step = f"round {len(race.scores)}/{n_rounds}" if share == 1 else f"{share:g} of the training queries"
-        print(
-            f"[{step}] {counted(n_running, 'fit')}, {n_left} of {counted(race.rules.n_candidates, 'candidate')} left, "
-            f"{saved:g} fits saved",
-            flush=True,
-        )
 
     def _choose(self, race: Race, key: str, splits: Splits) -> None:
         """Choose the best candidate, as GridSearchCV does."""
@@ -553,50 +465,3 @@ def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
         )
     check_by_query(str(metric), metric)
     return metric
-
-
-def _fold_values(done: Mapping[int, QueryScores], numbers: dict[Any, int], n_candidates: int) -> FoldValues:
-    """Values of the candidates that ran a fold, whose queries get the next numbers if they have none."""
-    first = next(iter(done.values()))
-    queries = np.array([numbers.setdefault(query, len(numbers)) for query in first.ids.tolist()])
-    values = np.full((n_candidates, len(queries)), np.nan)
-    for candidate, found in done.items():
-        values[candidate] = found.values
-    return FoldValues(queries, values, first.defined, first.weights)
-
-
-def _warn_of_failures(outcomes: Mapping[int, Outcome], error_score: Any) -> None:
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
-    if errors:
-        warnings.warn(
-            f"{len(errors)} of {counted(len(outcomes), 'fit')} failed. Their score on this fold is {error_score}, and "
-            f"the candidates leave. The first error:\n{errors[0]}",
-            FitFailedWarning,
-            stacklevel=4,
-        )
-
-
-def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
-    return ValueError(
-        f"all {counted(len(outcomes), 'candidate')} failed in fold {len(race.scores)}, so there is no best one. Pass "
-        f"error_score='raise' to see where.{' The first error:' * bool(errors)}\n{''.join(errors[:1])}"
-    )
-
-
-def _departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
-    """Columns of ``cv_results_`` that say when and why candidates left, and how far they were behind."""
-    none = Standing(-1, moments([]), np.nan)
-    last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
-    left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]
-    low, high = bounds_of(metric)
-    intervals = [mean_interval(found.lead, (low - high, high - low), race.rules.confidence) for found in last]
-    return {
-        "left_after": np.array([after for after, _ in left], dtype=np.float64),
-        "left_because": np.array([why for _, why in left], dtype=object),
-        "leader": np.array([standing.leader for standing in last]),
-        "difference": np.array([standing.lead.mean for standing in last]),
-        "low": np.array([low for low, _ in intervals]),
-        "high": np.array([high for _, high in intervals]),
-        "p_adjusted": np.array([standing.p_adjusted for standing in last]),
-    }

@@ -13,6 +13,8 @@ from scipy import stats
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
 from skrank_metrics._sklearn_internals import splits_of_search
 
+LEVEL = 0.05
+
 
 @dataclass(frozen=True)
 class WithinNoise:
@@ -87,17 +89,26 @@ def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
     """One-sided p-value of differences on folds whose training parts overlap."""
-    mean, variance = ahead.mean(), ahead.var(ddof=1)
-    if variance == 0:
+    mean, error = ahead.mean(), _standard_error(ahead, ratio)
+    if error == 0:
         return 0.0 if mean > 0 else 1.0
-    return float(stats.t.sf(mean / np.sqrt((1 / len(ahead) + ratio) * variance), len(ahead) - 1))
+    return float(stats.t.sf(mean / error, len(ahead) - 1))
+
+
+def _standard_error(ahead: FloatArray, ratio: float) -> float:
+    return float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
+
+
+def least_lead(ahead: FloatArray, level: float = LEVEL) -> float:
+    """Mean difference on the folds of one cross-validation above which the one-sided test is significant."""
+    return float(stats.t.isf(level, len(ahead) - 1) * _standard_error(ahead, 1 / (len(ahead) - 1)))
 
 
 def within_noise(
     metric: str = "score",
     *,
     prefer: str | Callable[[Mapping[str, Any]], Any],
-    level: float = 0.05,
+    level: float = LEVEL,
     test_ratio: float | None = None,
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` for a search that picks the simplest candidate not significantly worse than the best.

@@ -24,6 +24,7 @@ class Evaluation:
     metrics: Mapping[str, BoundMetric]
     results: Mapping[str, PerQuery]
     lists: QueryLists
+    is_part: bool = False  # of the queries; the rows that it was given are then not known
 
     @property
     def n_queries(self) -> int:
@@ -88,7 +89,15 @@ class Evaluation:
                 None if lists.judged is None else lists.judged[rows],
                 lists.condense,
             ),
+            is_part=True,
         )
+
+    def rows_of(self, query: int) -> IntArray:
+        """The rows of a query as they were given, in the order of the lists."""
+        grouping = self.lists.grouping
+        if grouping.shuffled is not None:
+            return np.flatnonzero(grouping.shuffled == query)
+        return grouping.starts[query] + np.arange(grouping.sizes[query])
 
     def mean(self, name: str) -> float:
         """Value over all queries."""

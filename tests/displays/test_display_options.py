@@ -1,5 +1,7 @@
 """Each option of each way to a picture changes what is drawn, against values by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -22,6 +24,7 @@ from skrank_metrics import (
     ranking_scorers,
     with_qid,
 )
+from skrank_metrics.model_selection.search_report import Candidate, SearchReport
 
 RANKS = {"new": [1, 2, 1, 3], "old": [2, 2, 4, 1]}
 METRICS = ["mrr", "recall@1", "recall@2", "recall@3", "precision@1", "precision@2"]
@@ -100,7 +103,7 @@ WAYS = {
     "QueryScoreDisplay.from_estimator": lambda **kw: QueryScoreDisplay.from_estimator(
         First(), X, kw.pop("y", Y), **{"qid": QID, "metric": "mrr", **kw}
     ),
-    "CVResultsDisplay.plot": CVResultsDisplay([[0.75, 0.5]], ["a"]).plot,
+    "CVResultsDisplay.plot": CVResultsDisplay([[0.75, 0.5], [0.5, 0.5]], ["a", "b"]).plot,
     "CVResultsDisplay.from_estimator": lambda **kw: CVResultsDisplay.from_estimator(SEARCH, **kw),
     "RaceDisplay.plot": RaceDisplay([[0.75, 0.5], [0.25, np.nan]], 0).plot,
     "RaceDisplay.from_estimator": lambda **kw: RaceDisplay.from_estimator(RACE, **kw),
@@ -119,7 +122,8 @@ def close_figures():
 
 
 def legend(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    """Names in the legend, on one line each."""
+    return [text.get_text().replace("\n", " ") for text in display.ax_.get_legend().get_texts()]
 
 
 def axes():
@@ -167,8 +171,8 @@ def test_properties_of_the_error_bars(way):
     display = WAYS[way](ax=axes(), errorbar_kw={"color": "#123456", "fmt": "D", "label": "means"})
     marks, _, (bars,) = display.means_.lines
     assert (marks.get_color(), marks.get_marker()) == ("#123456", "D")
-    assert bars.get_linewidth()[0] == 3, "other properties stay"
-    assert legend(display)[1] == "means"
+    assert bars.get_linewidth()[0] == 2, "other properties stay"
+    assert legend(display)[-1] == "means"
     assert WAYS[way](ax=axes()).means_.lines[0].get_marker() == "o"
 
 
@@ -234,7 +238,7 @@ def test_metric_of_queries(way):
     assert display.values.tolist() == [1, 1, 1, 0]
     assert display.metric == "recall@2"
     assert display.ax_.get_xlabel() == "recall@2 per query"
-    assert legend(display)[0].endswith("mean 0.750)" if way.endswith("estimator") else "mean 0.750")
+    assert legend(display)[0].endswith("mean 0.7500)" if way.endswith("estimator") else "mean 0.7500")
     assert QueryScoreDisplay.from_report(REPORTS["old"], ax=axes()).metric == "mrr", "the first of the report"
     default = QueryScoreDisplay.from_predictions(Y, NEW, qid=QID, ax=axes())
     np.testing.assert_allclose(default.values, 1 / np.log2(1 + np.array(RANKS["new"])))
@@ -263,7 +267,7 @@ def test_name_of_a_model(way):
     own = "First" if way.endswith("estimator") else None
     assert plain.name == own
     shown = legend(plain)[0].partition(" (mean")[0] if plain.ax_.get_legend() else None
-    assert shown == (own or (None if way[0] == "M" else f"mean {plain.mean:.3f}"))
+    assert shown == (own or (None if way[0] == "M" else f"mean {plain.mean:.4f}"))
 
 
 @pytest.mark.option("MetricAtKDisplay.name", "QueryScoreDisplay.name", "MetricAtKDisplay.plot.name")
@@ -271,9 +275,9 @@ def test_a_name_in_plot_goes_before_that_of_the_display():
     curve = MetricAtKDisplay([1, 2], [0.5, 1], [0.25, 0.75], [0.75, 1], metric="recall", name="own")
     values = QueryScoreDisplay([1, 0.5], 0.75, metric="mrr", name="own")
     assert legend(curve.plot(axes())) == ["own"]
-    assert legend(values.plot(axes())) == ["own (mean 0.750)"]
+    assert legend(values.plot(axes())) == ["own (mean 0.7500)"]
     assert legend(curve.plot(axes(), name="other")) == ["other"]
-    assert legend(values.plot(axes(), name="other")) == ["other (mean 0.750)"]
+    assert legend(values.plot(axes(), name="other")) == ["other (mean 0.7500)"]
 
 
 @pytest.mark.parametrize("way", ["ComparisonDisplay.from_predictions", "ComparisonDisplay.from_estimator"])
@@ -310,7 +314,7 @@ def test_first_and_second_of_a_comparison():
         assert (display.mean, display.interval) == (sign * pair.difference, (low, high))
         np.testing.assert_array_equal(display.line_.get_ydata(), 2 * [sign * pair.difference])
         assert span_of(display.band_) == pytest.approx((low, high))
-        assert legend(display)[-1] == f"mean {display.mean:+z.3f}, 90% interval [{low:+z.3f}, {high:+z.3f}]"
+        assert legend(display)[-1] == f"mean {display.mean:+z.4f}, 90% interval [{low:+z.4f}, {high:+z.4f}]"
     with pytest.raises(ValueError, match="first and second must be two of new, old, same; got 'new' and None"):
         ComparisonDisplay.from_comparison(COMPARISON, first="new", ax=axes())
 
@@ -323,11 +327,11 @@ def test_attributes_of_a_comparison_are_shown():
     assert legend(display) == [
         "a better: 2 queries",
         "b better: 1 query",
-        "mean +0.083, 80% interval [-0.250, +0.625]",
+        "mean +0.0833, 80% interval [-0.2500, +0.6250]",
     ]
     assert span_of(display.band_) == (-0.25, 0.625)
     assert span_of(COMPARED.plot(axes()).band_) == (-0.75, 0.875)
-    assert legend(COMPARED)[-1] == "mean +0.125, 95% interval [-0.750, +0.875]"
+    assert legend(COMPARED)[-1] == "mean +0.1250, 95% interval [-0.7500, +0.8750]"
     assert COMPARED.ax_.get_ylabel() == "mrr: first minus second"
     above, below = (tuple(area.get_facecolor()[0]) for area in display.areas_)
     assert above != below
@@ -361,8 +365,8 @@ def test_weights_and_mean_of_a_report_are_drawn():
     report = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], replace_undefined_by=np.nan)
     display = QueryScoreDisplay.from_report(report, ax=axes())
     assert display.mean == (3 * 1 + 1 / 2 + 1 / 4) / 5
-    assert legend(display) == ["mean 0.750"]
-    assert legend(QueryScoreDisplay.from_report(report, name="own", ax=axes())) == ["own (mean 0.750)"]
+    assert legend(display) == ["mean 0.7500"]
+    assert legend(QueryScoreDisplay.from_report(report, name="own", ax=axes())) == ["own (mean 0.7500)"]
     _, share = display.line_.get_data()
     np.testing.assert_allclose(share[1:], [1 / 5, 2 / 5, 1])
     assert display.weights.tolist() == [3, 1, 5, 1]
@@ -419,11 +423,52 @@ def test_attributes_of_candidates_are_shown():
     assert display.folds_.get_xydata().tolist() == [[0.75, 0], [0.5, 0], [0.5, 1], [0.5, 1]]
     means, _, (bars,) = display.means_.lines
     assert means.get_xydata().tolist() == [[0.625, 0], [0.5, 1]]
-    # One standard deviation of the folds, 1/8, to either side.
-    assert [segment.tolist() for segment in bars.get_segments()] == [[[0.5, 0], [0.75, 0]], [[0.5, 1], [0.5, 1]]]
+    # With two folds, more than a lead of 6.31 * sqrt((1/2 + 1) / 32) is significant: the bar ends at the largest score.
+    assert [segment.tolist() for segment in bars.get_segments()] == [[[0.625, 0]] * 2, [[0.5, 1], [0.75, 1]]]
+    assert display.best_.get_xydata().tolist() == [[0.625, 0]]
+    assert display.line_.get_xdata() == [0.625, 0.625]
+    assert display.kept_.get_xydata().tolist() == [[0.5, 1]]
     assert display.ax_.get_yticks().tolist() == [0, 1]
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b"]
     assert display.ax_.get_ylim() == (1.5, -0.5), "the first is on top"
+
+
+@pytest.mark.option("CVResultsDisplay.worse")
+def test_another_test_can_decide_which_candidates_are_worse():
+    scores = [[0.75, 0.5], [0.5, 0.5], [0.625, 0.5], [0.5, np.nan]]
+    display = CVResultsDisplay(scores, list("abcd"), worse=[False, True, False, False]).plot(axes())
+    assert display.kept_.get_xydata().tolist() == [[0.5625, 2]], "the last did not run all folds"
+    assert display.means_.lines[2] == (), "no bars: fold scores decide nothing"
+    assert legend(display) == ["score in each of 2 folds", "best", "1 other not significantly worse", "mean"]
+
+
+@pytest.mark.option("CVResultsDisplay.from_estimator.report")
+def test_a_report_of_the_search_decides_which_candidates_are_worse():
+    def report(p_values, metric="ndcg@10", order=(2, 1, 0)):
+        pairs = [None, *(replace(COMPARISON.pairs[0], difference=0.1, p_adjusted=p) for p in p_values)]
+        found = [
+            Candidate(rank, {}, {}, {}, row, pair)
+            for rank, (row, pair) in enumerate(zip(order, pairs, strict=False), 1)
+        ]
+        return SearchReport(metric, found, None, 0.0)
+
+    def draw(report, **options):
+        return CVResultsDisplay.from_estimator(SEARCH, report=report, ax=axes(), **options)
+
+    assert draw(report([0.01, 0.2])).kept_.get_ydata().tolist() == [2]
+    assert draw(report([0.2, 0.01])).kept_.get_ydata().tolist() == [1]
+    assert draw(None).worse is None
+    with pytest.raises(ValueError, match="report must be the result of search_report for this search and metric"):
+        draw(report([0.2, 0.01], "map"))
+    with pytest.raises(ValueError, match="report must be the result of search_report for this search and metric"):
+        draw(report([0.2, 0.01], order=(2, 0, 1)))
+    untested = report([0.2, 0.01])
+    untested.candidates[2] = replace(untested.candidates[2], pair=None)
+    with pytest.raises(
+        ValueError, match=r"n_candidates must be at most .* got 3, of which 1 were not tested. Pass n_candidates=2"
+    ):
+        draw(untested)
+    assert draw(untested, n_candidates=2).kept_.get_ydata().tolist() == [1]
 
 
 def test_more_candidates_make_a_higher_figure():

@@ -31,6 +31,7 @@ from skrank_metrics import (
     ndcg_score,
     ranking_scorers,
     with_qid,
+    within_noise,
 )
 from skrank_metrics.datasets import make_ranking
 
@@ -60,7 +61,8 @@ def models(split):
 
 
 def legend(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    """Names in the legend, on one line each."""
+    return [text.get_text().replace("\n", " ") for text in display.ax_.get_legend().get_texts()]
 
 
 def test_metric_at_k_draws_means_and_intervals():
@@ -138,7 +140,7 @@ def test_query_scores_are_a_cumulative_distribution():
     x, share = display.line_.get_data()
     for value, reached in ((1 / 3, 1 / 3), (1 / 2, 2 / 3), (1, 1)):
         assert share[np.isclose(x, value)].max() == pytest.approx(reached)
-    assert legend(display) == [f"model (mean {(1 + 1 / 2 + 1 / 3) / 3:.3f})"]
+    assert legend(display) == [f"model (mean {(1 + 1 / 2 + 1 / 3) / 3:.4f})"]
     assert display.ax_.get_xlabel() == "mrr per query"
     assert display.ax_.get_ylabel() == "share of queries with at most this value"
 
@@ -181,13 +183,14 @@ def test_comparison_draws_sorted_differences_and_their_mean():
     assert legend(display) == [
         "new better: 1 query",
         "old better: 1 query",
-        f"mean {display.mean:+z.3f}, 95% interval [{-half:+z.3f}, {half:+z.3f}]",
+        "equal: 1 query",
+        f"mean {display.mean:+z.4f}, 95% interval [{-half:+z.4f}, {half:+z.4f}]",
     ]
 
 
 def test_comparison_names_the_confidence_in_full():
     display = ComparisonDisplay([0.5, -0.5], 0.0, (-0.9, 0.9), metric="mrr", confidence=0.999).plot()
-    assert legend(display)[-1] == "mean +0.000, 99.9% interval [-0.900, +0.900]"
+    assert legend(display)[-1] == "mean +0.0000, 99.9% interval [-0.9000, +0.9000]"
 
 
 def test_comparison_of_long_names_stays_inside_the_figure():
@@ -199,7 +202,7 @@ def test_comparison_of_long_names_stays_inside_the_figure():
         box = artist.get_window_extent()
         assert figure.x0 <= box.x0 <= box.x1 <= figure.x1
         assert figure.y0 <= box.y0 <= box.y1 <= figure.y1
-    assert display.ax_.get_legend().get_window_extent().y0 >= display.ax_.bbox.y1
+    assert display.ax_.get_legend().get_window_extent().x0 >= display.ax_.bbox.x1
 
 
 def test_comparison_takes_any_pair_in_either_direction(rows):
@@ -243,16 +246,41 @@ def test_cv_results_shows_candidates_from_the_best_down(search):
     order = np.argsort(found["rank_test_map"], kind="stable")
     means, _, (bars,) = display.means_.lines
     np.testing.assert_allclose(means.get_xdata(), found["mean_test_map"][order])
-    widths = [segment[1, 0] - segment[0, 0] for segment in bars.get_segments()]
-    np.testing.assert_allclose(widths, 2 * found["std_test_map"][order])
     folds = np.column_stack([found[f"split{fold}_test_map"] for fold in range(4)])[order]
+    # The corrected resampled t-test for four folds, each with a third as many rows to test as to train on.
+    errors = np.sqrt((1 / 4 + 1 / 3) * (folds[0] - folds).var(axis=1, ddof=1))
+    ends = np.minimum(folds.mean(axis=1) + 2.3533634348018264 * errors, folds.max())
+    ends[0] = folds[0].mean()
+    np.testing.assert_allclose([segment[1, 0] for segment in bars.get_segments()], ends)
+    np.testing.assert_allclose([segment[0, 0] for segment in bars.get_segments()], folds.mean(axis=1))
+    kept = [row for row in (1, 2) if ends[row] >= ends[0]]
+    assert display.kept_.get_ydata().tolist() == kept
     np.testing.assert_array_equal(display.folds_.get_xdata(), folds.ravel())
     np.testing.assert_array_equal(display.folds_.get_ydata(), np.repeat([0, 1, 2], 4))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [f"max_leaf_nodes={found['param_estimator__max_leaf_nodes'][i]}" for i in order]
     assert display.ax_.get_ylim() == (2.5, -0.5)
     assert display.ax_.get_xlabel() == "map"
-    assert legend(display) == ["score in each of 4 folds", "mean ± standard deviation over folds"]
+    assert legend(display) == [
+        "score in each of 4 folds",
+        "best",
+        f"{len(kept)} other{'s' * (len(kept) != 1)} not significantly worse",
+        "mean; a bar that reaches the line of the best: not significantly worse",
+    ]
+
+
+def test_candidates_that_a_picture_keeps_are_those_that_within_noise_keeps():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        scores = 0.5 + rng.normal(0, 0.05, 5) + rng.normal(0, 0.01, (6, 5)) - 0.006 * np.arange(6)[:, None]
+        scores = scores[np.argsort(-scores.mean(axis=1))]
+        display = CVResultsDisplay(scores, list("abcdef")).plot(plt.figure().add_subplot())
+        found = {f"split{fold}_test_score": column for fold, column in enumerate(scores.T)}
+        found["params"] = [{"row": row} for row in range(6)]
+        # The simplest candidate of those within noise is the last.
+        last = within_noise(prefer="-row", test_ratio=1 / 4)(found)
+        assert max(display.kept_.get_ydata(), default=0) == last
+        plt.close("all")
 
 
 def test_cv_results_of_another_metric_and_the_best_only(search):

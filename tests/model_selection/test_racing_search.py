@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from joblib import parallel_config
-from scipy.stats import uniform
+from scipy.stats import t, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -134,6 +134,29 @@ def test_the_difference_is_that_of_the_values_per_query():
     best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
     assert found["difference"][0] == pytest.approx((best - worst).mean())
     assert found["leader"].tolist() == [1, -1]
+
+
+def test_the_interval_has_the_confidence_of_the_race():
+    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
+    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
+    for confidence in (0.95, 0.7):
+        found = race(grid={"column": [0, 4]}, confidence=confidence).fit(X, LABELS).cv_results_
+        # Student's t with half an observation at each end of the range of differences.
+        values = np.append(best - worst, [-1.0, 1.0])
+        weights = np.append(np.ones(len(best)), [0.5, 0.5])
+        mean = np.average(values, weights=weights)
+        variance = np.average((values - mean) ** 2, weights=weights)
+        half = t.ppf((1 + confidence) / 2, len(best)) * np.sqrt(variance / len(best))
+        assert found["low"][0] == pytest.approx(mean - half)
+        assert found["high"][0] == pytest.approx(mean + half)
+
+
+def test_estimators_of_the_grid_are_not_fitted():
+    one, other = Column(0), Column(4)
+    search = race(QueryRanker(Column()), {"estimator": [one, other]}).fit(X, LABELS)
+    assert search.best_params_["estimator"] is other
+    assert not hasattr(one, "n_features_in_")
+    assert not hasattr(other, "n_features_in_")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)

@@ -125,6 +125,18 @@ def test_parameters_of_the_metric_change_its_value(problem):
         assert value == ndcg_score(y, X[:, 0], qid=qid, **params) != ndcg_score(y, X[:, 0], qid=qid)
 
 
+@pytest.mark.option("make_ranking_scorer.convention")
+def test_convention_of_a_scorer(problem):
+    X, y, qid = problem
+    by_default, as_lightgbm = (
+        make_ranking_scorer("ndcg@3", **options)(Given(), X, with_qid(y, qid))
+        for options in ({}, {"convention": "lightgbm"})
+    )
+    assert by_default == ndcg_score(y, X[:, 0], qid=qid, k=3)
+    options = {"gain": "exp2", "ties": "stable", "replace_undefined_by": 1.0}
+    assert as_lightgbm == ndcg_score(y, X[:, 0], qid=qid, k=3, **options) != by_default
+
+
 def test_names():
     assert get_ranking_scorer_names() == get_metric_names()
     scorers = ranking_scorers("ndcg@10", map_score)

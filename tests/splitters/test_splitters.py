@@ -535,6 +535,13 @@ def test_balances_relevance(stratify, shuffle, sparse_relevance):
     assert np.ptp([empty[list(set(qid[test]))].sum() for test in tests]) <= 1
 
 
+@pytest.mark.parametrize("stratify", ["relevance", "both"])
+def test_any_label_above_0_is_relevant(stratify):
+    y, qid = [0.5, 0.5, 0.25, 0.25, 0, 0, 0, 0], np.arange(8)
+    for _, test in QueryKFold(4, stratify=stratify).split(qid, y, qid=qid):
+        assert sorted(np.array(y)[test] > 0) == [False, True]
+
+
 @pytest.mark.parametrize(("shuffle", "most"), [({}, 1), ({"shuffle": True, "random_state": 0}, 4)])
 def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
     qid = sparse_relevance[1]

@@ -1,0 +1,46 @@
+"""What users declare of a metric of their own: its name, its bounds, its options."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS
+
+# Options that all metrics have.
+RESERVED = {"y_true", "y_score", "convention", "metric", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
+# What queries have for which a metric is undefined, if it is not told.
+NAN = "a value of NaN"
+# A ratio may exceed its bounds by what rounding adds.
+_ROUNDING = 1e-9
+
+
+def check_spelling(name: Any) -> str:
+    """Refuse what is no name of a metric."""
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+        raise ValueError(
+            "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
+            f"{name!r}. Pass name=..."
+        )
+    if re.search(r"_at_[1-9][0-9]*$", name):
+        raise ValueError(f"name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got {name!r}.")
+    return name
+
+
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """The smallest and the largest value."""
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"bounds must be a pair of numbers, the smallest and the largest value; got {bounds!r}."
+        ) from None
+    if not low < high:
+        raise ValueError(f"bounds must be in ascending order; got {bounds!r}.")
+    return low, high
+
+
+def outside(values: Any, bounds: tuple[float, float]) -> Any:
+    """Whether values are beyond the bounds by more than rounding; NaN is not."""
+    low, high = bounds
+    return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))

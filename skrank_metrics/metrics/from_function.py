@@ -1,0 +1,269 @@
+"""Metrics of users from a function of one ranked list."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from skrank_metrics._engine.label_orders import RankedQuery
+from skrank_metrics._engine.ranked_lists import RankedLists
+from skrank_metrics._input.arrays import FloatArray, check_bool
+from skrank_metrics.metrics._declared import NAN, RESERVED, check_bounds, check_spelling, outside
+from skrank_metrics.metrics._options import Option, RelevanceThreshold, unchecked
+from skrank_metrics.metrics._record import NEGATIVE, Metric, Reference
+from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
+
+# Parameters of a function that are not options: they are given by the ranking.
+_GIVEN = ("k", "unranked")
+
+
+@dataclass(frozen=True)
+class FunctionKernel:
+    """The kernel of a function of one list: calls it for every query and every order of ties."""
+
+    function: Callable[..., Any]
+    name: str
+    given: frozenset[str]  # which of _GIVEN it takes
+    bounds: tuple[float, float]
+
+    def __call__(self, ranked: RankedLists, **options: Any) -> FloatArray:
+        """Compute one value per query, the mean over its orders."""
+        if "k" in self.given:
+            options["k"] = ranked.k
+        with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+            values = [self._mean(query, options) for query in ranked.each()]
+        return np.array(values, dtype=np.float64)
+
+    def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
+        if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
+            return math.nan
+        if "unranked" in self.given:
+            options = {**options, "unranked": query.unranked}
+        elif len(query.unranked):
+            raise ValueError(
+                f"retrieved must be True for all documents of query {query.shown_id}, as {self.name} does not take the "
+                f"others into account; got {len(query.unranked)} that were not ranked. Give the function a parameter "
+                "unranked=(), the labels of these documents."
+            )
+        values = [self._value(labels, query, options) for labels in query.orders()]
+        return math.fsum(values) / len(values)
+
+    def _value(self, labels: FloatArray, query: RankedQuery, options: Mapping[str, Any]) -> float:
+        try:
+            result = self.function(labels, **options)
+        except Exception as error:
+            hint = " Change a copy: labels.copy()." if "read-only" in str(error) else ""
+            raise ValueError(
+                f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
+                f"{str(error).rstrip('.')}.{hint}"
+            ) from error
+        if not isinstance(result, numbers.Real | np.bool_) and not _is_0d(result):
+            self._refuse("one real number", f"{reprlib.repr(result)} ({type(result).__name__})", query)
+        try:
+            value, (low, high) = float(result), self.bounds
+        except OverflowError:  # an int or a fraction beyond the largest float
+            value = math.inf
+        if math.isinf(value):
+            got = f"{value}" if isinstance(result, float | np.floating) else reprlib.repr(result)
+            self._refuse("finite numbers, or NaN if it is undefined", got, query)
+        if outside(value, self.bounds):
+            self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
+        return min(max(value, low), high) if value == value else value
+
+    def _refuse(self, expected: str, got: str, query: RankedQuery) -> NoReturn:
+        raise ValueError(f"{self.name} must return {expected}; got {got} for query {query.shown_id}.")
+
+
+def _is_0d(result: Any) -> bool:
+    return isinstance(result, np.ndarray) and result.ndim == 0 and result.dtype.kind in "biuf"
+
+
+class FunctionMetric:
+    """A metric made of a function of one ranked list, see ``make_metric``.
+
+    Called like any metric function: ``metric(y_true, y_score, qid=..., ties=..., average=...)``.
+    """
+
+    def __init__(self, function: Callable[..., Any], record: Metric, settings: Mapping[str, Any]) -> None:
+        self.function = function
+        self.record = record
+        self._settings = dict(settings)
+        self.__name__ = record.name.removeprefix(NEGATIVE)
+        first = (inspect.getdoc(function) or "").partition("\n\n")[0]
+        self.__doc__ = docstring(record, first or f"Metric {self.__name__}.")
+        self.__signature__ = signature_of(record)
+
+    def __call__(self, y_true: Any, y_score: Any, *misplaced: Any, **keywords: Any) -> Any:
+        """Compute the metric."""
+        return call(self, y_true, y_score, misplaced, keywords)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self.function, self._settings)
+
+    def __repr__(self) -> str:
+        return f"make_metric({self.__name__})"
+
+
+def _remake(function: Callable[..., Any], settings: Mapping[str, Any]) -> FunctionMetric:
+    return make_metric(function, **settings)
+
+
+def make_metric(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    greater_is_better: bool = True,
+    undefined: str | None = None,
+    reference: str | None = None,
+) -> FunctionMetric:
+    """Make a metric of a function of the labels of one query in ranked order.
+
+    The metric is like any other of this package: it can be called with query ids, ties, averages and weights, and
+    passed wherever a metric is expected, as in evaluate, get_metric and make_ranking_scorer.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(labels)`` with the labels of all ranked documents of one query, the first rank first: a
+        1-D array of float64 that is read-only. It returns a number, or NaN if the metric is undefined for the query.
+
+        Parameters with defaults are options of the metric. Two have a meaning: a parameter ``k=None`` gets the cutoff
+        rank, as in "@10", or None; a parameter ``unranked=()`` gets the labels of documents that were judged but not
+        ranked, see ``retrieved``.
+    name : str, default=None
+        Name in reports; lower-case letters, digits and underscores. If None, that of the function.
+    bounds : tuple of two float, default=(-inf, inf)
+        Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
+    greater_is_better : bool, default=True
+        Whether larger values are better. If not, scorers use the negative.
+    undefined : str, default=None
+        What makes the metric undefined, to be read after "a query with". If it is "no relevant document", queries
+        without labels above 0 are undefined if the function returns 0 for them, as in the metrics of this package.
+    reference : str, default=None
+        Where the metric is defined, for its documentation.
+
+    Returns
+    -------
+    metric : callable
+        Called like the metric functions: ``metric(y_true, y_score, qid=..., k=..., ties=..., average=...)``. Pickles
+        if the function does.
+
+    Raises
+    ------
+    TypeError
+        If function is not callable, or takes parameters that are not named or have no defaults.
+    ValueError
+        If the name is not valid or belongs to another metric. In a call, if the function fails or returns anything but
+        a number within the bounds.
+
+    See Also
+    --------
+    get_metric : Binds parameters, as in get_metric(metric, k=10).
+
+    Notes
+    -----
+    If scores tie, ``ties="average"`` is the mean over all different orders of the tied labels, which is exact, if a
+    query has at most 720 of them. Otherwise it is the mean over 100 orders drawn at random, the same in every run, and
+    ``report.health`` says so. If the function returns NaN for one of these orders, the query is undefined.
+
+    The function is called once per query and order, which takes longer than the metrics of this package.
+
+    Examples
+    --------
+    The rank of the last relevant document, relative to the length of the list: 2 of 4, and 3 of 3.
+
+    >>> import numpy as np
+    >>> from skrank_metrics import make_metric
+    >>> def last_hit(labels):
+    ...     hits = np.flatnonzero(labels)
+    ...     return (hits[-1] + 1) / len(labels) if len(hits) else np.nan
+    >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
+    >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
+    array([0.5, 1. ])
+    """
+    if not callable(function):
+        raise TypeError(f"function must be callable; got {type(function).__name__}.")
+    settings = {
+        "name": name,
+        "bounds": bounds,
+        "greater_is_better": greater_is_better,
+        "undefined": undefined,
+        "reference": reference,
+    }
+    if name is None and not hasattr(function, "__name__"):
+        raise ValueError(
+            f"name must be given for a function without a __name__; got {type(function).__name__}. Pass name=..."
+        )
+    own = _check_name(getattr(function, "__name__", None) if name is None else name)
+    low, high = check_bounds(bounds)
+    better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own)
+    options = {p: default for p, default in parameters.items() if p not in _GIVEN}
+    record = Metric(
+        name=own if better else NEGATIVE + own,
+        kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high)),
+        options={p: _option(p) for p in options},
+        defaults=options,
+        formula="",
+        transform="orders",
+        graded=True,
+        reference=None if reference is None else Reference(reference),
+        lower=low,
+        upper=high,
+        undefined=undefined or NAN,
+        has_cutoff="k" in parameters,
+        greater_is_better=better,
+        needs_all_ranks=True,
+    )
+    return FunctionMetric(function, record, settings)
+
+
+def _check_name(name: Any) -> str:
+    own = check_spelling(name)
+    if own.startswith(NEGATIVE):
+        raise ValueError(
+            f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
+        )
+    check_new(own)
+    return own
+
+
+def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    """Parameters of a function behind the first, with their defaults."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"function must have a signature; got {function!r}. Call it in a function of your own."
+        ) from None
+    if not parameters or parameters[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+        raise TypeError(
+            f"function must take the labels as its first argument; got {name}{inspect.signature(function)}."
+        )
+    others = parameters[1:]
+    for p in others:
+        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            raise TypeError(f"function must name its options, param=default; {name} takes {p}.")
+        if p.default is p.empty:
+            raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
+        if p.name in RESERVED:
+            raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
+        if p.name == "k" and p.default is not None:
+            raise TypeError(
+                f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] are all."
+            )
+    return {p.name: p.default for p in parameters[1:]}
+
+
+def _option(name: str) -> Option:
+    if name == "relevance_threshold":
+        known: Option = RelevanceThreshold.__metadata__[0]
+        return replace(known, gain=None)
+    return unchecked()

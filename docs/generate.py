@@ -177,8 +177,7 @@ def front_door_stub() -> str:
     modules = {**{module: names.split() for module, names in skrank_metrics._MODULES.items()}, "metrics": functions}
     lines = [
         '"""The public names. Written by docs/generate.py; do not edit."""\n',
-        "from skrank_metrics import datasets as datasets",
-        "from skrank_metrics import trec as trec",
+        *(f"from skrank_metrics import {name} as {name}" for name in skrank_metrics._NAMESPACES),
     ]
     for module, names in sorted(modules.items()):
         line = f"from skrank_metrics.{module} import {', '.join(names)}"

@@ -6,7 +6,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = ("datasets", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
+_NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
 # listed: their registry knows them.
 _MODULES = {
@@ -31,9 +31,12 @@ _MODULES = {
     "rankers.booster_metrics": "builtin_metric lightgbm_metric xgboost_metric",
     "rankers.query_ranker": "QueryRanker",
     "reports.compare": "compare",
-    "reports.comparison": "Comparison",
+    "reports.comparison": "Comparison Comparisons",
     "reports.evaluate": "evaluate",
     "reports.explain_difference": "Difference explain_difference",
+    "reports.inspect": "Inspection",
+    "reports.leaderboard": "Leaderboard leaderboard",
+    "reports.match_convention": "ConventionMatch match_convention",
     "reports.queries_needed": "queries_needed",
     "reports.ranking_report": "RankingReport",
     "splitters.audit": "SplitReport audit_splits",

@@ -1,6 +1,8 @@
 """The public names. Written by docs/generate.py; do not edit."""
 
+from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
+from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
 from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
@@ -53,9 +55,12 @@ from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.leaderboard import Leaderboard, leaderboard
+from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
@@ -72,9 +77,13 @@ __all__ = [
     "CVResultsDisplay",
     "Comparison",
     "ComparisonDisplay",
+    "Comparisons",
     "Convention",
+    "ConventionMatch",
     "CrossEvaluation",
     "Difference",
+    "Inspection",
+    "Leaderboard",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",
@@ -112,10 +121,12 @@ __all__ = [
     "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
+    "leaderboard",
     "lightgbm_metric",
     "make_metric",
     "make_ranking_scorer",
     "map_score",
+    "match_convention",
     "mrr_score",
     "ndcg_score",
     "nerr_score",

@@ -1,4 +1,5 @@
 import os
+from importlib.util import find_spec
 
 # Before libraries read them: on small data, OpenMP runtimes in one process mostly wait for each other, and pytest-xdist
 # has a process for each core.
@@ -17,6 +18,8 @@ from support.paths import DATA
 from skrank_metrics.metrics._registry import REGISTRY
 
 os.environ["MPLBACKEND"] = "agg"  # no windows, here and in the kernels of notebooks
+
+ENGINES = {"dask.py": "distributed", "spark.py": "pyspark"}
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("quick", derandomize=True, deadline=None, max_examples=5)
@@ -46,6 +49,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".md":  # whole documents, which fit models
             item.add_marker("slow")
+        if item.path.parent.name == "skrank_metrics" and item.path.name in ENGINES:  # examples that start an engine
+            item.add_marker("slow")
+            item.add_marker("clusters")
+            item.add_marker(pytest.mark.filterwarnings("default"))
+            missing = find_spec(ENGINES[item.path.name]) is None
+            item.add_marker(pytest.mark.skipif(missing, reason="needs the extra test-clusters"))
 
 
 @pytest.fixture(scope="session")

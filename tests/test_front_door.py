@@ -42,7 +42,7 @@ def test_a_star_import_brings_exactly_the_public_names():
 
 def test_dir_lists_names_before_they_are_loaded():
     names = run("import skrank_metrics; print(*dir(skrank_metrics))").split()
-    assert {*skrank_metrics.__all__, "datasets", "trec", "__version__"} <= set(names)
+    assert {*skrank_metrics.__all__, *skrank_metrics._NAMESPACES, "__version__"} <= set(names)
 
 
 def test_an_unknown_name_is_an_attribute_error_and_an_import_error():
@@ -59,6 +59,7 @@ def loaded_by(code, **environment):
 
 
 HEAVY = {"sklearn", "pandas", "scipy.stats", "matplotlib", "polars", "pyarrow", "lightgbm", "xgboost", "catboost"}
+HEAVY |= {"dask", "pyspark"}
 
 
 def test_importing_loads_no_large_library():
@@ -103,7 +104,7 @@ def test_the_front_stub_has_the_names_of_the_run_time_from_the_same_modules():
     tree = ast.parse((ROOT / "skrank_metrics" / "__init__.pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     modules = {alias.name: node.module for node in imports for alias in node.names}
-    assert modules.pop("datasets") == modules.pop("trec") == "skrank_metrics"
+    assert {modules.pop(name) for name in skrank_metrics._NAMESPACES} == {"skrank_metrics"}
     assert sorted(modules) == skrank_metrics.__all__
     for name, module in modules.items():
         assert getattr(importlib.import_module(module), name) is getattr(skrank_metrics, name)
@@ -173,7 +174,7 @@ def test_every_refusal_is_of_a_call():
 def documented():
     described = [name for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
     in_modules = ["datasets.load_digits_retrieval", "datasets.make_ranking"]
-    in_modules += ["trec.read_qrels", "trec.read_run", "trec.evaluate_run"]
+    in_modules += ["trec.read_qrels", "trec.read_run", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]
     for name in [*described, *in_modules]:
         yield f"skrank_metrics.{name}"
         value = getattr(skrank_metrics, name, None)
@@ -184,14 +185,17 @@ def documented():
 
 @pytest.mark.parametrize("name", list(documented()))
 def test_docstrings_follow_numpydoc(name):
-    importlib.import_module("skrank_metrics.datasets")
-    importlib.import_module("skrank_metrics.trec")
+    for namespace in skrank_metrics._NAMESPACES:
+        importlib.import_module(f"skrank_metrics.{namespace}")
     made_for_users = (
         "Report",
         "Difference",
         "Convention",
+        "ConventionMatch",
         "Comparison",
+        "Comparisons",
         "CrossEvaluation",
+        "Leaderboard",
     )  # and described by their attributes
     not_asked = NOT_ASKED | ({"PR01"} if name.endswith(made_for_users) else set())
     errors = [error for error in validate(name)["errors"] if error[0] not in not_asked]

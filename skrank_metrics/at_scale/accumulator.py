@@ -25,6 +25,10 @@ from skrank_metrics.reports.health import Counts, count
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
 KEPT = ("queries", "means")
+CAME_BACK = (
+    "qid must have all documents of a query in one update; {query} came back. Sort or shuffle the documents by query "
+    "id first, as evaluate_batches(..., order='shuffle') does."
+)
 
 
 class RankingAccumulator:
@@ -101,6 +105,11 @@ class RankingAccumulator:
     def metrics(self) -> Mapping[str, BoundMetric]:
         """The metrics by name, as returned by get_metric."""
         return self._metrics
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries so far."""
+        return self._counts.n_queries
 
     def update(
         self,
@@ -226,13 +235,18 @@ class RankingAccumulator:
             If the two compute different things, or have a query in common.
         """
         self._check_alike(other)
+        return self._absorb(other)
+
+    def _absorb(self, other: RankingAccumulator, returned: str = CAME_BACK) -> RankingAccumulator:
+        """Add what another accumulator with the same metrics and options has seen."""
         if not other._counts.n_queries:
             return self
         columns = self._check_columns(other._columns or ())
         if self._seen is not None and other._seen is not None:
             for run in other._seen.runs:
                 if len(common := self._seen.common(run)):
-                    _refuse_returning(common, _joined(other._kept["qid"]) if self._keep == "queries" else None)
+                    ids = _joined(other._kept["qid"]) if self._keep == "queries" else None
+                    _refuse_returning(common, ids, returned)
             for run in other._seen.runs:
                 self._seen.add(run)
         for name, total in self._sums.items():
@@ -321,16 +335,11 @@ class _Seen:
         self.runs.append(hashes)
 
 
-def _refuse_returning(common: Hashes, ids: NDArray[Any] | None) -> None:
+def _refuse_returning(common: Hashes, ids: NDArray[Any] | None, message: str = CAME_BACK) -> None:
     if not len(common):
         return
-    named = ""
-    if ids is not None:
-        named = f" {as_python(ids[np.isin(hash_ids(ids), common)])[0]!r}"
-    raise ValueError(
-        f"qid must have all documents of a query in one update; query{named} came back. Sort or shuffle the documents "
-        "by query id first, as evaluate_batches(..., order='shuffle') does."
-    )
+    named = "a query" if ids is None else f"query {as_python(ids[np.isin(hash_ids(ids), common)])[0]!r}"
+    raise ValueError(message.replace("{query}", named))
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import check_arrays, check_choice, check_int
-from skrank_metrics._input.grouping import query_weights
+from skrank_metrics._input.arrays import check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
-from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.at_scale.accumulator import RankingAccumulator
-from skrank_metrics.at_scale.sources import Columns, import_arrow, n_rows, tables_of
-from skrank_metrics.reports.evaluate import slice_of_query
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.at_scale.partitions import Reports, located
+from skrank_metrics.at_scale.sources import columns_of, import_arrow, n_rows, tables_of
 
 ORDERS = ("check", "shuffle")
 # Temporary files: so many that each of them fits into memory, but not more than a process may have open.
@@ -128,14 +122,10 @@ def evaluate_batches(
     check_choice(order, "order", ORDERS)
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
-    options = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
-    others = {name: column for name, column in options.items() if column is not None}
-    if not isinstance(score, str | list | tuple):
-        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
-    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, others)
-    _check_names(columns)
+    others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
+    columns = columns_of(label, score, qid, others)
     shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
-    total = _Reports(columns, metrics, shared, complete=order == "shuffle")
+    total = Reports(columns, metrics, shared, complete=order == "shuffle")
     tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)
     if order == "check":
@@ -144,8 +134,7 @@ def evaluate_batches(
         wanted = (n_rows(source) or 0) // ROWS_OF_A_PART
         n_parts = min(max(FEWEST_PARTS, 2 ** wanted.bit_length()), MOST_PARTS)
         _add_shuffled(total, tables, n_parts, temp_dir, n_threads)
-    reports = total.results()
-    return reports[score] if isinstance(score, str) else reports
+    return total.results(score)
 
 
 def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
@@ -157,93 +146,12 @@ def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
             yield table
 
 
-def _check_names(columns: Columns) -> None:
-    if not columns.scores:
-        raise ValueError("score must name at least one column; got none.")
-    for name in columns.names:
-        if not isinstance(name, str):
-            raise TypeError(f"columns must be named by strings; got {name!r}.")
-    if len(set(columns.scores)) < len(columns.scores):
-        raise ValueError(f"score must name different columns; got {list(columns.scores)}.")
-
-
-class _Reports:
-    """An accumulator per score column."""
-
-    def __init__(self, columns: Columns, metrics: Any, options: dict[str, Any], *, complete: bool = False) -> None:
-        self.columns, self._arguments = columns, (metrics, options)
-        # One of them is enough to notice that a query comes back.
-        self.accumulators = {
-            name: RankingAccumulator(metrics, assume_complete=complete or name != columns.scores[0], **options)
-            for name in columns.scores
-        }
-
-    def add(self, table: Any, *, contiguous: bool) -> None:
-        """Add a table of whole queries."""
-        columns, arrays = self.columns, {name: _array(table[name]) for name in table.column_names}
-        given = {argument: arrays[name] for argument, name in columns.others.items()}
-        masks: dict[str, Any] = {name: given.get(name) for name in ("retrieved", "judged")}
-        labels = arrays[columns.label]
-        lists = query_lists(labels, arrays[columns.scores[0]], qid=arrays[columns.qid], **masks)
-        if contiguous and lists.grouping.shuffled is not None:
-            codes = lists.grouping.codes
-            back = np.flatnonzero(codes[1:] < np.maximum.accumulate(codes)[1:])[0] + 1
-            query = as_python(lists.grouping.ids[codes[back : back + 1]])[0]
-            raise ValueError(
-                f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
-                "order='shuffle' if rows have any order."
-            )
-        if "sample_weight" in given:
-            lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
-        slices = slice_of_query(given["by"], lists.grouping, two_dimensional=False) if "by" in given else None
-        for name, accumulator in self.accumulators.items():
-            if name != columns.scores[0]:
-                scores = check_arrays(labels, arrays[name], *masks.values())[1]
-                lists = replace(lists, scores=lists.grouping.sort(scores))
-            accumulator._add_lists(lists, slices)
-
-    def part(self) -> _Reports:
-        """Empty ones for some of the queries, of which all rows are there."""
-        return _Reports(self.columns, *self._arguments, complete=True)
-
-    def merge(self, part: _Reports) -> None:
-        """Add the queries of a part."""
-        for name, accumulator in self.accumulators.items():
-            accumulator.merge(part.accumulators[name])
-
-    def results(self) -> dict[str, RankingReport]:
-        """A report per score column."""
-        return {name: accumulator.result() for name, accumulator in self.accumulators.items()}
-
-
-def _array(column: Any) -> Any:
-    """An array of NumPy; strings stay in pyarrow, which groups them faster."""
-    import pyarrow as pa
-
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
-    strings = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    return array if strings else array.to_numpy(zero_copy_only=False)
-
-
-def _add_in_order(total: _Reports, tables: Iterable[Any], batch_rows: int) -> None:
+def _add_in_order(total: Reports, tables: Iterable[Any], batch_rows: int) -> None:
     first = 0
     for table in _whole_queries(tables, total.columns.qid, batch_rows):
-        with _located(total.columns, f"row {first} of the source"):
+        with located(total.columns, f"row {first} of the source"):
             total.add(table, contiguous=True)
         first += len(table)
-
-
-@contextmanager
-def _located(columns: Columns, start: str) -> Iterator[None]:
-    """Say which columns and rows an error is about."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        scores = ", ".join(map(repr, columns.scores))
-        error.add_note(f"y_true is column {columns.label!r}, y_score {scores}; rows count from {start}.")
-        raise
 
 
 def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
@@ -278,15 +186,15 @@ def _start_of_last_query(ids: Any) -> int:
     return 0
 
 
-def _add_shuffled(total: _Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int) -> None:
+def _add_shuffled(total: Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int) -> None:
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_parts)]
-        used = _distribute(tables, total.columns.qid, files)
+        used, empty = _distribute(tables, total.columns.qid, files), total.copy()
 
-        def evaluate_part(number: int) -> _Reports:
-            reports = total.part()
-            with _located(total.columns, "the first of a part of the shuffled source"):
-                reports.add(_read(files[number]), contiguous=False)
+        def evaluate_part(number: int) -> Reports:
+            reports = empty.copy()
+            with located(total.columns, "the first of a part of the shuffled source"):
+                reports.add(_read(files[number]))
             files[number].close()
             return reports
 

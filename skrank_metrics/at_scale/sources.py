@@ -33,6 +33,7 @@ class Columns:
     scores: tuple[str, ...]
     qid: str
     others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
+    holder: str = "source"  # the argument that has them
 
     @property
     def names(self) -> list[str]:
@@ -48,15 +49,20 @@ class Columns:
             *self.others.items(),
         ]
 
+    def check_names(self, names: list[Any]) -> None:
+        """Refuse columns that are missing."""
+        for argument, name in self._by_argument:
+            if (times := names.count(name)) != 1:
+                got = f"got {times} of them" if times else f"it has {', '.join(map(repr, names[:20]))}"
+                hint = "" if times else nearest(name, names)
+                raise ValueError(f"{argument} must be a column of the {self.holder}; {name!r} is not: {got}.{hint}")
+
     def check(self, schema: Any) -> None:
         """Refuse columns that are missing or of the wrong type."""
         from pyarrow import types
 
+        self.check_names(schema.names)
         for argument, name in self._by_argument:
-            if (times := schema.names.count(name)) != 1:
-                got = f"got {times} of them" if times else f"it has {', '.join(map(repr, schema.names[:20]))}"
-                hint = "" if times else nearest(name, schema.names)
-                raise ValueError(f"{argument} must be a column of the source; {name!r} is not: {got}.{hint}")
             kind, what = schema.field(name).type, ""
             if types.is_null(kind):  # such as of a file without rows
                 continue
@@ -71,23 +77,46 @@ class Columns:
                 raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
 
 
+def columns_of(label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source") -> Columns:
+    """Names of columns as users give them; those of ``others`` may be None."""
+    if not isinstance(score, str | list | tuple):
+        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
+    given = {argument: name for argument, name in others.items() if name is not None}
+    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, given, holder)
+    if not columns.scores:
+        raise ValueError("score must name at least one column; got none.")
+    for name in columns.names:
+        if not isinstance(name, str):
+            raise TypeError(f"columns must be named by strings; got {name!r}.")
+    if len(set(columns.scores)) < len(columns.scores):
+        raise ValueError(f"score must name different columns; got {list(columns.scores)}.")
+    return columns
+
+
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the columns in question, without nulls."""
     schema, first = None, 0
     for table in _tables(source, columns, batch_rows, use_threads):
-        columns.check(table.schema)
-        chosen = _plain(table.select(columns.names))
+        chosen = selected(table, columns)
         if schema is None:
             schema = chosen.schema
         elif chosen.schema != schema:
             chosen = _cast(chosen, schema)
         for start in range(0, len(chosen), batch_rows):
             part = chosen.slice(start, batch_rows)
-            _refuse_nulls(part, first)
+            if null := first_null(part):
+                name, row = null
+                raise ValueError(f"column {name!r} must not hold nulls; got one at row {first + row} of the source.")
             first += len(part)
             yield part.replace_schema_metadata(None)
     if not first:
         raise ValueError("source must hold at least one document; got none.")
+
+
+def selected(table: Any, columns: Columns) -> Any:
+    """The columns in question, checked."""
+    columns.check(table.schema)
+    return _plain(table.select(columns.names))
 
 
 def _cast(table: Any, schema: Any) -> Any:
@@ -111,11 +140,12 @@ def _plain(table: Any) -> Any:
     return table.cast(pa.schema(fields))
 
 
-def _refuse_nulls(table: Any, first: int) -> None:
+def first_null(table: Any) -> tuple[str, int] | None:
+    """A column with nulls and the row of its first, if there is one."""
     for name in table.column_names:
         if table[name].null_count:
-            row = first + int(np.argmax(table[name].is_null().to_numpy()))
-            raise ValueError(f"column {name!r} must not hold nulls; got one at row {row} of the source.")
+            return name, int(np.argmax(table[name].is_null().to_numpy()))
+    return None
 
 
 def n_rows(source: Any) -> int | None:
@@ -141,10 +171,12 @@ def _paths(source: Any) -> list[Path]:
 def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     import pyarrow as pa
 
-    if type(source).__module__.startswith("pyspark"):
-        raise TypeError(
-            "source must not be a frame of Spark, which would collect it in one process; write it to Parquet."
-        )
+    for engine, package in (("spark", "pyspark"), ("dask", "dask")):
+        if type(source).__module__.partition(".")[0] == package:
+            raise TypeError(
+                f"source must not be a frame of {engine.title()}, whose rows would all go through this process; "
+                f"skrank_metrics.{engine}.evaluate takes it."
+            )
     source = _with_stream(source)
     if paths := _paths(source):
         for path in paths:

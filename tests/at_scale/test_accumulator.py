@@ -196,7 +196,7 @@ def test_a_query_may_not_come_back(data):
         accumulator.merge(other)
     assert accumulator.result().mean == before
     means = [accumulated(part, [], keep="means") for part in (data, again)]
-    with pytest.raises(ValueError, match="one update; query came back"):
+    with pytest.raises(ValueError, match="one update; a query came back"):
         means[0].merge(means[1])
 
 

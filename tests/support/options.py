@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import skrank_metrics
-from skrank_metrics import datasets, metrics, trec
+from skrank_metrics import dask, datasets, metrics, spark, trec
 
 TESTS = Path(__file__).parents[1]
 
@@ -36,7 +36,7 @@ def _public_callables():
             yield from ((f"{name}.{method}", function) for method, function in _own_methods(value))
         elif callable(value):
             yield prefix + name, value
-    for module in (datasets, trec):
+    for module in (dask, datasets, spark, trec):
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__.rpartition('.')[2]}.{name}", value

@@ -15,6 +15,7 @@ NAMES = ("ndcg@10", "map", "mrr")
 
 
 @pytest.mark.slow
+@pytest.mark.clusters
 @pytest.mark.filterwarnings("default")  # what a cluster warns of while it starts and stops is its own
 def test_two_worker_processes_give_identical_results():
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)

@@ -1,0 +1,148 @@
+"""Evaluation of Spark DataFrames, partition by partition."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+from skrank_metrics.at_scale.partitions import Reports, evaluate_partition, reports_of_frame
+
+
+def evaluate(
+    frame: Any,
+    *,
+    label: str,
+    score: Any,
+    qid: str,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: str | None = None,
+    retrieved: str | None = None,
+    judged: str | None = None,
+    by: str | None = None,
+    keep: str = "queries",
+    shuffle: bool = True,
+) -> Any:
+    """Compute the report of a Spark DataFrame where its rows are.
+
+    Rows are shuffled by query id, each partition is evaluated by the executor that has it, and values per query
+    come back. They are those of evaluate, but for rounding in the last digits. Needs pyspark and pyarrow, and this
+    package on all executors.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        One row per document. Only the columns in question are read and shuffled.
+    label : str
+        Column of relevance labels.
+    score : str or list of str
+        Column of scores, or several, one per model.
+    qid : str
+        Column of query ids.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        What to compute, as in evaluate.
+    convention : str, default="sklearn"
+        Library whose defaults apply, as in evaluate.
+    ties : {"average", "best", "worst", "stable"}, default=None
+        Order of documents with equal scores, as in evaluate. "stable", also as a default of a convention, needs
+        shuffle=False, because a shuffle loses the order of rows.
+    replace_undefined_by : float, default=None
+        Value of undefined queries, as in evaluate.
+    sample_weight : str, default=None
+        Column of weights, which must not vary within a query.
+    retrieved : str, default=None
+        Column that is False for documents that were judged but not ranked.
+    judged : str, default=None
+        Column that is False for documents that nobody judged.
+    by : str, default=None
+        Column of slices, which must not vary within a query.
+    keep : {"queries", "means"}, default="queries"
+        What the report keeps, as in RankingAccumulator.
+    shuffle : bool, default=True
+        Whether to bring the rows of each query together. Pass False if all rows of a query are in one partition: that
+        is checked, and a query in two partitions is an error.
+
+    Returns
+    -------
+    report : RankingReport, or dict of str to RankingReport
+        A report, its queries in no particular order; if score is a list, one per score column.
+
+    Raises
+    ------
+    ImportError
+        If pyspark or pyarrow is not installed.
+    TypeError
+        If frame is no Spark DataFrame, or a column has the wrong type.
+    ValueError
+        If a column is missing or holds nulls or values that are not valid, or a query is in two partitions.
+
+    See Also
+    --------
+    skrank_metrics.dask.evaluate : The same for Dask.
+    evaluate_batches : The same for files, on one machine.
+
+    Examples
+    --------
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
+
+    >>> from pyspark.sql import SparkSession
+    >>> import skrank_metrics.spark
+    >>> session = SparkSession.builder.getOrCreate()
+    >>> rows = [("a", 1, 2.0), ("b", 0, 2.0), ("a", 0, 1.0), ("b", 1, 1.0)]
+    >>> frame = session.createDataFrame(rows, "q string, y int, s double")
+    >>> skrank_metrics.spark.evaluate(frame, label="y", score="s", qid="q", metrics="mrr").mean
+    {'mrr': 0.75}
+    """
+    pyspark = _import_pyspark()
+    if not hasattr(frame, "mapInArrow"):
+        raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
+    options = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
+    others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
+    total = reports_of_frame(label, score, qid, metrics=metrics, options=options, others=others, shuffle=shuffle)
+    total.columns.check_names(frame.columns)
+    names = total.columns.names
+    rows = frame.select(*map(_quoted, names))
+    total.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema))
+    # mapInArrow takes a dot in a name for a part of a struct.
+    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))
+    if shuffle:
+        rows = rows.repartition(rows[names.index(qid)])
+    for (part,) in rows.mapInArrow(_evaluation(total), "part binary").collect():
+        result = pickle.loads(part)
+        if isinstance(result, Exception):
+            raise result
+        total.merge(result)
+    return total.results(score)
+
+
+def _import_pyspark() -> Any:
+    try:
+        import pyarrow  # noqa: F401
+        import pyspark.sql.pandas.types
+    except ImportError as error:
+        raise ImportError(f"spark.evaluate needs pyspark: pip install 'skrank-metrics[spark]'. ({error})") from None
+    return pyspark
+
+
+def _quoted(name: str) -> str:
+    """The column of this name, where a dot would mean a part of a struct."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _evaluation(empty: Reports) -> Any:
+    def evaluate_rows(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        result: Reports | Exception
+        if not (received := list(batches)):
+            return
+        try:
+            result = evaluate_partition(empty, pa.Table.from_batches(received).rename_columns(empty.columns.names))
+        except (TypeError, ValueError) as error:
+            result = error  # raised here, Spark would try again and bury it in a traceback of Java
+        yield pa.record_batch({"part": [pickle.dumps(result)]})
+
+    return evaluate_rows

@@ -1,0 +1,236 @@
+"""What holds for Dask and Spark alike; test_dask.py and test_spark.py have the rest."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import skrank_metrics
+from skrank_metrics import evaluate, evaluate_batches, make_metric, query_fold
+
+pytestmark = [pytest.mark.slow, pytest.mark.clusters, pytest.mark.filterwarnings("default")]
+
+NAMES = {"label": "y", "score": "s", "qid": "q"}
+METRICS = ["ndcg@5", "mrr", "map"]
+
+
+def make_table(sizes, kind="int64"):
+    rng = np.random.default_rng(0)
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    ids = {"int64": numbers * 3 - 7, "string": np.array([f"query {number}" for number in numbers])}
+    return pa.table(
+        {
+            "y": rng.integers(0, 4, len(numbers)).astype(np.int8),
+            "s": rng.normal(size=len(numbers)).round(1),
+            "other": rng.normal(size=len(numbers)).astype(np.float32),
+            "q": ids[kind],
+            "w": numbers % 3 / 2,
+            "r": rng.random(len(numbers)) < 0.9,
+            "j": rng.random(len(numbers)) < 0.9,
+            "b": np.array(["head", "tail"])[numbers % 2],
+        }
+    )
+
+
+SIZES = np.random.default_rng(0).integers(1, 40, 400)
+TABLE = make_table(SIZES)
+
+
+def write(table, folder, order="random", n_files=16):
+    """Files with rows in random order, or with whole queries each."""
+    folder.mkdir()
+    if order == "random":
+        table = table.take(np.random.default_rng(1).permutation(len(table)))
+    files = np.arange(len(table)) % n_files if order == "random" else query_fold(table["q"].to_numpy(), n_files)
+    for number in range(n_files):
+        pq.write_table(table.filter(pa.array(files == number)), folder / f"{number:02}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory):
+    return write(TABLE, tmp_path_factory.mktemp("rows") / "scattered")
+
+
+@pytest.fixture(scope="module")
+def whole_queries(tmp_path_factory):
+    return write(TABLE, tmp_path_factory.mktemp("rows") / "whole", order="by query")
+
+
+def in_memory(table=TABLE, score="s", metrics=METRICS, **options):
+    y_true, y_score, qid = (table[name].to_numpy() for name in ("y", score, "q"))
+    return evaluate(y_true, y_score, qid=qid, metrics=metrics, **options)
+
+
+def check(report, expected):
+    assert report.mean == pytest.approx(expected.mean, abs=1e-12)
+    for name in expected.per_query:
+        values = dict(zip(report.qid.tolist(), report.per_query[name], strict=True))
+        wanted = dict(zip(expected.qid.tolist(), expected.per_query[name], strict=True))
+        assert values == pytest.approx(wanted, abs=1e-12)
+    assert report.n_undefined == expected.n_undefined
+    assert report.n_documents == expected.n_documents
+
+
+@pytest.mark.option("dask.evaluate.metrics", "dask.evaluate.label", "dask.evaluate.score", "dask.evaluate.qid")
+@pytest.mark.option("spark.evaluate.metrics", "spark.evaluate.label", "spark.evaluate.score", "spark.evaluate.qid")
+def test_random_order_in_16_files_equals_the_single_machine(engine, scattered):
+    check(engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS), in_memory())
+
+
+@pytest.mark.option("dask.evaluate.shuffle", "spark.evaluate.shuffle")
+def test_without_a_shuffle_queries_must_be_whole(engine, scattered, whole_queries):
+    with pytest.raises(ValueError, match=r"one partition if shuffle=False; query -?\d+ is in several"):
+        engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS, shuffle=False)
+    with pytest.raises(ValueError, match="a query is in several"):
+        engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS, shuffle=False, keep="means")
+    check(engine.evaluate(engine.read(whole_queries), **NAMES, metrics=METRICS, shuffle=False), in_memory())
+
+
+def test_string_ids_and_several_scores(engine, tmp_path):
+    table = make_table(SIZES[:50], "string")
+    frame = engine.read(write(table, tmp_path / "rows"))
+    reports = engine.evaluate(frame, **NAMES | {"score": ["other", "s"]}, metrics=METRICS)
+    assert list(reports) == ["other", "s"]
+    for name, report in reports.items():
+        check(report, in_memory(table, name))
+
+
+@pytest.mark.option(
+    "dask.evaluate.sample_weight", "dask.evaluate.retrieved", "dask.evaluate.judged", "dask.evaluate.by"
+)
+@pytest.mark.option(
+    "spark.evaluate.sample_weight", "spark.evaluate.retrieved", "spark.evaluate.judged", "spark.evaluate.by"
+)
+def test_further_columns(engine, scattered):
+    columns = {"sample_weight": "w", "retrieved": "r", "judged": "j", "by": "b"}
+    report = engine.evaluate(engine.read(scattered), **NAMES, metrics=METRICS, **columns)
+    expected = in_memory(**{name: TABLE[column].to_numpy() for name, column in columns.items()})
+    check(report, expected)
+    for name, part in expected.slices.items():
+        assert report.slices[name].mean == pytest.approx(part.mean, abs=1e-12)
+
+
+@pytest.mark.option(
+    "dask.evaluate.ties", "dask.evaluate.convention", "dask.evaluate.replace_undefined_by", "dask.evaluate.keep"
+)
+@pytest.mark.option(
+    "spark.evaluate.ties", "spark.evaluate.convention", "spark.evaluate.replace_undefined_by", "spark.evaluate.keep"
+)
+def test_options_are_those_of_evaluate(engine, scattered):
+    options = {"convention": "lightgbm", "ties": "worst", "replace_undefined_by": 0.25}
+    report = engine.evaluate(engine.read(scattered), **NAMES, metrics="ndcg", **options, keep="means")
+    assert report.mean == pytest.approx(in_memory(metrics="ndcg", **options).mean, abs=1e-12)
+    for name in options:
+        others = {other: value for other, value in options.items() if other != name}
+        if name == "ties":
+            others["ties"] = "average"
+        assert report.mean != pytest.approx(in_memory(metrics="ndcg", **others).mean, abs=1e-12)
+    assert not report.per_query
+
+
+def test_metrics_of_users_travel(engine, scattered):
+    first = make_metric(lambda labels: labels[0] / 3, name="first")
+    report = engine.evaluate(engine.read(scattered), **NAMES, metrics=[first, "mrr"])
+    check(report, in_memory(metrics=[first, "mrr"]))
+
+
+def test_one_giant_query(engine, tmp_path):
+    table = make_table([50_000, *SIZES[:30]])
+    frame = engine.read(write(table, tmp_path / "rows"))
+    check(engine.evaluate(frame, **NAMES, metrics=METRICS), in_memory(table))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("q", None, "column 'q' must not hold nulls; got one"),
+        ("y", None, "column 'y' must not hold nulls; got one for query 2"),
+        ("s", None, "column 's' must not hold nulls; got one for query 2"),
+        ("y", -1, "y_true must"),
+    ],
+)
+def test_bad_values_name_the_column(engine, tmp_path, column, value, message):
+    rows = {"q": [1, 1, 2, 2], "y": [0, 1, 1, 0], "s": [0.5, 1.5, 2.5, 0.25]}
+    rows[column][2] = value
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=message) as caught:
+        engine.evaluate(engine.read(tmp_path), **NAMES)
+    if column == "y" and value is not None:
+        assert caught.value.__notes__ == [
+            "y_true is column 'y', y_score 's'; rows count from the first of a partition."
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"label": "label"}, ValueError, "label must be a column of the frame; 'label' is not: it has 'y', 's'"),
+        ({"score": ["s", "others"]}, ValueError, "score must be a column .* Did you mean 'other'"),
+        ({"score": 7}, TypeError, "score must be the name of a column or a list of names; got 7"),
+        ({"score": "b"}, TypeError, "score must be a column of numbers; 'b' is of type (large_)?string"),
+        ({"retrieved": "s"}, TypeError, "retrieved must be a column of True and False; 's' is of type double"),
+        ({"shuffle": "yes"}, TypeError, "shuffle must be"),
+        ({"keep": "rows"}, ValueError, "keep must be one of"),
+        ({"metrics": "ncdg"}, ValueError, "Did you mean"),
+        ({"ties": "stable"}, ValueError, "ties must not be 'stable' if rows are shuffled.*'ndcg@10'"),
+        ({"convention": "lightgbm", "metrics": "map"}, ValueError, "ties must not be 'stable'.* got it for 'map'"),
+    ],
+)
+def test_bad_arguments_are_found_before_anything_runs(engine, scattered, options, error, message):
+    with pytest.raises(error, match=message):
+        engine.evaluate(engine.read(scattered), **NAMES | options)
+
+
+def test_stable_ties_need_the_order_of_rows(engine, whole_queries):
+    report = engine.evaluate(engine.read(whole_queries), **NAMES, metrics=METRICS, ties="stable", shuffle=False)
+    check(report, in_memory(ties="stable"))
+
+
+def test_frames_without_rows_and_other_frames(engine, tmp_path):
+    pq.write_table(TABLE.slice(0, 0), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="frame must hold at least one document; got none"):
+        engine.evaluate(engine.read(tmp_path), **NAMES)
+    with pytest.raises(TypeError, match=f"frame must be a {engine.kind} DataFrame; got pandas.*DataFrame"):
+        engine.evaluate(pd.DataFrame(), **NAMES)
+
+
+def test_evaluate_batches_refuses_the_frame(engine, scattered):
+    with pytest.raises(TypeError, match=rf"frame of {engine.kind}.*skrank_metrics\.{engine.name}\.evaluate takes it"):
+        evaluate_batches(engine.read(scattered), **NAMES)
+
+
+@pytest.mark.parametrize("kind", ["int64", "string"])
+def test_folds_are_the_same_on_every_engine(engine, tmp_path, kind):
+    duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    table = make_table(SIZES[:50], kind).select(["q"])
+    here = dict(zip(table["q"].to_pylist(), query_fold(table["q"].to_numpy(), 5).tolist(), strict=True))
+    folder = write(table, tmp_path / "rows", n_files=4)
+    ids, folds = engine.fold(engine.read(folder), 5)
+    assert dict(zip(ids, folds, strict=True)) == here
+    assert len(ids) == len(table)
+    frame = pl.read_parquet(folder / "*.parquet").with_columns(
+        fold=pl.col("q").map_batches(lambda ids: pl.Series(query_fold(ids, 5)), return_dtype=pl.Int64)
+    )
+    assert dict(frame.select("q", "fold").iter_rows()) == here
+    with duckdb.connect() as connection:
+        rows = connection.sql(f"select q from '{folder}/*.parquet'").to_arrow_table()
+    assert dict(zip(rows["q"].to_pylist(), query_fold(rows["q"], 5).tolist(), strict=True)) == here
+
+
+@pytest.mark.parametrize(("module", "missing"), [("dask", "dask.dataframe"), ("dask", "pyarrow"), ("spark", "pyspark")])
+def test_without_the_engine(module, missing):
+    call = f"skrank_metrics.{module}.evaluate(None, label='y', score='s', qid='q')"
+    code = f"import sys; sys.modules[{missing!r}] = None; import skrank_metrics; {call}"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert f"pip install 'skrank-metrics[{module}]'. (" in found.stderr
+
+
+def test_signatures_agree():
+    one, other = (inspect.signature(module.evaluate) for module in (skrank_metrics.dask, skrank_metrics.spark))
+    assert one == other

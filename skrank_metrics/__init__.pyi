@@ -59,7 +59,9 @@ from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.leaderboard import Leaderboard, leaderboard
+from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
@@ -78,8 +80,10 @@ __all__ = [
     "ComparisonDisplay",
     "Comparisons",
     "Convention",
+    "ConventionMatch",
     "CrossEvaluation",
     "Difference",
+    "Inspection",
     "Leaderboard",
     "LeaderboardDisplay",
     "MetricAtKDisplay",
@@ -124,6 +128,7 @@ __all__ = [
     "make_metric",
     "make_ranking_scorer",
     "map_score",
+    "match_convention",
     "mrr_score",
     "ndcg_score",
     "nerr_score",

@@ -213,6 +213,7 @@ def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_test
         how.n_signs(n_tests),
         n_tests,
         _drawn=aligned.drawn,
+        _reports=aligned.reports,
     )
 
 

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._standings import LETTERS, letters
+from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 
 # Of the number of queries that would show a difference, and how many pairs have theirs printed.
 POWER, MOST_PAIRS = 0.8, 4
@@ -145,6 +148,7 @@ class Comparison(Result):
     n_tests: int
     slices: dict[Any, Comparison] = field(default_factory=dict)
     _drawn: tuple[str, ...] = ()
+    _reports: Mapping[str, tuple[RankingReport, str]] = field(default_factory=dict)  # with their names for the metric
     _left_out: tuple[str, ...] = ()  # slices without values
 
     def significant(self) -> list[Pair]:
@@ -156,6 +160,74 @@ class Comparison(Result):
             Those of ``pairs`` whose adjusted p-value is at most 1 - confidence.
         """
         return [pair for pair in self.pairs if pair.p_adjusted <= self.level]
+
+    @records_call
+    def inspect(
+        self,
+        n: int | None = None,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        qid: Any = None,
+        documents: Any = None,
+        n_ranks: int | None = None,
+    ) -> Inspection:
+        """Show two rankings side by side for the queries on which they differ most.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Number of queries with the largest differences, in favour of either. None means 3. Leave it out if ``qid``
+            is given.
+        first : str, default=None
+            Name of the first ranking. None, for both, takes the first pair.
+        second : str, default=None
+            Name of the second ranking.
+        qid : query id, or sequence of query ids, default=None
+            The queries to show instead.
+        documents, n_ranks : default=None
+            As in RankingReport.inspect. Documents are those of the rows of both reports.
+
+        Returns
+        -------
+        inspection : Inspection
+            Prints as one table per query and ranking.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If the comparison has no such pair, ``n`` is less than 1, an id is not in the reports, or a report has not
+            kept labels and scores.
+
+        Examples
+        --------
+        The relevant document is at rank 1 or at rank 2:
+
+        >>> from skrank_metrics import compare, evaluate
+        >>> labels, qid = [1, 0, 1, 0], ["a", "a", "b", "b"]
+        >>> new = evaluate(labels, [2, 1, 2, 1], qid=qid, metrics="mrr")
+        >>> old = evaluate(labels, [2, 1, 1, 2], qid=qid, metrics="mrr")
+        >>> print(compare({"new": new, "old": old}, "mrr").inspect(1))
+        mrr of 1 query
+        Query b: new 1.0000, old 0.5000, difference +0.5000; 1 relevant document
+        new: 1.0000, 100% of the ideal      old: 0.5000, 50% of the ideal
+        rank  label  score    adds            rank  label  score    adds
+        1         1      2  1.0000  ########  1         0      2  0.0000  ........
+        2         0      1  0.0000            2         1      1  0.5000  ####
+        <BLANKLINE>
+        adds: what a rank adds to mrr; ...
+        """
+        if n is not None and qid is not None:
+            raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
+        shown = 3 if check_int(n, "n", 1, or_none=True) is None else n
+        pair = self.pair(first, second)
+        if qid is None:
+            largest = np.argsort(-np.abs(pair.differences), kind="stable")[:shown]
+            qid = as_python(pair.qid[largest])
+        chosen = {name: self._reports[name] for name in (pair.first, pair.second)}
+        return inspect_reports(chosen, qid, documents, n_ranks)
 
     @property
     def level(self) -> float:

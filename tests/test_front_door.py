@@ -191,6 +191,7 @@ def test_docstrings_follow_numpydoc(name):
         "Report",
         "Difference",
         "Convention",
+        "ConventionMatch",
         "Comparison",
         "Comparisons",
         "CrossEvaluation",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import Mask, check_mask, refuse_masked
+from skrank_metrics._input.arrays import check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
@@ -20,12 +20,6 @@ from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, on
 CARRIED = ("retrieved", "judged", "sample_weight")
 # In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
-
-
-class MissingIdError(ValueError):
-    """Ids of which some are missing; says which."""
-
-    missing: Mask
 
 
 def query_ids(
@@ -302,18 +296,19 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":
         raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
-    missing: Any = ()
-    if array.dtype.kind in "OT":
-        array, missing = _check_objects(array.astype(object, copy=False), name)
-    elif array.dtype.kind in "fmM":
-        missing = array != array
+    array, missing = find_missing(array, name)
     if np.any(missing):
         row = int(np.argmax(missing))
-        error = MissingIdError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
-        error.missing = missing
-        raise error
+        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def find_missing(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
+    """Ids that are equal only if their hashes are, and a mask of the missing ones, if any."""
+    if array.dtype.kind in "OT":
+        return _check_objects(array.astype(object, copy=False), name)
+    return array, array != array if array.dtype.kind in "fmM" else ()
 
 
 def _kind(name: str) -> str:

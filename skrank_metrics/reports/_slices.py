@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
-from skrank_metrics._input.query_ids import MissingIdError, as_python, check_ids, group_ids, id_per_query, to_id_array
+from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
 
 # Slices that are shown: the largest, as the mean of a few queries says little.
 MOST_SLICES = 20
@@ -73,9 +73,10 @@ def _group(by: Any, n_rows: int) -> Grouping:
 def _group_column(column: Any, n_rows: int) -> Grouping:
     try:
         return group_ids(column, n_rows, "by")
-    except MissingIdError as error:
-        missing = error.missing
-    array = to_id_array(column, "by")
+    except ValueError:
+        array, missing = find_missing(to_id_array(column, "by"), "by")
+        if not np.any(missing):
+            raise
     named = group_rows(check_ids(array[~missing], n_rows - int(missing.sum()), "by")) if not missing.all() else None
     codes = np.full(n_rows, 0 if named is None else len(named.ids))
     if named is not None:
@@ -114,6 +115,11 @@ def name_of_slice(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(name_of_slice, value))
     return "missing" if value is None else str(value)
+
+
+def cell_of_slice(value: Any) -> Any:
+    """A slice in a column of a frame: text for what is no single value."""
+    return name_of_slice(value) if value is None or isinstance(value, tuple) else value
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:

@@ -73,7 +73,8 @@ def evaluate(
         then move up. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
-        within a query.
+        within a query. A data frame, or a dict of columns, makes slices by several columns at once. Missing values are
+        a slice of their own.
 
     Returns
     -------

@@ -67,7 +67,8 @@ class RankingReport(Result):
     weights : ndarray of shape (n_queries,) or None
         Weights of the queries; None if there are none.
     by : ndarray of shape (n_queries,) or None
-        The slice that each query belongs to; None if there are none.
+        The slice that each query belongs to: its value, None if it is missing, or a tuple of the values of several
+        columns. None if there are no slices.
     """
 
     _index: ClassVar[str | None] = "qid"

@@ -228,7 +228,8 @@ def test_search_report(searched):
         "permutation test, 40 queries, Holm at 0.05, 2 pairs. The best was chosen on these data, so it looks better "
         "than it is."
     )
-    assert_shown(searched, [chosen, leads, others], ["4 candidates ranked by ndcg@10, mean ± std over folds", last])
+    title = "4 candidates ranked by ndcg@10, mean ± std over folds"
+    assert_shown(searched, [chosen, leads, others], [searched.verdict, title, last])
     assert any(c.pair.p_value != c.pair.p_adjusted for c in tested)
 
     def of_pair(name):

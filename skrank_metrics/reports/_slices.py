@@ -54,7 +54,18 @@ def _columns(by: Any) -> list[Any]:
         return [by.column(place) for place in range(len(by.column_names))]
     if len(np.shape(by)) == 2 and hasattr(by, "columns"):
         return [by.iloc[:, place] if hasattr(by, "iloc") else by.to_series(place) for place in range(len(by.columns))]
-    return [by]
+    return _parts_of_tuples(by) or [by]
+
+
+def _parts_of_tuples(by: Any) -> list[Any]:
+    """Columns of pairs and other tuples, in which a missing part does not make the whole missing."""
+    if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
+        return []
+    values = list(by)
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
+    if len(lengths) != 1 or min(lengths) < 2:
+        return []
+    return [_objects(column, len(values)) for column in zip(*values, strict=True)]
 
 
 def _group(by: Any, n_rows: int) -> Grouping:

@@ -104,7 +104,7 @@ def test_comparisons_and_leaderboards_take_them():
     board = leaderboard(LABELS, {"a": SCORES, "b": other}, qid=QID, metrics="mrr", by=by)
     assert "missing, 1" in str(board)
     assert "missing, 1" in board.compare()._repr_html_()
-    assert board.compare().to_frame()["slice"].tolist() == [None, "b, 1", "missing, 1"]
+    assert board.compare().to_frame()["slice"].tolist()[1:] == ["b, 1", "missing, 1"]
 
 
 def test_accumulators_take_them():

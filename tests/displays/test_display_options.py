@@ -534,6 +534,8 @@ def test_candidates_that_left_a_race_come_last_with_the_folds_that_they_ran():
     names = ["alpha=10", "alpha=100\nleft after fold 2", "alpha=1\nleft after fold 1"]
     assert display.candidates == names
     assert display.means_.lines[0].get_xdata().tolist() == [0.75, 0.75, 0.25]
+    assert not np.diff(display.means_.lines[2][0].get_segments(), axis=1)[..., 0].any()
+    assert len(display.kept_.get_xdata()) == 0, "means over other folds do not compare"
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == names
 
 

@@ -15,6 +15,7 @@ _MODULES = {
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.difference": "DifferenceDisplay",
+    "displays.leaderboard": "LeaderboardDisplay",
     "displays.metric_at_k": "MetricAtKDisplay",
     "displays.query_scores": "QueryScoreDisplay",
     "displays.race": "RaceDisplay",

@@ -9,6 +9,7 @@ from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.difference import DifferenceDisplay
+from skrank_metrics.displays.leaderboard import LeaderboardDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
 from skrank_metrics.displays.race import RaceDisplay
@@ -87,6 +88,7 @@ __all__ = [
     "DifferenceDisplay",
     "Inspection",
     "Leaderboard",
+    "LeaderboardDisplay",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",

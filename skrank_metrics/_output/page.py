@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +79,9 @@ def page(title: str, blocks: Iterable[str], call: str) -> str:
 
 
 def _versions() -> str:
+    import platform  # these take longer to load than a small report to compute
+    from importlib.metadata import version
+
     return (
         f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn {version('scikit-learn')}, "
         f"Python {platform.python_version()}"
@@ -92,6 +92,8 @@ def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file, or leave what there was and raise an error that names it."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be the name of a file; got {path!r}.")
+    import secrets
+
     target = Path(os.path.realpath(path))  # a link stays one
     new = target.with_name(f".{secrets.token_hex(8)}.new")
     try:

@@ -211,7 +211,7 @@ def cross_evaluate(
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
-class TestedAgainError(ValueError):
+class QueriesTestedAgainError(ValueError):
     """Folds that test a query more than once."""
 
     def __init__(self, query: str) -> None:
@@ -234,7 +234,9 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
         tested = np.unique(queries.codes[test])
         again = tested[fold[tested] >= 0]
         if len(again):
-            raise TestedAgainError(f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}")
+            raise QueriesTestedAgainError(
+                f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}"
+            )
         fold[tested] = number
     return fold
 

@@ -19,7 +19,7 @@ from skrank_metrics._output.table import Column, Table, p_text, plus_minus, sign
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fold_scores import with_params
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, QueriesTestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
@@ -250,7 +250,7 @@ def search_report(
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
-    except TestedAgainError as error:
+    except QueriesTestedAgainError as error:
         raise ValueError(
             f"search must test every query at most once, as candidates are compared per query; got {error.query}. "
             "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "

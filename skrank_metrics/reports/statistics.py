@@ -11,6 +11,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_number
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports._student import two_sided_quantile
 
 METHOD = "Student's t over queries"
 NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
@@ -31,7 +32,7 @@ ROUNDING = 1e-12
 
 
 def _stats() -> Any:
-    """SciPy's distributions and tests, which take half a second to load: reports that are not printed do without."""
+    """SciPy's distributions and tests, which take half a second to load: reports do without."""
     from scipy import stats
 
     return stats
@@ -105,8 +106,8 @@ def mean_interval(
         n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
-    ends = np.clip(_stats().t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
-    return float(ends[0]), float(ends[1])
+    half = two_sided_quantile(1 - confidence, n - 1) * error
+    return max(float(low), float(mean - half)), min(float(high), float(mean + half))
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
     DifferenceDisplay,
+    LeaderboardDisplay,
     MetricAtKDisplay,
     QueryScoreDisplay,
     RaceDisplay,
@@ -46,6 +47,12 @@ def candidates(name, ax=None):
     return CVResultsDisplay([[0.5, 0.7], [0.4, 0.5]], [name, f"{name} again"], metric="ndcg").plot(ax)
 
 
+def board(name, ax=None):
+    names = [f"{name} the best", name, f"{name} again"]
+    ends = [(-0.5, 0.25), (-0.75, -0.25)]
+    return LeaderboardDisplay(names, [-0.125, -0.5], ends, [False, True], metric="ndcg").plot(ax)
+
+
 def race(name, ax=None):
     return RaceDisplay([[0.5, 0.7], [0.4, np.nan]], 0, metric="ndcg", name=name).plot(ax)
 
@@ -59,7 +66,7 @@ def waterfall(name, ax=None):
     return DifferenceDisplay(0.5, [0.25, -0.5], [name, "ties"], metric="ndcg", conventions=conventions).plot(ax)
 
 
-DRAW = [curve, distribution, differences, candidates, race, folds]
+DRAW = [curve, distribution, differences, candidates, board, race, folds]
 
 
 def luminance(colour):

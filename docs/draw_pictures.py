@@ -12,6 +12,7 @@ from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
     DifferenceDisplay,
+    LeaderboardDisplay,
     MetricAtKDisplay,
     QueryKFold,
     QueryRanker,
@@ -20,6 +21,7 @@ from skrank_metrics import (
     RacingSearchCV,
     SplitDisplay,
     get_ranking_scorer,
+    leaderboard,
     query_train_test_split,
     with_qid,
 )
@@ -27,6 +29,16 @@ from skrank_metrics.datasets import load_digits_retrieval
 
 IMAGES = Path(__file__).parent / "images"
 GRID = {"estimator__max_leaf_nodes": [2, 4, 8, 16, 31], "estimator__learning_rate": [0.02, 0.1]}
+DISPLAYS = (
+    MetricAtKDisplay,
+    QueryScoreDisplay,
+    ComparisonDisplay,
+    LeaderboardDisplay,
+    CVResultsDisplay,
+    RaceDisplay,
+    DifferenceDisplay,
+    SplitDisplay,
+)
 
 
 def fitted():
@@ -42,25 +54,22 @@ def draw(style, X, y, models, search):
     """All displays in one figure."""
     with plt.style.context(style):
         figure = plt.figure(figsize=(17, 19), layout="constrained")
-        at_k, queries, compared, candidates, race, gap, even, leaking = figure.subplots(4, 2).ravel()
+        at_k, queries, compared, board, candidates, race, gap, folds = figure.subplots(4, 2).ravel()
         for name, model in models.items():
             MetricAtKDisplay.from_estimator(model, X, y, k=20, name=name, ax=at_k)
             QueryScoreDisplay.from_estimator(model, X, y, name=name, ax=queries)
         ComparisonDisplay.from_estimator(*models.values(), X, y, names=tuple(models), ax=compared)
+        scores = {name: model.predict(X) for name, model in models.items()}
+        scores |= {f"pixel {pixel}": X[:, pixel] for pixel in range(4)}
+        LeaderboardDisplay.from_leaderboard(leaderboard(y, scores, metrics=["ndcg@10"]), ax=board)
         CVResultsDisplay.from_estimator(search, n_candidates=5, ax=candidates)
         RaceDisplay.from_estimator(search, ax=race)
-        scores = models["ridge"].predict(X).round(1)
-        DifferenceDisplay.from_predictions(y, scores, metric="ndcg", conventions=("sklearn", "xgboost"), ax=gap)
-        SplitDisplay.from_splitter(QueryKFold(5), X, y, ax=even)
-        SplitDisplay.from_splitter(KFold(5), X, y, ax=leaking)
-        for ax in figure.axes:
-            ax.set_title(ax.get_title() or _title(ax, figure.axes), loc="left")
+        ties = scores["ridge"].round(1)
+        DifferenceDisplay.from_predictions(y, ties, metric="ndcg", conventions=("sklearn", "xgboost"), ax=gap)
+        SplitDisplay.from_splitter(KFold(5), X, y, ax=folds)
+        for ax, display in zip(figure.axes, DISPLAYS, strict=True):
+            ax.set_title(display.__name__, loc="left")
     return figure
-
-
-def _title(ax, axes):
-    names = (MetricAtKDisplay, QueryScoreDisplay, ComparisonDisplay, CVResultsDisplay, RaceDisplay, DifferenceDisplay)
-    return [*names, SplitDisplay, SplitDisplay][axes.index(ax)].__name__
 
 
 if __name__ == "__main__":

@@ -195,6 +195,7 @@ def test_docstrings_follow_numpydoc(name):
         "Comparison",
         "Comparisons",
         "CrossEvaluation",
+        "Inspection",
         "Leaderboard",
     )  # and described by their attributes
     not_asked = NOT_ASKED | ({"PR01"} if name.endswith(made_for_users) else set())

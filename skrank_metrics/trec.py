@@ -12,6 +12,7 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_choice
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, match, read_lines
+from skrank_metrics._output.call import records_call
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
@@ -149,6 +150,7 @@ def read_run(path: Any) -> Run:
     return Run(read_lines(path, RUN))
 
 
+@records_call
 def evaluate_run(
     qrels: Any,
     run: Any,
@@ -179,8 +181,8 @@ def evaluate_run(
     score_type : {"float32", "float64"}, default="float32"
         Precision in which scores are compared. In float32, scores that agree to about seven digits are ties, as in
         trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="trec_eval"
-        Library whose defaults apply to parameters that the names do not set.
+    convention : str, default="trec_eval"
+        Library whose defaults apply to parameters that the names do not set, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, where "stable" is by id, descending. If None, the convention decides.
     replace_undefined_by : float, default=None

@@ -23,6 +23,7 @@ from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, Queri
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
+from skrank_metrics.reports._standings import verdict
 from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
 from skrank_metrics.reports.comparison import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
@@ -103,6 +104,15 @@ class SearchReport(Result):
     evaluation: CrossEvaluation
     changed: float
 
+    @property
+    def verdict(self) -> str:
+        """One sentence on what to ship, from the tests of the best against each other candidate."""
+        best, tested = spelled(self.candidates[0].params) or "the defaults", [c for c in self.candidates if c.pair]
+        if not tested:
+            return f"Ship {best}: no other candidate ran all folds."
+        worse = [spelled(c.params) for c in tested if c.verdict == "worse"]
+        return verdict(best, [spelled(c.params) for c in tested if c.verdict != "worse"], worse, self.metric)
+
     def _parts(self) -> list[Part]:
         found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
         chosen = [(spelled(c.params), c.rank, (c.mean[self.metric], c.std[self.metric]), c.verdict) for c in found]
@@ -111,6 +121,7 @@ class SearchReport(Result):
         means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
         lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
         parts: list[Part] = [
+            self.verdict,
             f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
             Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
             *([Table(("rank", *lead), leads)] if leads else []),

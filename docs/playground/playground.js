@@ -257,6 +257,18 @@
 
   const find = (name) => rows.find((item) => item.name === name);
 
+  /** Put a dragged document where the pointer is, from the rows as they were; all rows have the same height. */
+  function follow(name, before, y) {
+    const { top } = list.getBoundingClientRect();
+    const index = Math.floor((y - top) / elements.get(name).row.offsetHeight);
+    const target = Math.min(Math.max(index, 0), before.length - 1);
+    const start = ranking(before).findIndex((item) => item.name === name);
+    rows = target === start ? before : placed(before, find(name), target);
+    update("", name);
+    if (y > window.innerHeight - 40) window.scrollBy(0, 12);
+    if (y < 40 && top < 0) window.scrollBy(0, -12);
+  }
+
   function drag(name, event) {
     if (event.button !== 0) return;
     const before = rows;
@@ -272,17 +284,7 @@
     event.preventDefault();
     handle.focus();
     row.classList.add("dragged");
-    listen("pointermove", (move) => {
-      if (move.pointerId !== event.pointerId) return;
-      const { top } = list.getBoundingClientRect();
-      const index = Math.floor((move.clientY - top) / row.offsetHeight);
-      const start = ranking(before).findIndex((item) => item.name === name);
-      const target = Math.min(Math.max(index, 0), before.length - 1);
-      rows = target === start ? before : placed(before, find(name), target);
-      update("", name);
-      if (move.clientY > window.innerHeight - 40) window.scrollBy(0, 12);
-      if (move.clientY < 40 && top < 0) window.scrollBy(0, -12);
-    });
+    listen("pointermove", (move) => move.pointerId === event.pointerId && follow(name, before, move.clientY));
     listen("pointerup", (up) => up.pointerId === event.pointerId && end(rows));
     listen("pointercancel", (up) => up.pointerId === event.pointerId && end(before));
     listen("keydown", (key) => key.key === "Escape" && end(before));

@@ -234,9 +234,9 @@ def test_documents_come_and_go(page):
 def test_page_and_tables_fit(page, width):
     page.send("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width == 400)
     too_wide = page.evaluate(
-        "[...document.querySelectorAll('#metrics input')].flatMap(metric => { metric.click(); return "
-        "[...document.querySelectorAll('html, .scroll:has(table), .card, #formula')].filter(e => e.scrollWidth > e.clientWidth)"
-        ".map(e => `${metric.value} ${e.id} ${e.className} ${e.scrollWidth} ${e.clientWidth}`) })"
+        "[...document.querySelectorAll('#metrics input')].flatMap(metric => { metric.click();"
+        " const parts = [...document.querySelectorAll('html, .scroll:has(table), .card, #formula')];"
+        " return parts.filter(p => p.scrollWidth > p.clientWidth).map(p => metric.value + p.className) })"
     )
     page.send("Emulation.setDeviceMetricsOverride", width=900, height=1300, deviceScaleFactor=1, mobile=False)
     page.evaluate("document.querySelector('[value=ndcg]').click()")

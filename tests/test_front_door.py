@@ -192,6 +192,7 @@ def test_docstrings_follow_numpydoc(name):
         "Difference",
         "Convention",
         "ConventionMatch",
+        "Inspection",
         "Comparison",
         "Comparisons",
         "CrossEvaluation",

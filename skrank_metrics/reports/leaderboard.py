@@ -65,13 +65,19 @@ class Leaderboard(Result):
         return next(iter(self.reports))
 
     @property
+    def contenders(self) -> list[str]:
+        """The best model and those that are not significantly worse by the first metric."""
+        found = self.compare()
+        return [name for name in self.reports if name == self.best or not _worse(found, name, self.best)]
+
+    @property
     def verdict(self) -> str:
         """One sentence on what to ship."""
-        by, found = self.metrics[0], self._comparison(self.metrics[0])
-        if found is None:
+        by = self.metrics[0]
+        if self._comparison(by) is None:
             return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
-        worse = [name for name in self.reports if name != self.best and _worse(found, name, self.best)]
-        return verdict(self.best, [name for name in self.reports if name not in (self.best, *worse)], worse, by)
+        worse = [name for name in self.reports if name not in self.contenders]
+        return verdict(self.best, self.contenders[1:], worse, by)
 
     def compare(self, metric: Any = None) -> Comparison:
         """Compare all models by a metric, once.
@@ -212,7 +218,7 @@ class Leaderboard(Result):
             rows.append((str(value), report.n_queries, means[0], best, means[1], differs))
         if rows:
             yield Table(
-                ("slice", "queries", f"{metric} of {self.best}", "best", metric, "significantly different"), rows
+                ("slice", "queries", f"{metric} of the overall best", "best", metric, "significantly different"), rows
             )
             if found and found.correction:
                 n_tests = next((part.n_tests for part in found.slices.values()), 0)
@@ -238,6 +244,7 @@ class Leaderboard(Result):
         if found is None:
             return []
         title = f"{found.metric} minus that of {self.best}, with paired {100 * found.confidence:g}% intervals"
+        title += "; orange: significantly different"
         pairs = [(found.pair(name, self.best), name) for name in self.reports if name != self.best]
         marks = [
             Mark(name, pair.difference, signed(pair.difference), pair.interval, warns=pair.p_adjusted <= found.level)

@@ -187,6 +187,15 @@ def test_slices():
     assert "Slices: adjusted for 12 tests, all pairs in all slices." in words(board)
 
 
+def test_many_slices_and_those_of_two_columns():
+    text = words(leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=QID // 1, test="t"))
+    assert "Slices: the largest 20 of 40. Adjusted for 240 tests, all pairs in all slices." in text
+    country = np.where(QID % 2 == 0, "de", "fr")
+    board = leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=pd.DataFrame({"c": country, "long": QID % 4 > 1}))
+    assert list(board.compare().slices) == [("de", False), ("de", True), ("fr", False), ("fr", True)]
+    assert "de, True" in words(board)
+
+
 def test_findings_of_all_models_come_once():
     labels = np.array([1, 0, 0, 0, 1, 0])
     scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -78,6 +79,7 @@ def page(title: str, blocks: Iterable[str], call: str) -> str:
     )
 
 
+@cache
 def _versions() -> str:
     import platform  # these take longer to load than a small report to compute
     from importlib.metadata import version

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import chain, zip_longest
 from typing import Any
@@ -71,7 +72,7 @@ class QueryView:
         differences = [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
         return f"Query {first.qid}: {', '.join(values + differences)}; {relevant}"
 
-    @property
+    @cached_property
     def _longest(self) -> float:
         """What the longest bar stands for."""
         parts = [part for ranking in self.rankings for part in (ranking.added, ranking.ideal)]

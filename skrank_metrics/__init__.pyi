@@ -8,6 +8,7 @@ from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
+from skrank_metrics.displays.leaderboard import LeaderboardDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
 from skrank_metrics.displays.race import RaceDisplay
@@ -55,9 +56,12 @@ from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
+from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.leaderboard import Leaderboard, leaderboard
+from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
@@ -74,9 +78,14 @@ __all__ = [
     "CVResultsDisplay",
     "Comparison",
     "ComparisonDisplay",
+    "Comparisons",
     "Convention",
+    "ConventionMatch",
     "CrossEvaluation",
     "Difference",
+    "Inspection",
+    "Leaderboard",
+    "LeaderboardDisplay",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",
@@ -114,10 +123,12 @@ __all__ = [
     "judged_score",
     "kendall_tau_distance",
     "kendall_tau_score",
+    "leaderboard",
     "lightgbm_metric",
     "make_metric",
     "make_ranking_scorer",
     "map_score",
+    "match_convention",
     "mrr_score",
     "ndcg_score",
     "nerr_score",

@@ -179,8 +179,8 @@ def evaluate_run(
     score_type : {"float32", "float64"}, default="float32"
         Precision in which scores are compared. In float32, scores that agree to about seven digits are ties, as in
         trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="trec_eval"
-        Library whose defaults apply to parameters that the names do not set.
+    convention : str, default="trec_eval"
+        Library whose defaults apply to parameters that the names do not set, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, where "stable" is by id, descending. If None, the convention decides.
     replace_undefined_by : float, default=None

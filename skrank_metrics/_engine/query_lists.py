@@ -31,6 +31,8 @@ SLAB = 131_072
 np.empty(2**23, dtype=np.uint8)
 # More distinct grades than this are cheaper to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
+# What is computed from labels and masks alone.
+_OF_LABELS = ("labels", "largest_label", "distinct_labels", "grades", "n_retrieved", "n_judged", "_narrow", "_slabs")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,15 @@ class QueryLists:
     def without_caches(self) -> QueryLists:
         """The same lists without intermediate results, which would stay in memory as long as they do."""
         return replace(self)  # fields that are not arguments start anew
+
+    def with_scores(self, scores: FloatArray) -> QueryLists:
+        """The same documents with other scores, in grouped order; results of labels alone are shared."""
+        other = replace(self, scores=scores)
+        vars(other).update({name: found for name, found in vars(self).items() if name in _OF_LABELS})
+        other._counts.update(self._counts)
+        other._ideals.update(self._ideals)
+        other._tables.update(self._tables)
+        return other
 
     @property
     def n_queries(self) -> int:

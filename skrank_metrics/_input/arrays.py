@@ -34,16 +34,32 @@ def check_arrays(
     if known is not None and given.dtype.kind in "biufO":
         given = np.where(known, given, 0)
     labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
-    if labels.shape != scores.shape:
-        hint = " Pass one score per document, not one per class." if scores.ndim > labels.ndim else ""
-        raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {labels.shape}.{hint}")
+    _check_shape(scores, labels.shape)
     check_labels(labels)
     ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
+    return labels, _check_scores(scores, ranked), ranked, known
+
+
+def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None) -> FloatArray:
+    """Valid scores as float64, of the shape of the labels."""
+    scores = to_float64(y_score, "y_score")
+    _check_shape(scores, shape)
+    return _check_scores(scores, ranked)
+
+
+def _check_shape(scores: FloatArray, shape: tuple[int, ...]) -> None:
+    if scores.shape != shape:
+        hint = " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
+        raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {shape}.{hint}")
+
+
+def _check_scores(scores: FloatArray, ranked: Mask | None) -> FloatArray:
+    """Refuse NaN, and replace what is ignored: the scores of documents that are not ranked."""
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
         raise NaNScoreError(_bad_value("y_score", scores, np.isnan(scores), "without NaN"))
-    return labels, scores, ranked, known
+    return scores
 
 
 def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y_true") -> Mask:

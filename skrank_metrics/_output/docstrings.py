@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Mapping
@@ -41,7 +42,12 @@ def section(title: str, *entries: str) -> str:
 
 def entry(head: str, text: str) -> str:
     """Build an entry of a section: its head, and the text wrapped and indented below."""
-    return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
+    return f"{head}\n{_wrapped(text)}"
+
+
+@functools.cache  # metrics share most of their texts
+def _wrapped(text: str) -> str:
+    return textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), "    ")
 
 
 def _spelled(default: Any) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +15,14 @@ import skrank_metrics
 # A browser that follows the policy loads nothing and runs no script, whatever the page holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
-:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--first:#0072b2;--second:#c44e00}
+:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--first:#0072b2;--second:#c44e00;
+--missing:#949494}
 @media (prefers-color-scheme:dark){
-:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--rule:#3d4148;--first:#56b4e9;--second:#f0954a}}
+:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--rule:#3d4148;--first:#56b4e9;--second:#f0954a;
+--missing:#71767f}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:60rem;margin:auto;padding:1rem}
+main{max-width:70rem;margin:auto;padding:1rem}
 h1{font-size:1.35rem;line-height:1.3;overflow-wrap:anywhere}
 h2{font-size:1.1rem;overflow-wrap:anywhere}
 p{margin:.5em 0;max-width:46rem;overflow-wrap:anywhere}
@@ -49,6 +48,17 @@ figcaption{font-weight:600;margin-bottom:.4em;overflow-wrap:anywhere}
 .chart span{grid-column:1/-1}.chart .axis span{display:none}.chart b{width:4.5em}
 .short div{grid-template-columns:6em 1fr max-content}
 .short span,.chart.short .axis span{display:block;grid-column:auto}}
+details{margin:1rem 0;border-top:1px solid var(--rule);padding-top:.5rem}
+summary{font-weight:600;cursor:pointer;overflow-wrap:anywhere}
+.beside{display:flex;flex-wrap:wrap;gap:0 2rem;font-size:.9rem}
+.beside>div{max-width:100%;overflow-x:auto;margin-top:.6rem}
+.ranks td,.ranks th{text-align:right;padding:.15em .6em .15em 0;white-space:nowrap}
+.ranks td:not(.n){min-width:0;max-width:none}
+.ranks .tied td{border-bottom-color:transparent}
+.ranks .text{text-align:left;white-space:normal;overflow-wrap:anywhere;padding-left:.8em}
+.ranks td.text{min-width:18em;max-width:30em}
+.ranks td.bar{min-width:5.6em;print-color-adjust:exact;background:linear-gradient(90deg,var(--first) var(--a),
+var(--missing) var(--a) var(--i),transparent 0) 0 .35em/100% .8em no-repeat content-box}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 code{font-size:.95em;overflow-wrap:anywhere}
 """
@@ -69,6 +79,9 @@ def page(title: str, blocks: Iterable[str], call: str) -> str:
 
 
 def _versions() -> str:
+    import platform  # these take longer to load than a small report to compute
+    from importlib.metadata import version
+
     return (
         f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn {version('scikit-learn')}, "
         f"Python {platform.python_version()}"
@@ -79,6 +92,8 @@ def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file, or leave what there was and raise an error that names it."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be the name of a file; got {path!r}.")
+    import secrets
+
     target = Path(os.path.realpath(path))  # a link stays one
     new = target.with_name(f".{secrets.token_hex(8)}.new")
     try:

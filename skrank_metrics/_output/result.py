@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from os import PathLike
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
 from skrank_metrics._output.chart import Chart
@@ -19,7 +19,18 @@ from skrank_metrics._output.table import WIDTH, Table
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
 
-Part: TypeAlias = str | Table
+
+class Block(Protocol):
+    """What stands between sentences, such as a table."""
+
+    def as_text(self) -> str:
+        """Lines of at most 80 characters."""
+
+    def as_html(self, *, inline: bool = True) -> str:
+        """With inline styles for a notebook, or with the classes of a page."""
+
+
+Part: TypeAlias = str | Block
 
 
 class Result(ABC):
@@ -47,7 +58,7 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         title, *parts = self._parts()
-        shown = [part.as_html() if isinstance(part, Table) else f"<div>{escape(part)}</div>" for part in parts]
+        shown = [f"<div>{escape(part)}</div>" if isinstance(part, str) else part.as_html() for part in parts]
         return f'<div style="{_BOX}"><div style="font-weight:600">{escape(str(title))}</div>{"".join(shown)}</div>'
 
     def to_html(self, path: str | PathLike[str]) -> None:
@@ -76,9 +87,9 @@ class Result(ABC):
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page."""
         blocks = [
-            f'<div class="wide">{part.as_html(inline=False)}</div>'
-            if isinstance(part, Table)
-            else f"<p>{escape(part)}</p>"
+            f"<p>{escape(part)}</p>"
+            if isinstance(part, str)
+            else f'<div class="wide">{part.as_html(inline=False)}</div>'
             for part in parts
         ]
         first = next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
@@ -116,7 +127,7 @@ class Result(ABC):
 def text_of(parts: Iterable[Part]) -> str:
     """Join tables and sentences to lines of at most 80 characters."""
     return "\n".join(
-        part.as_text() if isinstance(part, Table) else textwrap.fill(part, WIDTH, break_on_hyphens=False)
+        textwrap.fill(part, WIDTH, break_on_hyphens=False) if isinstance(part, str) else part.as_text()
         for part in parts
     )
 

@@ -44,7 +44,7 @@ class RankingAccumulator:
     ----------
     metrics : sequence of str, metric functions or bound metrics
         What to compute, as in evaluate.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+    convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, as in evaluate.

@@ -11,9 +11,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import check_choice, check_int
+from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
 from skrank_metrics.at_scale.partitions import Reports, located
+from skrank_metrics.at_scale.progress import Progress
 from skrank_metrics.at_scale.sources import columns_of, import_arrow, n_rows, tables_of
 
 ORDERS = ("check", "shuffle")
@@ -40,19 +41,20 @@ def evaluate_batches(
     batch_rows: int = 262_144,
     temp_dir: Any = None,
     n_threads: int = 1,
+    verbose: bool | None = None,
 ) -> Any:
     """Compute the report of a file or a stream in batches, for data that do not fit into memory.
 
     Needs pyarrow. The values are those of evaluate, but for rounding in the last digits. Labels and scores are not
-    kept, so the report counts no ties. Nothing is printed while it works.
+    kept, so the report counts no ties.
 
     Parameters
     ----------
     source : path, list of paths, Arrow stream, or iterable of batches
-        Parquet (.parquet, .pq), CSV with a header (.csv) or Arrow files (.arrow, .feather, .ipc); any object with
-        ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of polars and pandas, and relations of
-        DuckDB; or an iterable that yields such objects, dicts of arrays by column, or tuples of arrays in the order of
-        the arguments: label, score, qid, then the others that are given.
+        Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv) or Arrow files (.arrow, .feather, .ipc); any
+        object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of polars and pandas, and
+        relations of DuckDB; or an iterable that yields such objects, dicts of arrays by column, or tuples of arrays in
+        the order of the arguments: label, score, qid, then the others that are given. An empty cell of CSV is a null.
     label : str
         Column of relevance labels.
     score : str or list of str
@@ -61,7 +63,7 @@ def evaluate_batches(
         Column of query ids.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         What to compute, as in evaluate.
-    convention : {"sklearn", "trec_eval", "lightgbm", "xgboost", "catboost"}, default="sklearn"
+    convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
         Order of documents with equal scores, as in evaluate.
@@ -89,6 +91,9 @@ def evaluate_batches(
     n_threads : int, default=1
         Threads that compute if order="shuffle". If more than one, the next batch is read meanwhile, with all threads of
         pyarrow.
+    verbose : bool, default=None
+        Whether to write to the standard error how many rows were read, and how many per second. If None, only on a
+        terminal, where the line is removed in the end.
 
     Returns
     -------
@@ -122,18 +127,21 @@ def evaluate_batches(
     check_choice(order, "order", ORDERS)
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
+    shown = None if verbose is None else check_bool(verbose, "verbose")
     others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     columns = columns_of(label, score, qid, others)
     shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
     total = Reports(columns, metrics, shared, complete=order == "shuffle")
     tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)
-    if order == "check":
-        _add_in_order(total, tables, batch_rows)
-    else:
-        wanted = (n_rows(source) or 0) // ROWS_OF_A_PART
-        n_parts = min(max(FEWEST_PARTS, 2 ** wanted.bit_length()), MOST_PARTS)
-        _add_shuffled(total, tables, n_parts, temp_dir, n_threads)
+    with Progress(shown) as progress:
+        known = n_rows(source) if progress.shown or order == "shuffle" else None
+        tables = progress.count_rows(tables, known)
+        if order == "check":
+            _add_in_order(total, tables, batch_rows)
+        else:
+            n_parts = min(max(FEWEST_PARTS, 2 ** ((known or 0) // ROWS_OF_A_PART).bit_length()), MOST_PARTS)
+            _add_shuffled(total, tables, n_parts, temp_dir, n_threads, progress)
     return total.results(score)
 
 
@@ -186,7 +194,9 @@ def _start_of_last_query(ids: Any) -> int:
     return 0
 
 
-def _add_shuffled(total: Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int) -> None:
+def _add_shuffled(
+    total: Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int, progress: Progress
+) -> None:
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_parts)]
         used, empty = _distribute(tables, total.columns.qid, files), total.copy()
@@ -200,8 +210,9 @@ def _add_shuffled(total: Reports, tables: Iterator[Any], n_parts: int, temp_dir:
 
         pool = stack.enter_context(ThreadPoolExecutor(n_threads))
         stack.callback(pool.shutdown, cancel_futures=True)
-        for reports in pool.map(evaluate_part, used):
+        for done, reports in enumerate(pool.map(evaluate_part, used), start=1):
             total.merge(reports)
+            progress.say(f"evaluated {done} of {len(used)} parts", last=done == len(used))
 
 
 def _distribute(tables: Iterable[Any], qid: str, files: Sequence[IO[bytes]]) -> list[int]:

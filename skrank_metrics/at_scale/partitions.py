@@ -15,7 +15,7 @@ from skrank_metrics._input.arrays import check_arrays, check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.at_scale.accumulator import CAME_BACK, RankingAccumulator
-from skrank_metrics.at_scale.sources import Columns, columns_of, first_null, selected
+from skrank_metrics.at_scale.sources import Columns, array_of, columns_of, first_null, selected
 from skrank_metrics.reports.evaluate import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -50,7 +50,7 @@ class Reports:
 
     def add(self, table: Any, *, contiguous: bool = False) -> None:
         """Add a table of whole queries."""
-        columns, arrays = self.columns, {name: _array(table[name]) for name in table.column_names}
+        columns, arrays = self.columns, {name: array_of(table[name]) for name in table.column_names}
         given = {argument: arrays[name] for argument, name in columns.others.items()}
         masks: dict[str, Any] = {name: given.get(name) for name in ("retrieved", "judged")}
         labels = arrays[columns.label]
@@ -94,17 +94,6 @@ class Reports:
             raise ValueError(f"{self.columns.holder} must hold at least one document; got none.")
         reports = {name: accumulator.result() for name, accumulator in self.accumulators.items()}
         return reports[score] if isinstance(score, str) else reports
-
-
-def _array(column: Any) -> Any:
-    """An array of NumPy; strings stay in pyarrow, which groups them faster."""
-    import pyarrow as pa
-
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
-    strings = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    return array if strings else array.to_numpy(zero_copy_only=False)
 
 
 @contextmanager

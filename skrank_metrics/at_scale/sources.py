@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +16,34 @@ import numpy as np
 
 from skrank_metrics._input.arrays import nearest
 
-PARQUET, CSV, FEATHER = (".parquet", ".pq"), (".csv",), (".arrow", ".feather", ".ipc")
+SUFFIXES = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+NUMBERS = ("label", "score", "sample_weight")
+# Only an empty cell is a missing value: "NA" can be an id.
+NULLS = {"null_values": [""], "strings_can_be_null": True}
 
 
-def import_arrow() -> Any:
+def import_arrow(what: str = "evaluate_batches", extra: str = "arrow") -> Any:
     """pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
     except ImportError:
-        raise ImportError("evaluate_batches needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[{extra}]'.") from None
     return pyarrow
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a file in memory, such as the standard input."""
+
+    name: str
+    data: bytes
+    form: str
 
 
 @dataclass(frozen=True)
@@ -33,12 +54,18 @@ class Columns:
     scores: tuple[str, ...]
     qid: str
     others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
-    holder: str = "source"  # the argument that has them
+    holder: str = "source"  # the argument that has them, or the name of a file
+    lines: bool = False  # whether it is a text, with a header
 
     @property
     def names(self) -> list[str]:
         """All columns, each once."""
         return list(dict.fromkeys([self.label, *self.scores, self.qid, *self.others.values()]))
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns of labels, scores and weights."""
+        return [name for argument, name in self._by_argument if argument in NUMBERS]
 
     @property
     def _by_argument(self) -> list[tuple[str, str]]:
@@ -49,16 +76,24 @@ class Columns:
             *self.others.items(),
         ]
 
+    def place(self, row: int) -> str:
+        """Where a row is."""
+        return f"line {row + 2} of {self.holder}" if self.lines else f"row {row} of {self._the_holder}"
+
+    @property
+    def _the_holder(self) -> str:
+        return f"the {self.holder}" if self.holder in ("source", "frame") else self.holder
+
     def check_names(self, names: list[Any]) -> None:
         """Refuse columns that are missing."""
         for argument, name in self._by_argument:
             if (times := names.count(name)) != 1:
                 got = f"got {times} of them" if times else f"it has {', '.join(map(repr, names[:20]))}"
                 hint = "" if times else nearest(name, names)
-                raise ValueError(f"{argument} must be a column of the {self.holder}; {name!r} is not: {got}.{hint}")
+                raise ValueError(f"{argument} must be a column of {self._the_holder}; {name!r} is not: {got}.{hint}")
 
-    def check(self, schema: Any) -> None:
-        """Refuse columns that are missing or of the wrong type."""
+    def check(self, schema: Any, table: Any = None, first: int = 0) -> None:
+        """Refuse columns that are missing or of the wrong type; the rows of a table, from ``first`` on, show why."""
         from pyarrow import types
 
         self.check_names(schema.names)
@@ -66,7 +101,7 @@ class Columns:
             kind, what = schema.field(name).type, ""
             if types.is_null(kind):  # such as of a file without rows
                 continue
-            if argument in ("label", "score", "sample_weight"):
+            if argument in NUMBERS:
                 number = types.is_integer(kind) or types.is_floating(kind)
                 what = "" if number or (argument == "label" and types.is_boolean(kind)) else "numbers"
             elif argument in ("retrieved", "judged"):
@@ -74,15 +109,29 @@ class Columns:
             elif types.is_nested(kind):
                 what = "integers, strings or other ids"
             if what:
-                raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
+                word = _first_word(table[name]) if table is not None and what == "numbers" else None
+                shown = "" if word is None else f", such as {word[1]!r} in {self.place(first + word[0])}"
+                raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}{shown}.")
 
 
-def columns_of(label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source") -> Columns:
+def _first_word(column: Any) -> tuple[int, str] | None:
+    """The first string that is no number, and its row."""
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            float(value or 0)
+        except (TypeError, ValueError):
+            return (row, value) if isinstance(value, str) else None
+    return None
+
+
+def columns_of(
+    label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source", *, lines: bool = False
+) -> Columns:
     """Names of columns as users give them; those of ``others`` may be None."""
     if not isinstance(score, str | list | tuple):
         raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
     given = {argument: name for argument, name in others.items() if name is not None}
-    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, given, holder)
+    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, given, holder, lines)
     if not columns.scores:
         raise ValueError("score must name at least one column; got none.")
     for name in columns.names:
@@ -97,7 +146,7 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
     """Tables of at most ``batch_rows`` rows with the columns in question, without nulls."""
     schema, first = None, 0
     for table in _tables(source, columns, batch_rows, use_threads):
-        chosen = selected(table, columns)
+        chosen = selected(table, columns, first)
         if schema is None:
             schema = chosen.schema
         elif chosen.schema != schema:
@@ -106,16 +155,16 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             part = chosen.slice(start, batch_rows)
             if null := first_null(part):
                 name, row = null
-                raise ValueError(f"column {name!r} must not hold nulls; got one at row {first + row} of the source.")
+                raise ValueError(f"column {name!r} must not hold nulls; got one in {columns.place(first + row)}.")
             first += len(part)
             yield part.replace_schema_metadata(None)
     if not first:
-        raise ValueError("source must hold at least one document; got none.")
+        raise ValueError(f"{columns.holder} must hold at least one document; got none.")
 
 
-def selected(table: Any, columns: Columns) -> Any:
-    """The columns in question, checked."""
-    columns.check(table.schema)
+def selected(table: Any, columns: Columns, first: int = 0) -> Any:
+    """The columns in question, checked; ``first`` is the number of the first row."""
+    columns.check(table.schema, table, first)
     return _plain(table.select(columns.names))
 
 
@@ -148,12 +197,23 @@ def first_null(table: Any) -> tuple[str, int] | None:
     return None
 
 
+def array_of(column: Any) -> Any:
+    """An array of NumPy; strings stay in pyarrow, which groups them faster."""
+    import pyarrow as pa
+
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks)
+    strings = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+    return array if strings else array.to_numpy(zero_copy_only=False)
+
+
 def n_rows(source: Any) -> int | None:
     """Number of rows, if the source says so."""
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
     paths = _paths(source)
-    if not paths or not all(path.suffix in PARQUET for path in paths):
+    if not paths or not all(path.suffix in SUFFIXES["parquet"] for path in paths):
         return None
     import pyarrow.parquet as pq
 
@@ -171,17 +231,17 @@ def _paths(source: Any) -> list[Path]:
 def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     import pyarrow as pa
 
-    for engine, package in (("spark", "pyspark"), ("dask", "dask")):
-        if type(source).__module__.partition(".")[0] == package:
-            raise TypeError(
-                f"source must not be a frame of {engine.title()}, whose rows would all go through this process; "
-                f"skrank_metrics.{engine}.evaluate takes it."
-            )
+    _refuse_engines(source)
     source = _with_stream(source)
-    if paths := _paths(source):
+    if isinstance(source, Content):
+        with readable(source.name, f"{source.name} must be a file of {source.form}; reading it failed"):
+            yield from _of_file(lambda: io.BytesIO(source.data), source.form, columns, batch_rows, use_threads)
+    elif paths := _paths(source):
         for path in paths:
+            if not path.is_file():
+                raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
             with readable(path):
-                yield from _of_file(path, columns, batch_rows, use_threads)
+                yield from _of_file(partial(str, path), _form_of(path), columns, batch_rows, use_threads)
     elif hasattr(source, "__arrow_c_stream__"):
         with readable("source"):
             for batch in pa.RecordBatchReader.from_stream(source):
@@ -196,6 +256,15 @@ def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -
         )
 
 
+def _refuse_engines(source: Any) -> None:
+    for engine, package in (("spark", "pyspark"), ("dask", "dask")):
+        if type(source).__module__.partition(".")[0] == package:
+            raise TypeError(
+                f"source must not be a frame of {engine.title()}, whose rows would all go through this process; "
+                f"skrank_metrics.{engine}.evaluate takes it."
+            )
+
+
 def _with_stream(frame: Any) -> Any:
     """A table of pyarrow for frames of older versions, which are no streams yet."""
     import pyarrow as pa
@@ -207,36 +276,50 @@ def _with_stream(frame: Any) -> Any:
     return pa.Table.from_pandas(frame, preserve_index=False) if hasattr(frame, "iloc") else frame
 
 
-def _of_file(path: Path, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+def _form_of(path: Path) -> str:
+    for form, suffixes in SUFFIXES.items():
+        if path.suffix in suffixes:
+            return form
+    raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path.name!r}.")
+
+
+def _of_file(
+    opened: Callable[[], Any], form: str, columns: Columns, batch_rows: int, use_threads: bool
+) -> Iterator[Any]:
+    """Tables of a file, which ``opened`` gives anew, as a path or as an open file."""
     import pyarrow as pa
 
-    if not path.is_file():
-        raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
-    if path.suffix in PARQUET:
+    if form == "parquet":
         import pyarrow.parquet as pq
 
         # Buffers that are read ahead stay in memory until the file is closed.
-        with pq.ParquetFile(path, pre_buffer=False) as file:
+        with pq.ParquetFile(opened(), pre_buffer=False) as file:
             columns.check(file.schema_arrow)
             for batch in file.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads):
                 yield pa.Table.from_batches([batch])
-    elif path.suffix in CSV:
-        from pyarrow import csv
-
-        with csv.open_csv(path) as reader:
-            columns.check(reader.schema)
-        chosen = csv.ConvertOptions(include_columns=columns.names, strings_can_be_null=True)
-        with csv.open_csv(
-            path, convert_options=chosen, read_options=csv.ReadOptions(use_threads=use_threads)
-        ) as reader:
-            for batch in reader:
-                yield pa.Table.from_batches([batch])
-    elif path.suffix in FEATHER:
-        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as file:
+    elif form == "arrow":
+        with pa.memory_map(opened()) as mapped, pa.ipc.open_file(mapped) as file:
             for number in range(file.num_record_batches):
                 yield pa.Table.from_batches([file.get_batch(number)], file.schema)
     else:
-        raise ValueError(f"source must end in {', '.join((*PARQUET, *CSV, *FEATHER))}; got {path.name!r}.")
+        yield from _of_text(opened, DELIMITERS[form], columns, use_threads)
+
+
+def _of_text(opened: Callable[[], Any], delimiter: str, columns: Columns, use_threads: bool) -> Iterator[Any]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    options = {"parse_options": csv.ParseOptions(delimiter=delimiter)}
+    with csv.open_csv(opened(), convert_options=csv.ConvertOptions(**NULLS), **options) as reader:
+        schema = reader.schema
+    columns.check_names(schema.names)
+    # Types are those of the first block: whole numbers may have decimals later.
+    whole = {name: pa.float64() for name in columns.numbers if pa.types.is_integer(schema.field(name).type)}
+    convert = csv.ConvertOptions(include_columns=columns.names, column_types=whole, **NULLS)
+    read = csv.ReadOptions(use_threads=use_threads)
+    with csv.open_csv(opened(), convert_options=convert, read_options=read, **options) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
 
 
 def _of_batch(batch: Any, columns: Columns) -> Any:
@@ -261,15 +344,16 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
 
 
 @contextmanager
-def readable(path: Any) -> Iterator[None]:
+def readable(path: Any, what: str = "") -> Iterator[None]:
     """Name the file that cannot be read, such as one that was cut."""
     import pyarrow as pa
 
+    what = what or f"source must be readable; reading {str(path)!r} failed"
     try:
         yield
     except (pa.ArrowException, EOFError) as error:
-        raise ValueError(f"source must be readable; reading {str(path)!r} failed: {error}") from error
+        raise ValueError(f"{what}: {error}") from error
     except OSError as error:
         if error.errno is not None or isinstance(error, FileNotFoundError):
             raise
-        raise ValueError(f"source must be readable; reading {str(path)!r} failed: {error}") from error
+        raise ValueError(f"{what}: {error}") from error

@@ -151,20 +151,13 @@ class ComparisonDisplay:
         line_kw: Mapping[str, Any] | None = None,
     ) -> ComparisonDisplay:
         """Draw one pair of a comparison."""
-        pairs = {(pair.first, pair.second): (pair, 1) for pair in comparison.pairs}
-        pairs |= {(pair.second, pair.first): (pair, -1) for pair in comparison.pairs}
-        names = next(iter(pairs)) if first is None and second is None else (first, second)
-        if names not in pairs:
-            known = ", ".join(map(str, comparison.names))
-            raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
-        pair, sign = pairs[names]
-        low, high = (sign * end for end in pair.interval[::sign])
+        pair = comparison.pair(first, second)
         display = cls(
-            sign * pair.differences,
-            sign * pair.difference,
-            (low, high),
+            pair.differences,
+            pair.difference,
+            pair.interval,
             metric=comparison.metric,
-            names=names,
+            names=(pair.first, pair.second),
             greater_is_better=comparison.greater_is_better,
             confidence=comparison.confidence,
         )

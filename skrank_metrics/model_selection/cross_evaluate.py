@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -25,6 +26,7 @@ from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
+from skrank_metrics.reports.leaderboard import Leaderboard, board_of
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 from skrank_metrics.reports.statistics import METHOD, weighting, why_none
 from skrank_metrics.splitters.audit import check_splits, split_rows
@@ -37,8 +39,9 @@ Splits = list[tuple[IntArray, IntArray]]
 class CrossEvaluation(Result):
     """Out-of-fold reports of one or more models on the same folds.
 
-    Prints as a table, in notebooks too. ``to_frame()`` gives one row per model and metric, with the mean over queries,
-    the ends of its interval as "low" and "high", and the mean and standard deviation over folds.
+    Prints as a table, in notebooks too; several models as their leaderboard. ``to_frame()`` gives one row per model and
+    metric, with the mean over queries, the ends of its interval as "low" and "high", and the mean and standard
+    deviation over folds.
 
     Attributes
     ----------
@@ -58,32 +61,50 @@ class CrossEvaluation(Result):
     fold: IntArray
     scores: dict[str, FloatArray]
 
+    @cached_property
+    def leaderboard(self) -> Leaderboard:
+        """The models ranked by the first metric, and compared per query by ``compare`` with ``random_state=0``."""
+        return board_of(self.reports, random_state=0)
+
     def _parts(self) -> list[Part]:
+        title = f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}"
+        table = self._table()
+        some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in table.rows)
+        folds = "Means over folds are nan if a fold has no value with a weight above 0."
+        notes = [folds] if some_folds_lack_one else []
+        if len(self.reports) > 1:
+            verdict, _, *shown = self.leaderboard._parts()
+            columns = (*table.columns[:2], *table.columns[4:])
+            table = Table(columns, [(*row[:2], *row[4:]) for row in table.rows])
+            return [verdict, title, *shown, "Intervals ignore the variance from retraining.", table, *notes]
+        report = next(iter(self.reports.values()))
+        none = why_none((report.metrics[name], interval) for _, name, _, interval, _, _ in table.rows)
+        return [
+            title,
+            table,
+            f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
+            *weighting(report.weights),
+            *drawn_orders(self.reports, report.metrics),
+            *notes,
+        ]
+
+    def _table(self) -> Table:
+        """One row per model and metric."""
         columns = ("model", "metric", "mean over queries", Column("95% interval", names=("low", "high")))
         rows: list[tuple[Any, ...]] = []
         for model, report in self.reports.items():
             intervals = report.intervals()
             for metric, values in self.folds[model].items():
                 rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
-        some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in rows)
-        metrics = next(iter(self.reports.values())).metrics
-        none = why_none((metrics[name], interval) for _, name, _, interval, _, _ in rows)
-        return [
-            f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}",
-            Table((*columns, "mean over folds", "std over folds"), rows),
-            f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
-            *weighting(next(iter(self.reports.values())).weights),
-            *drawn_orders(self.reports, metrics),
-            *(
-                ["Means over folds are nan if a fold has no value with a weight above 0."]
-                if some_folds_lack_one
-                else []
-            ),
-        ]
+        return Table((*columns, "mean over folds", "std over folds"), rows)
+
+    def _columns(self) -> Mapping[str, Any]:
+        return self._table().for_frame()
 
     def _charts(self) -> list[Chart]:
         intervals = {model: report.intervals() for model, report in self.reports.items()}
-        return [
+        leads = self.leaderboard._charts() if len(self.reports) > 1 else []
+        return leads + [
             Chart(
                 f"{metric}: mean over queries and its 95% interval",
                 [
@@ -211,7 +232,7 @@ def cross_evaluate(
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
 
 
-class TestedAgainError(ValueError):
+class QueriesTestedAgainError(ValueError):
     """Folds that test a query more than once."""
 
     def __init__(self, query: str) -> None:
@@ -234,7 +255,9 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
         tested = np.unique(queries.codes[test])
         again = tested[fold[tested] >= 0]
         if len(again):
-            raise TestedAgainError(f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}")
+            raise QueriesTestedAgainError(
+                f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}"
+            )
         fold[tested] = number
     return fold
 

@@ -19,10 +19,11 @@ from skrank_metrics._output.table import Column, Table, p_text, plus_minus, sign
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fold_scores import with_params
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, TestedAgainError, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, QueriesTestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
+from skrank_metrics.reports._standings import verdict
 from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
 from skrank_metrics.reports.comparison import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
@@ -103,6 +104,15 @@ class SearchReport(Result):
     evaluation: CrossEvaluation
     changed: float
 
+    @property
+    def verdict(self) -> str:
+        """One sentence on what to ship, from the tests of the best against each other candidate."""
+        best, tested = spelled(self.candidates[0].params) or "the defaults", [c for c in self.candidates if c.pair]
+        if not tested:
+            return f"Ship {best}: no other candidate ran all folds."
+        worse = [spelled(c.params) for c in tested if c.verdict == "worse"]
+        return verdict(best, [spelled(c.params) for c in tested if c.verdict != "worse"], worse, self.metric)
+
     def _parts(self) -> list[Part]:
         found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
         chosen = [(spelled(c.params), c.rank, (c.mean[self.metric], c.std[self.metric]), c.verdict) for c in found]
@@ -111,6 +121,7 @@ class SearchReport(Result):
         means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
         lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
         parts: list[Part] = [
+            self.verdict,
             f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
             Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
             *([Table(("rank", *lead), leads)] if leads else []),
@@ -250,7 +261,7 @@ def search_report(
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
-    except TestedAgainError as error:
+    except QueriesTestedAgainError as error:
         raise ValueError(
             f"search must test every query at most once, as candidates are compared per query; got {error.query}. "
             "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._input.query_ids import as_python, check_ids
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
 from skrank_metrics.reports._totals import NO_QUERIES
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
+from skrank_metrics.reports.evaluate import slice_of_query
+from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
 
 
@@ -29,12 +30,24 @@ class Aligned:
     weights: FloatArray | None
     greater_is_better: bool
     bounds: tuple[float, float]  # of the differences of values in the range of the metric
+    reports: dict[str, tuple[RankingReport, str]]  # with their names for the metric
     drawn: tuple[str, ...]  # a sentence if orders of ties were drawn at random
+    by: NDArray[Any] | None = None  # the slice of each query
+
+    def part(self, queries: IntArray) -> Aligned:
+        """Select some of the queries."""
+        return replace(
+            self,
+            values={name: values[queries] for name, values in self.values.items()},
+            qid=self.qid[queries],
+            weights=None if self.weights is None else self.weights[queries],
+            by=None,
+        )
 
 
-def align_reports(reports: Any, metric: Any, align: str | None) -> Aligned:
+def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) -> Aligned:
     """Check that reports are comparable, and put their queries into the order of the first."""
-    named = _named(reports)
+    named = named_reports(reports)
     columns = _columns(named, metric)
     places = _places(named, align)
     _check_documents(named, places)
@@ -49,11 +62,25 @@ def align_reports(reports: Any, metric: Any, align: str | None) -> Aligned:
         _common_weights(named, places),
         bound.greater_is_better,
         (low - high, high - low),
+        {name: (report, columns[name]) for name, report in named.items()},
         tuple(drawn_orders(named, {columns[name]: bound})),
+        None if by is None else _slices(by, first)[places[name]],
     )
 
 
-def _named(reports: Any) -> dict[str, RankingReport]:
+def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
+    """One slice per query, from one value per query or per row that the report was made from."""
+    grouping = report.grouping
+    if grouping is not None and np.shape(by) == grouping.codes.shape != report.qid.shape:
+        return slice_of_query(by, grouping, two_dimensional=False)
+    if np.shape(by) != report.qid.shape:
+        rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
+        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
+        raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {got}.")
+    return check_ids(by, len(report.qid), "by")
+
+
+def named_reports(reports: Any) -> dict[str, RankingReport]:
     if not isinstance(reports, Iterable):
         hint = " Pass its reports." if hasattr(reports, "reports") else ""
         raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
@@ -121,6 +148,9 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
 
 def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, IntArray]:
     """Positions in each report of the queries to compare, in the order of the first report."""
+    if _share(named):
+        every = np.arange(len(next(iter(named.values())).qid))
+        return dict.fromkeys(named, every)
     numbers = {
         name: {query: place for place, query in enumerate(as_python(report.qid))} for name, report in named.items()
     }
@@ -141,11 +171,19 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
     return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
 
 
+def _share(named: dict[str, RankingReport]) -> bool:
+    """Whether all reports were made from the same ids and labels, as those of a leaderboard."""
+    first, *others = named.values()
+    return all(share_documents(first, other) for other in others)
+
+
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
     """Refuse queries with other documents or labels, as their differences are not due to the rankings alone.
 
     Documents that nobody judged are no part of this, as every ranking may have its own.
     """
+    if _share(named):
+        return
     if not all(report.has_documents for report in named.values()):
         _check_digests(named, places)
         return

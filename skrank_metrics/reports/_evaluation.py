@@ -24,6 +24,7 @@ class Evaluation:
     metrics: Mapping[str, BoundMetric]
     results: Mapping[str, PerQuery]
     lists: QueryLists
+    is_part: bool = False  # of the queries; the rows that it was given are then not known
 
     @property
     def n_queries(self) -> int:
@@ -88,7 +89,15 @@ class Evaluation:
                 None if lists.judged is None else lists.judged[rows],
                 lists.condense,
             ),
+            is_part=True,
         )
+
+    def rows_of(self, query: int) -> IntArray:
+        """The rows of a query as they were given, in the order of the lists."""
+        grouping = self.lists.grouping
+        if grouping.shuffled is not None:
+            return np.flatnonzero(grouping.shuffled == query)
+        return grouping.starts[query] + np.arange(grouping.sizes[query])
 
     def mean(self, name: str) -> float:
         """Value over all queries."""
@@ -98,10 +107,19 @@ class Evaluation:
         """One value per query, undefined ones replaced."""
         return np.asarray(self.metrics[name].aggregate(self.results[name], None, average=None))
 
-    def with_ties(self, ties: str) -> Evaluation:
-        """Compute the metrics with another order of ties."""
+    def with_ties(self, ties: str, queries: IntArray) -> Evaluation:
+        """Compute the metrics with another order of ties, which only some queries have."""
+        if not len(queries):
+            return self
         metrics = {name: metric.replace(ties=ties) for name, metric in self.metrics.items()}
-        return evaluate_lists(self.lists, metrics)
+        if len(queries) == self.n_queries:
+            return evaluate_lists(self.lists, metrics)
+        changed, results = evaluate_lists(self.part(queries).lists, metrics).results, {}
+        for name, result in self.results.items():
+            results[name] = PerQuery(result.numerators.copy(), result.denominators.copy())
+            results[name].numerators[queries] = changed[name].numerators
+            results[name].denominators[queries] = changed[name].denominators
+        return Evaluation(metrics, results, self.lists)
 
 
 def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric]) -> Evaluation:

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from skrank_metrics._input.arrays import check_choice, check_int, check_random_state
+from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_int, check_random_state
 from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
-from skrank_metrics.reports.comparison import Comparison, Pair
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.comparison import Comparison, Comparisons, Pair
+from skrank_metrics.reports.ranking_report import RankingReport, queries_of_slices
 
-# Of the permutation test, unless it is given.
-N_RESAMPLES = 9999
+# Of the permutation test, unless it is given: usually, and at most.
+N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999
 
 
+@overload
+def compare(
+    reports: Mapping[str, RankingReport] | Any,
+    metric: list[Any] | tuple[Any, ...],
+    *,
+    test: str = ...,
+    correction: str | None = ...,
+    align: str | None = ...,
+    confidence: float = ...,
+    n_resamples: int | None = ...,
+    random_state: Any = ...,
+    by: Any = ...,
+) -> Comparisons: ...
+@overload
+def compare(
+    reports: Mapping[str, RankingReport] | Any,
+    metric: str | Callable[..., Any] = ...,
+    *,
+    test: str = ...,
+    correction: str | None = ...,
+    align: str | None = ...,
+    confidence: float = ...,
+    n_resamples: int | None = ...,
+    random_state: Any = ...,
+    by: Any = ...,
+) -> Comparison: ...
 @records_call
 def compare(
     reports: Mapping[str, RankingReport] | Any,
@@ -31,7 +57,8 @@ def compare(
     confidence: float = 0.95,
     n_resamples: int | None = None,
     random_state: Any = None,
-) -> Comparison:
+    by: Any = None,
+) -> Comparison | Comparisons:
     """Compare rankings of the same queries, per query.
 
     Differences are taken per query, which makes small ones visible: values vary much more between queries than between
@@ -42,7 +69,7 @@ def compare(
     reports : dict of str to RankingReport, or sequence of RankingReport
         At least two reports, whose queries may be in different orders. Reports of a sequence are named by their
         position: "0", "1", and so on.
-    metric : str, metric function or bound metric, default="ndcg@10"
+    metric : str, metric function or bound metric, or list of them, default="ndcg@10"
         A metric that all reports have, by its name there or as passed to evaluate. Queries without a value in one of
         the two reports are left out.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
@@ -58,14 +85,18 @@ def compare(
     confidence : float, default=0.95
         Confidence level of the intervals, in (0, 1).
     n_resamples : int, default=None
-        Number of resamples of the permutation test; None means 9999. Only for test="permutation".
+        Number of resamples of the permutation test. None means 9999, and for more than 50 tests under Holm's correction
+        more, up to 199,999, since no p-value can be below 1 / (n_resamples + 1). Only for test="permutation".
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs. Only for test="permutation".
+    by : array-like of shape (n_queries,) or (n_documents,), default=None
+        Slices to compare in as well, such as the country or the type of a query: one value per query of the first
+        report, or per row that it was made from. The p-values of all slices are corrected together.
 
     Returns
     -------
-    comparison : Comparison
-        Prints as a table, also in notebooks.
+    comparison : Comparison or Comparisons
+        Prints as a table, also in notebooks. Several metrics give a mapping, Comparisons, with one Comparison for each.
 
     Raises
     ------
@@ -73,8 +104,8 @@ def compare(
         If an argument has the wrong type.
     ValueError
         If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
-        or no query has a value in both; or if ``n_resamples`` or ``random_state`` is given for a test that draws no
-        signs.
+        or no query has a value in both; if ``by`` has another length or varies within a query; or if ``n_resamples`` or
+        ``random_state`` is given for a test that draws no signs.
 
     Notes
     -----
@@ -99,41 +130,14 @@ def compare(
     >>> comparison.pairs[0].difference, comparison.pairs[0].p_value
     (0.5, 0.0625)
     """
-    check_choice(test, "test", statistics.TESTS)
-    check_choice(correction, "correction", statistics.CORRECTIONS)
-    n_signs = _n_signs(test, n_resamples, random_state)
-    aligned = align_reports(reports, metric, check_choice(align, "align", ("intersection", None)))
-    if aligned.weights is not None and test != "permutation":
-        raise ValueError(f"test must be 'permutation' for reports with weights; got {test!r}.")
-    how = How(test, statistics.check_confidence(confidence), n_signs, check_random_state(random_state), correction)
-    pairs = compare_pairs(aligned, combinations(aligned.values, 2), how)
-    names, better = tuple(aligned.values), aligned.greater_is_better
-    return Comparison(
-        aligned.metric,
-        names,
-        test,
-        correction,
-        how.confidence,
-        pairs,
-        better,
-        aligned.weights,
-        how.n_resamples,
-        aligned.drawn,
-    )
-
-
-def _n_signs(test: str, n_resamples: int | None, random_state: Any) -> int:
-    """Number of random signs to draw, 0 for tests that draw none."""
-    check_int(n_resamples, "n_resamples", 1, or_none=True)
-    if test == "permutation":
-        return N_RESAMPLES if n_resamples is None else n_resamples
-    for name, value in {"n_resamples": n_resamples, "random_state": random_state}.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} must be left out unless test='permutation', since it has no other effect; got "
-                f"{name}={value!r} and test={test!r}."
-            )
-    return 0
+    how = check_how(test, correction, confidence, n_resamples, random_state)
+    check_choice(align, "align", ("intersection", None))
+    if isinstance(metric, list | tuple):
+        if not metric:
+            raise ValueError("metric must name at least one metric; got none.")
+        found = [_compare(align_reports(reports, one, align, by), how) for one in metric]
+        return Comparisons({comparison.metric: comparison for comparison in found})
+    return _compare(align_reports(reports, metric, align, by), how)
 
 
 @dataclass(frozen=True)
@@ -142,29 +146,139 @@ class How:
 
     test: str
     confidence: float
-    n_resamples: int
+    n_resamples: int | None
     random: Any
     correction: str | None
 
+    def n_signs(self, n_tests: int) -> int:
+        """Number of random signs for so many tests, of which Holm's correction multiplies a p-value by the number."""
+        if self.test != "permutation":
+            return 0
+        if self.n_resamples is not None:
+            return self.n_resamples
+        needed = 10 * n_tests / (1 - self.confidence) if self.correction == "holm" else 0
+        return int(np.clip(np.ceil(needed), N_RESAMPLES, MOST_RESAMPLES))
 
-def compare_pairs(aligned: Aligned, names: Iterable[tuple[str, str]], how: How) -> tuple[Pair, ...]:
+
+def check_how(test: Any, correction: Any, confidence: Any, n_resamples: Any, random_state: Any) -> How:
+    """Check how pairs are to be tested."""
+    check_choice(test, "test", statistics.TESTS)
+    check_choice(correction, "correction", statistics.CORRECTIONS)
+    check_int(n_resamples, "n_resamples", 1, or_none=True)
+    for name, value in {"n_resamples": n_resamples, "random_state": random_state}.items():
+        if test != "permutation" and value is not None:
+            raise ValueError(
+                f"{name} must be left out unless test='permutation', since it has no other effect; got "
+                f"{name}={value!r} and test={test!r}."
+            )
+    confidence = statistics.check_confidence(confidence)
+    return How(test, confidence, n_resamples, check_random_state(random_state), correction)
+
+
+def _compare(aligned: Aligned, how: How) -> Comparison:
+    """Compare all pairs, in all queries and by slice."""
+    check_weights(aligned.weights is not None, how)
+    names = list(combinations(aligned.values, 2))
+    whole = _comparison(aligned, names, how, len(names))
+    if aligned.by is None:
+        return whole
+    parts = {value: aligned.part(rows) for value, rows in queries_of_slices(aligned.by)}
+    filled = {value: part for value, part in parts.items() if _comparable(part)}
+    found = [_comparison(part, names, how, len(names) * len(filled)) for part in filled.values()]
+    p_values = [pair.p_value for comparison in found for pair in comparison.pairs]
+    adjusted = iter(statistics.adjust(np.array(p_values), how.correction).tolist())
+    slices = {
+        value: replace(part, pairs=tuple(replace(pair, p_adjusted=next(adjusted)) for pair in part.pairs))
+        for value, part in zip(filled, found, strict=True)
+    }
+    return replace(whole, slices=slices, _left_out=tuple(str(value) for value in parts if value not in filled))
+
+
+def check_weights(weighted: bool, how: How) -> None:
+    """Refuse tests that are not defined for weights."""
+    if weighted and how.test != "permutation":
+        raise ValueError(f"test must be 'permutation' for reports with weights; got {how.test!r}.")
+
+
+def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_tests: int) -> Comparison:
+    return Comparison(
+        aligned.metric,
+        tuple(aligned.values),
+        how.test,
+        how.correction,
+        how.confidence,
+        compare_pairs(aligned, names, how, n_tests),
+        aligned.greater_is_better,
+        aligned.weights,
+        how.n_signs(n_tests),
+        n_tests,
+        _drawn=aligned.drawn,
+        _reports=aligned.reports,
+    )
+
+
+def compare_pairs(
+    aligned: Aligned, names: Sequence[tuple[str, str]], how: How, n_tests: int | None = None
+) -> tuple[Pair, ...]:
     """Compare pairs of rankings, and correct the p-values for their number."""
+    n_signs = how.n_signs(len(names) if n_tests is None else n_tests)
     pairs = [_compare_two(aligned, first, second, how) for first, second in names]
-    adjusted = statistics.adjust(np.array([pair.p_value for pair in pairs]), how.correction)
-    return tuple(replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True))
+    p_values = _p_values(aligned, pairs, how, n_signs)
+    adjusted = statistics.adjust(p_values, how.correction)
+    return tuple(
+        replace(pair, p_value=float(p), p_adjusted=float(corrected))
+        for pair, p, corrected in zip(pairs, p_values, adjusted, strict=True)
+    )
+
+
+def _p_values(aligned: Aligned, pairs: list[Pair], how: How, n_signs: int) -> FloatArray:
+    """P-values of the pairs, from signs that all pairs share if there are more pairs than rankings."""
+    weighted = [_weighted(aligned, pair) for pair in pairs]
+    p_values = np.full(len(pairs), np.nan)
+    shared: list[int] = []
+    usable = _usable(aligned, list(aligned.values))
+    if how.test == "permutation" and len(pairs) > len(aligned.values):
+        n_changed = [np.count_nonzero(differences) for differences in weighted]
+        few = np.log2(n_signs + 1)
+        shared = [i for i, n in enumerate(n_changed) if n > few and len(weighted[i]) == np.count_nonzero(usable)]
+    for i in sorted(set(range(len(pairs))).difference(shared)):
+        p_values[i] = statistics.p_value(weighted[i], how.test, n_signs, how.random)
+    if shared:
+        place = {name: number for number, name in enumerate(aligned.values)}
+        numbers = np.array([(place[pairs[i].first], place[pairs[i].second]) for i in shared])
+        values = np.stack(list(aligned.values.values()))[:, usable] * _scaled_weights(aligned)[usable]
+        p_values[shared] = statistics.sign_flip_ps(values, numbers, n_signs, how.random)
+    return p_values
+
+
+def _usable(aligned: Aligned, names: Iterable[str]) -> Mask:
+    """Queries with a weight above 0 and a value in these rankings."""
+    lacks_one: Mask = np.any([np.isnan(aligned.values[name]) for name in names], axis=0)
+    return ~lacks_one if aligned.weights is None else ~lacks_one & (aligned.weights > 0)
+
+
+def _comparable(aligned: Aligned) -> bool:
+    return all(_usable(aligned, pair).any() for pair in combinations(aligned.values, 2))
+
+
+def _scaled_weights(aligned: Aligned) -> FloatArray:
+    # Only their ratios matter, and products with large ones overflow.
+    return np.ones(len(aligned.qid)) if aligned.weights is None else aligned.weights / aligned.weights.max()
+
+
+def _weighted(aligned: Aligned, pair: Pair) -> FloatArray:
+    weights = _scaled_weights(aligned)[_usable(aligned, (pair.first, pair.second))]
+    return pair.differences if aligned.weights is None else weights * pair.differences
 
 
 def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
-    """Compare two rankings, the p-value not yet corrected."""
-    values = np.stack([aligned.values[first], aligned.values[second]])
-    counted = ~np.isnan(values).any(axis=0) & (aligned.weights is None or aligned.weights > 0)
-    if not counted.any():
+    """Compare two rankings, without the p-values."""
+    usable = _usable(aligned, (first, second))
+    if not usable.any():
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
-    one, other = values[:, counted]
-    differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
-    # Only their ratios matter, and products with large ones overflow.
-    weights = None if aligned.weights is None else aligned.weights[counted] / aligned.weights.max()
-    weighted = differences if weights is None else weights * differences
+    values = np.stack([aligned.values[first], aligned.values[second]])[:, usable]
+    differences = statistics.without_rounding(values[0] - values[1], np.fmax(*np.abs(values)))
+    weights = None if aligned.weights is None else _scaled_weights(aligned)[usable]
     found = statistics.moments(differences, weights)
     better = differences if aligned.greater_is_better else -differences
     return Pair(
@@ -172,7 +286,7 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         second,
         difference=found.mean,
         interval=statistics.mean_interval(found, aligned.bounds, how.confidence),
-        p_value=statistics.p_value(weighted, how.test, how.n_resamples, how.random),
+        p_value=np.nan,
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),
         ties=int((better == 0).sum()),
@@ -180,5 +294,6 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         effect_size=found.effect_size,
         n_queries=len(differences),
         differences=differences,
-        qid=aligned.qid[counted],
+        qid=aligned.qid[usable],
+        values=values,
     )

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
+from skrank_metrics.reports._standings import LETTERS, letters
+from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 
 # Of the number of queries that would show a difference, and how many pairs have theirs printed.
 POWER, MOST_PAIRS = 0.8, 4
+# More pairs than this are printed as a matrix of what is significant, if it fits into 80 columns.
+MOST_ROWS, WIDEST_MATRIX = 10, 20
+MATRIX = (
+    "+: significantly better than the one of the column, -: worse, .: neither. Models that share a letter: neither."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +54,8 @@ class Pair:
         Number of queries with a value in both and a weight above 0.
     differences, qid : ndarray of shape (n_queries,)
         Their differences and ids.
+    values : ndarray of shape (2, n_queries)
+        Their values in the first and in the second ranking.
     """
 
     first: str
@@ -58,14 +71,41 @@ class Pair:
     n_queries: int
     differences: FloatArray
     qid: NDArray[Any]
+    values: FloatArray
+
+    def reversed(self) -> Pair:
+        """The second compared with the first."""
+        low, high = self.interval
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            interval=(-high, -low),
+            wins=self.losses,
+            losses=self.wins,
+            effect_size=-self.effect_size,
+            differences=-self.differences,
+            values=self.values[::-1],
+        )
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Result):
     """Differences between rankings of the same queries, with their significance.
 
-    Prints as a table, also in notebooks. ``to_frame()`` gives one row per pair, with the ends of the interval as "low"
-    and "high".
+    Prints as a table, also in notebooks: of all pairs, or, if there are more than ten, of the differences from the best
+    and of what is significant. ``to_frame()`` gives one row per pair, with the ends of the interval as "low" and
+    "high"; with slices, those of the slices follow, named in a column "slice".
 
     Attributes
     ----------
@@ -82,13 +122,18 @@ class Comparison(Result):
         1 - confidence.
     pairs : tuple of Pair
         One per pair of rankings, with attributes ``first``, ``second``, ``difference``, ``interval``, ``p_value``,
-        ``p_adjusted``, ``wins``, ``ties``, ``losses``, ``effect_size``, ``n_queries``, ``differences`` and ``qid``.
+        ``p_adjusted``, ``wins``, ``ties``, ``losses``, ``effect_size``, ``n_queries``, ``differences``, ``qid`` and
+        ``values``.
     greater_is_better : bool
         Whether larger values of the metric are better.
     weights : ndarray or None
         Weights of the queries that all reports have; None if there are none.
     n_resamples : int
         Number of random signs of the permutation test; 0 for the other tests.
+    n_tests : int
+        Number of p-values that are corrected together: one per pair and, in a slice, those of all slices.
+    slices : dict of object to Comparison
+        The same for each slice; empty without ``by``.
     """
 
     metric: str
@@ -100,7 +145,11 @@ class Comparison(Result):
     greater_is_better: bool
     weights: FloatArray | None
     n_resamples: int
+    n_tests: int
+    slices: dict[Any, Comparison] = field(default_factory=dict)
     _drawn: tuple[str, ...] = ()
+    _reports: Mapping[str, tuple[RankingReport, str]] = field(default_factory=dict)  # with their names for the metric
+    _left_out: tuple[str, ...] = ()  # slices without values
 
     def significant(self) -> list[Pair]:
         """List the pairs that are significantly different.
@@ -110,30 +159,237 @@ class Comparison(Result):
         pairs : list of Pair
             Those of ``pairs`` whose adjusted p-value is at most 1 - confidence.
         """
-        return [pair for pair in self.pairs if pair.p_adjusted <= self._level]
+        return [pair for pair in self.pairs if pair.p_adjusted <= self.level]
+
+    @records_call
+    def inspect(
+        self,
+        n: int | None = None,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        qid: Any = None,
+        documents: Any = None,
+        n_ranks: int | None = None,
+    ) -> Inspection:
+        """Show two rankings side by side for the queries on which they differ most.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Number of queries with the largest differences, in favour of either. None means 3. Leave it out if ``qid``
+            is given.
+        first : str, default=None
+            Name of the first ranking. None, for both, takes the first pair.
+        second : str, default=None
+            Name of the second ranking.
+        qid : query id, or sequence of query ids, default=None
+            The queries to show instead.
+        documents, n_ranks : default=None
+            As in RankingReport.inspect. Documents are those of the rows of both reports.
+
+        Returns
+        -------
+        inspection : Inspection
+            Prints as one table per query and ranking.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If the comparison has no such pair, ``n`` is less than 1, an id is not in the reports, or a report has not
+            kept labels and scores.
+
+        Examples
+        --------
+        The relevant document is at rank 1 or at rank 2:
+
+        >>> from skrank_metrics import compare, evaluate
+        >>> labels, qid = [1, 0, 1, 0], ["a", "a", "b", "b"]
+        >>> new = evaluate(labels, [2, 1, 2, 1], qid=qid, metrics="mrr")
+        >>> old = evaluate(labels, [2, 1, 1, 2], qid=qid, metrics="mrr")
+        >>> print(compare({"new": new, "old": old}, "mrr").inspect(1))
+        mrr of 1 query
+        Query b: new 1.0000, old 0.5000, difference +0.5000; 1 relevant document
+        new: 1.0000, 100% of the ideal      old: 0.5000, 50% of the ideal
+        rank  label  score    adds            rank  label  score    adds
+        1         1      2  1.0000  ########  1         0      2  0.0000  ........
+        2         0      1  0.0000            2         1      1  0.5000  ####
+        <BLANKLINE>
+        adds: what a rank adds to mrr; ...
+        """
+        if n is not None and qid is not None:
+            raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
+        shown = 3 if check_int(n, "n", 1, or_none=True) is None else n
+        pair = self.pair(first, second)
+        if qid is None:
+            largest = np.argsort(-np.abs(pair.differences), kind="stable")[:shown]
+            qid = as_python(pair.qid[largest])
+        chosen = {name: self._reports[name] for name in (pair.first, pair.second)}
+        return inspect_reports(chosen, qid, documents, n_ranks)
 
     @property
-    def _level(self) -> float:
+    def level(self) -> float:
+        """Significance level, 1 - confidence."""
         return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
 
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """The names, best first, by the sum of the differences from all others."""
+        lead = dict.fromkeys(self.names, 0.0)
+        for pair in self.pairs:
+            ahead = pair.difference if self.greater_is_better else -pair.difference
+            lead[pair.first] += ahead
+            lead[pair.second] -= ahead
+        return tuple(sorted(self.names, key=lambda name: -lead[name]))
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """Letters by name, best first: two share one if, and only if, they are not significantly different."""
+        return letters(self.ranking, ((pair.first, pair.second) for pair in self.significant()))
+
+    def pair(self, first: str | None = None, second: str | None = None) -> Pair:
+        """Select a pair, in either direction.
+
+        Parameters
+        ----------
+        first : str, default=None
+            Name of the first ranking. None, for both, takes the first pair.
+        second : str, default=None
+            Name of the second ranking, whose values are subtracted.
+
+        Returns
+        -------
+        pair : Pair
+            The pair.
+
+        Raises
+        ------
+        ValueError
+            If the comparison has no such pair.
+        """
+        if first is None and second is None:
+            return self.pairs[0]
+        for pair in self.pairs:
+            if (pair.first, pair.second) == (first, second):
+                return pair
+            if (pair.second, pair.first) == (first, second):
+                return pair.reversed()
+        known = ", ".join(map(str, self.names))
+        raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
+
+    def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
+        """List the queries on which the first ranking loses most against the second.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries; fewer are listed if the first loses on fewer.
+        first : str, default=None
+            Name of the first ranking. None, for both, takes the first pair.
+        second : str, default=None
+            Name of the second ranking.
+
+        Returns
+        -------
+        queries : list of QueryDifference
+            Tuples with fields ``qid``, ``first``, ``second``, the two values, and ``difference``, the largest loss
+            first. ``pandas.DataFrame`` makes a table of them.
+
+        Raises
+        ------
+        ValueError
+            If the comparison has no such pair, or n is less than 1.
+        """
+        return self._by_lead(check_int(n, "n", 1), self.pair(first, second), -1)
+
+    def best(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
+        """List the queries on which the first ranking wins most against the second.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries; fewer are listed if the first wins on fewer.
+        first : str, default=None
+            Name of the first ranking. None, for both, takes the first pair.
+        second : str, default=None
+            Name of the second ranking.
+
+        Returns
+        -------
+        queries : list of QueryDifference
+            As of ``worst``, the largest win first.
+
+        Raises
+        ------
+        ValueError
+            If the comparison has no such pair, or n is less than 1.
+        """
+        return self._by_lead(check_int(n, "n", 1), self.pair(first, second), 1)
+
+    def _by_lead(self, n: int | None, pair: Pair, sign: int) -> list[QueryDifference]:
+        lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
+        order = np.argsort(-lead, kind="stable")[:n]
+        order = order[lead[order] > 0]
+        columns = (as_python(pair.qid[order]), *pair.values[:, order].tolist(), pair.differences[order].tolist())
+        return [QueryDifference(*row) for row in zip(*columns, strict=True)]
+
     def _parts(self) -> list[Part]:
-        adjusted = ""
-        if self.correction:
-            adjusted = f"Adjusted: {statistics.CORRECTIONS[self.correction]}, {counted(len(self.pairs), 'pair')}. "
         fewest, most = (extreme(pair.n_queries for pair in self.pairs) for extreme in (min, max))
         none = statistics.NONE if any(np.isnan(pair.interval[0]) for pair in self.pairs) else ""
         queries = f"{f'{fewest} to ' * (fewest < most)}{counted(most, 'query')}"
         return [
             f"{self.metric}, {queries}, {statistics.TESTS[self.test]}",
-            self._table(),
-            f"{adjusted}Intervals: {statistics.METHOD}, not adjusted{none}.",
+            *([self._table()] if len(self.pairs) <= MOST_ROWS else [self._standings(), LETTERS, *self._matrix()]),
+            f"{self.adjustment}Intervals: {statistics.METHOD}, not adjusted{none}.",
             *statistics.weighting(self.weights),
             *self._drawn,
-            *self._lack_of_power(),
-            f"Significantly different at {self._level:.2g}: {_named(self.significant()) or 'none'}.",
+            *lack_of_power(self),
+            f"Significantly different at {self.level:.2g}: {self._named(self.significant())}.",
             *self._untested(),
-            *self._queries_needed(),
+            *queries_needed(self, self.pairs),
+            *self._parts_of_slices(),
         ]
+
+    @property
+    def adjustment(self) -> str:
+        """How p-values are corrected, in a sentence; empty if they are not."""
+        pairs = counted(self.n_tests, "pair")
+        return f"Adjusted: {statistics.CORRECTIONS[self.correction]}, {pairs}. " if self.correction else ""
+
+    def _named(self, pairs: Sequence[Pair]) -> str:
+        if len(pairs) > MOST_ROWS:
+            return f"{len(pairs)} of {counted(len(self.pairs), 'pair')}"
+        return ", ".join(f"{pair.first} and {pair.second}" for pair in pairs) or "none"
+
+    def _standings(self) -> Table:
+        """One row per ranking, best first, compared with the best."""
+        best, *others = self.ranking
+        pairs = [None, *(self.pair(other, best) for other in others)]
+        rows = [
+            (number, name, self.letters[name], *((p.difference, p.interval, p.p_adjusted) if p else (None,) * 3))
+            for number, (name, p) in enumerate(zip(self.ranking, pairs, strict=True), start=1)
+        ]
+        interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
+        heads = (Column("minus best", signed), Column(interval, signed), Column(p, p_text))
+        return Table((Column("", str), Column("", str), "letters", *heads), rows)
+
+    def _matrix(self) -> Iterator[Part]:
+        """What is significant, one row and one column per ranking, best first."""
+        if len(self.names) > WIDEST_MATRIX:
+            return
+        ahead: dict[tuple[str, str], int] = {}
+        for pair in self.significant():
+            sign = 1 if (pair.difference > 0) == self.greater_is_better else -1
+            ahead |= {(pair.first, pair.second): sign, (pair.second, pair.first): -sign}
+        marks = {1: "+", -1: "-", 0: "."}
+        rows = [
+            (str(number), *(None if other == name else marks[ahead.get((name, other), 0)] for other in self.ranking))
+            for number, name in enumerate(self.ranking, start=1)
+        ]
+        yield Table(["", *map(str, range(1, len(self.ranking) + 1))], rows)
+        yield "+: the one of the row is significantly better than that of the column, -: worse, .: neither."
 
     def _table(self) -> Table:
         """One row per pair."""
@@ -158,9 +414,39 @@ class Comparison(Result):
         ]
         return Table(columns, rows)
 
+    def _columns(self) -> dict[str, Any]:
+        columns = self._table().for_frame()
+        if not self.slices:
+            return columns
+        parts = [(None, columns), *((value, part._columns()) for value, part in self.slices.items())]
+        named = {"slice": [value for value, part in parts for _ in part["first"]]}
+        return named | {name: [one for _, part in parts for one in part[name]] for name in columns}
+
+    def _parts_of_slices(self) -> Iterator[Part]:
+        """Differences by slice; of many, only those that are significant."""
+        if not self.slices:
+            return
+        pairs = [(str(value), pair) for value, part in self.slices.items() for pair in part.pairs]
+        different = [(value, pair) for value, part in self.slices.items() for pair in part.significant()]
+        shown = pairs if len(pairs) <= MOST_ROWS else [(str(value), pair) for value, pair in different]
+        interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
+        heads = ("slice", "first - second", "queries", Column("difference", signed), Column(interval, signed))
+        rows = [
+            (value, f"{pair.first} - {pair.second}", pair.n_queries, pair.difference, pair.interval, pair.p_adjusted)
+            for value, pair in shown
+        ]
+        if rows:
+            yield Table((*heads, Column(p, p_text)), rows)
+        adjusted = f", adjusted for {len(pairs)} tests" if self.correction else ""
+        named = ", ".join(f"{pair.first} and {pair.second} in {value}" for value, pair in different)
+        many = f"{len(different)} of {len(pairs)}; the table shows these"
+        yield f"Significantly different in slices{adjusted}: {(named if shown is pairs else many) or 'none'}."
+        if self._left_out:
+            yield f"Slices without a query that has values: {', '.join(self._left_out)}."
+
     def _untested(self) -> Iterator[str]:
         if untested := [pair for pair in self.pairs if np.isnan(pair.p_value)]:
-            yield f"Not tested, as all differences are equal: {_named(untested)}."
+            yield f"Not tested, as all differences are equal: {self._named(untested)}."
 
     def _charts(self) -> list[Chart]:
         marks = [
@@ -170,41 +456,75 @@ class Comparison(Result):
         title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
         return [Chart(title, marks[:MOST_MARKS], reference=0.0)]
 
-    def _lack_of_power(self) -> Iterator[str]:
-        """Say that no difference, however clear, could have been significant."""
-        n_tests = len(self.pairs) if self.correction == "holm" else 1
-        changed = max(pair.wins + pair.losses for pair in self.pairs)
-        least = statistics.smallest_p(changed, self.test, self.n_resamples) * n_tests
-        if least > self._level and changed:
-            pairs = f" for {n_tests} pairs" if n_tests > 1 else ""
-            few_signs = self.test == "permutation" and 2**changed > self.n_resamples
-            more = "a larger n_resamples" if few_signs else "reports of more queries"
-            yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. Pass {more}."
 
-    def _queries_needed(self) -> Iterator[str]:
-        """Say how many queries would show the differences that are not significant, if they are as large as they seem.
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparisons(Result, Mapping[str, Comparison]):
+    """Comparisons of the same rankings by several metrics, by name of the metric.
 
-        Of several pairs, each is to be significant even if the correction multiplies its p-value by their number.
-        """
-        confidence = 1 - self._level / (len(self.pairs) if self.correction else 1)
-        unequal = 1.0
-        if self.weights is not None:
-            n_effective = statistics.moments(self.weights, self.weights).n_effective
-            unequal = round(np.sum(self.weights > 0) / n_effective, 9)
-        needed = [
-            (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
-            for pair in self.pairs
-            if pair.p_adjusted > self._level and statistics.NO_EFFECT <= abs(pair.effect_size) < np.inf
-        ]
-        if needed:
-            fewest = sorted(needed, key=lambda found: found[0])
-            texts = [f"{np.ceil(n):,.0f} for {pair.first} and {pair.second}" for n, pair in fewest[:MOST_PAIRS]]
-            rest = ["more for the others"] if len(fewest) > MOST_PAIRS else []
-            yield f"Queries needed to detect the difference seen, with a power of {POWER}: {', '.join(texts + rest)}."
+    A mapping, as every metric has its own table, weights and verdict; the p-values of a metric are corrected for its
+    pairs, and not for the number of metrics. Prints as one table after the other. ``to_frame()`` puts all into one,
+    with the metric in a column "metric".
+
+    See Also
+    --------
+    compare : Makes it, if it gets several metrics.
+    """
+
+    _found: dict[str, Comparison]
+
+    def __getitem__(self, metric: str) -> Comparison:
+        return self._found[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def _parts(self) -> list[Part]:
+        return [part for comparison in self.values() for part in comparison._parts()]
+
+    def _charts(self) -> list[Chart]:
+        return [chart for comparison in self.values() for chart in comparison._charts()]
+
+    def _columns(self) -> dict[str, Any]:
+        parts = [(metric, comparison._columns()) for metric, comparison in self.items()]
+        named = {"metric": [metric for metric, columns in parts for _ in columns["first"]]}
+        return named | {name: [one for _, columns in parts for one in columns[name]] for name in parts[0][1]}
 
 
-def _named(pairs: Iterable[Pair]) -> str:
-    return ", ".join(f"{pair.first} and {pair.second}" for pair in pairs)
+def lack_of_power(found: Comparison) -> Iterator[str]:
+    """Say that no difference, however clear, could have been significant."""
+    n_tests = found.n_tests if found.correction == "holm" else 1
+    changed = max(pair.wins + pair.losses for pair in found.pairs)
+    least = statistics.smallest_p(changed, found.test, found.n_resamples) * n_tests
+    if least > found.level and changed:
+        pairs = f" for {n_tests} pairs" if n_tests > 1 else ""
+        few_signs = found.test == "permutation" and 2**changed > found.n_resamples
+        more = "a larger n_resamples" if few_signs else "reports of more queries"
+        yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. Pass {more}."
+
+
+def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
+    """Say how many queries would show the differences that are not significant, if they are as large as they seem.
+
+    Of several pairs, each is to be significant even if the correction multiplies its p-value by their number.
+    """
+    confidence = 1 - found.level / (found.n_tests if found.correction else 1)
+    unequal = 1.0
+    if found.weights is not None:
+        n_effective = statistics.moments(found.weights, found.weights).n_effective
+        unequal = round(np.sum(found.weights > 0) / n_effective, 9)
+    needed = [
+        (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
+        for pair in pairs
+        if pair.p_adjusted > found.level and statistics.NO_EFFECT <= abs(pair.effect_size) < np.inf
+    ]
+    if needed:
+        fewest = sorted(needed, key=lambda one: one[0])
+        texts = [f"{np.ceil(n):,.0f} for {pair.first} and {pair.second}" for n, pair in fewest[:MOST_PAIRS]]
+        rest = ["more for the others"] if len(fewest) > MOST_PAIRS else []
+        yield f"Queries needed to detect the difference seen, with a power of {POWER}: {', '.join(texts + rest)}."
 
 
 def _effect_text(size: float) -> str:

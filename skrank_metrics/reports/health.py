@@ -92,10 +92,9 @@ class Health(Result):
 def examine(evaluation: Evaluation) -> Health:
     """Count misleading ties and queries, and describe them in sentences."""
     lists, metrics = evaluation.lists.counted, evaluation.metrics
-    n_relevant, counts = lists.n_relevant(None), _count_ties(lists)
+    n_relevant, (counts, tied) = lists.n_relevant(None), _count_ties(lists)
     sizes = _sizes(lists)
-    # Without ties, all orders give the same.
-    ordered = [evaluation.with_ties(policy) if counts["n_tied"] else evaluation for policy in ("worst", "best")]
+    ordered = [evaluation.with_ties(policy, tied) for policy in ("worst", "best")]
     health = Health(
         n_queries=lists.n_queries,
         n_documents=evaluation.lists.n_documents,
@@ -196,12 +195,14 @@ def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) ->
     return int(((lists.n_relevant(relevance_threshold) == sizes) & (sizes > 1)).sum())
 
 
-def _count_ties(lists: QueryLists) -> dict[str, Any]:
-    counts = dict.fromkeys(("n_tied", "n_tied_in_float32", "n_repeated", "n_constant"), 0)
+def _count_ties(lists: QueryLists) -> tuple[dict[str, Any], IntArray]:
+    """Count ties, and find the queries that have some."""
+    counts, tied = dict.fromkeys(("n_tied", "n_tied_in_float32", "n_repeated", "n_constant"), 0), []
     # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
     for queries in lists.blocks():
-        order, ranked = sort_each_row(lists.windows(scores, queries, np.nan))
+        windows = lists.windows(scores, queries, np.nan)
+        ranked = np.sort(windows, axis=1)
         equal = ranked[:, 1:] == ranked[:, :-1]
         with np.errstate(over="ignore"):
             rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
@@ -211,9 +212,10 @@ def _count_ties(lists: QueryLists) -> dict[str, Any]:
         counts["n_constant"] += int(((equal.sum(axis=1) == n_ranked - 1) & (n_ranked > 1)).sum())
         some = np.flatnonzero(equal.any(axis=1))
         if len(some):
-            labels = lists.windows(lists.labels, queries, 0.0)[some]
-            counts["n_repeated"] += _count_repeated(np.take_along_axis(labels, order[some], axis=1), equal[some])
-    return counts
+            tied.append(queries[some])
+            labels, (order, _) = lists.windows(lists.labels, queries, 0.0)[some], sort_each_row(windows[some])
+            counts["n_repeated"] += _count_repeated(np.take_along_axis(labels, order, axis=1), equal[some])
+    return counts, np.sort(np.concatenate(tied)) if tied else np.empty(0, dtype=np.intp)
 
 
 def _members(tied_with_previous: Mask) -> int:

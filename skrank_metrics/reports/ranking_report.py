@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.grouping import Grouping, group_rows
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import LARGEST, MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, as_text
@@ -24,6 +25,7 @@ from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
+from skrank_metrics.reports.inspect import Inspection, inspect_rankings, places_of
 from skrank_metrics.reports.statistics import (
     METHOD,
     NO_INTERVAL,
@@ -108,6 +110,11 @@ class RankingReport(Result):
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
     @property
+    def grouping(self) -> Grouping | None:
+        """The rows that the report was made from, grouped by query; None if they were not kept."""
+        return None if isinstance(self._evaluation, Totals) else self._evaluation.lists.grouping
+
+    @property
     def condensed(self) -> bool:
         """Whether documents that nobody judged were left out of the lists."""
         return self._evaluation.condensed
@@ -170,11 +177,7 @@ class RankingReport(Result):
         """One report per slice, by the values of ``by``, sorted if they have an order; empty without ``by``."""
         if self.by is None:
             return {}
-        slices = group_rows(self.by)
-        return {
-            name: make_report(self._evaluation.part(np.flatnonzero(slices.codes == number)))
-            for name, number in _in_order(as_python(slices.ids))
-        }
+        return {name: make_report(self._evaluation.part(queries)) for name, queries in queries_of_slices(self.by)}
 
     @cached_property
     def health(self) -> Health:
@@ -237,6 +240,60 @@ class RankingReport(Result):
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
+
+    @records_call
+    def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
+        """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
+
+        DCG, average precision, the reciprocal rank, RBP, ERR and most other metrics are sums over ranks: of gain /
+        discount, of precision at a relevant document, of the probability to stop there. What a rank adds is the
+        difference between the values with this rank as the cutoff and with the one above, divided as at the cutoff of
+        the metric, so that all ranks together add up to the value.
+
+        Parameters
+        ----------
+        qid : query id, or sequence of query ids
+            The queries to show, such as ``report.worst(3)``.
+        metric : str, metric function or bound metric, default=None
+            A metric of the report, by its name there or as passed to evaluate; None means the first.
+        documents : frame, Series, array-like or list with one entry per row, default=None
+            Features or texts of the documents, in the order of the rows that were evaluated. At most 8 features and 160
+            characters are shown.
+        n_ranks : int, default=None
+            Number of ranks to show. None means up to the cutoff of the metric, at most 20.
+
+        Returns
+        -------
+        inspection : Inspection
+            Prints as one table per query.
+
+        Raises
+        ------
+        TypeError
+            If an argument has the wrong type.
+        ValueError
+            If an id or the metric is not in the report, ``documents`` has another length, or the report has not kept
+            labels and scores, as reports of batches.
+
+        Examples
+        --------
+        The relevant documents are at ranks 1 and 3, where they add 1 / log2(2) = 1 and 1 / log2(4) = 1/2. In the ideal
+        order, the second one adds 1 / log2(3) = 0.63:
+
+        >>> from skrank_metrics import evaluate
+        >>> report = evaluate([1, 0, 1], [0.9, 0.5, 0.1], qid=["a", "a", "a"], metrics="dcg@3")
+        >>> print(report.inspect("a"))
+        dcg@3 of 1 query
+        Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
+        rank  row  label  score  discount    adds   ideal  share
+        1       0      1    0.9    1.0000  1.0000  1.0000    61%  ##########
+        2       1      0    0.5    1.5850  0.0000  0.6309     0%  ......
+        3       2      1    0.1    2.0000  0.5000  0.0000    31%  #####
+        <BLANKLINE>
+        adds: what a rank adds to dcg@3; ...
+        """
+        name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
+        return inspect_reports({"": (self, name)}, qid, documents, n_ranks)
 
     def _check_queries(self, who: str) -> None:
         if not self.per_query:
@@ -336,6 +393,19 @@ def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None)
     )
 
 
+def inspect_reports(
+    reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
+) -> Inspection:
+    """Show queries by a metric, each report with its name for it."""
+    evaluations = {name: report._evaluation for name, (report, _) in reports.items()}
+    kept = {name: evaluation for name, evaluation in evaluations.items() if isinstance(evaluation, Evaluation)}
+    if len(kept) < len(evaluations):
+        raise ValueError(f"inspect needs labels and scores; {NO_ROWS}.")
+    columns = {name: column for name, (_, column) in reports.items()}
+    places = {name: places_of(qid, evaluation.ids) for name, evaluation in kept.items()}
+    return inspect_rankings(kept, columns, places, documents, n_ranks)
+
+
 def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, BoundMetric]) -> list[str]:
     """One sentence if metrics of the reports are means over orders drawn at random."""
     names = [name for name, metric in metrics.items() if may_draw(metric)]
@@ -346,6 +416,20 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
         f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
         f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
     ]
+
+
+def share_documents(one: RankingReport, other: RankingReport) -> bool:
+    """Whether both were made from the same arrays of ids and labels, which need no comparison."""
+    first, second = one._evaluation, other._evaluation
+    if isinstance(first, Totals) or isinstance(second, Totals):
+        return False
+    return first.lists.grouping is second.lists.grouping and first.lists.given_labels is second.lists.given_labels
+
+
+def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
+    """Slices with the places of their queries, sorted if they have an order."""
+    slices = group_rows(by)
+    return [(name, np.flatnonzero(slices.codes == number)) for name, number in _in_order(as_python(slices.ids))]
 
 
 def _in_order(names: list[Any]) -> list[tuple[Any, int]]:

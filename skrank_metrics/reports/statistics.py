@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_number
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.reports._student import two_sided_quantile
 
 METHOD = "Student's t over queries"
 NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
@@ -31,7 +32,7 @@ ROUNDING = 1e-12
 
 
 def _stats() -> Any:
-    """SciPy's distributions and tests, which take half a second to load: reports that are not printed do without."""
+    """SciPy's distributions and tests, which take half a second to load: reports do without."""
     from scipy import stats
 
     return stats
@@ -105,8 +106,8 @@ def mean_interval(
         n, mean, error = n + 1, unit * middle, unit * (squares / (n * (n + 1))) ** 0.5
     if not error > 0:
         return np.nan, np.nan
-    ends = np.clip(_stats().t.interval(confidence, n - 1, loc=mean, scale=error), low, high)
-    return float(ends[0]), float(ends[1])
+    half = two_sided_quantile(1 - confidence, n - 1) * error
+    return max(float(low), float(mean - half)), min(float(high), float(mean + half))
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
@@ -142,6 +143,8 @@ N_COUNTED = 50
 BITS = 8
 # This many tables of 256 sums (128 KiB) stay in the second-level cache.
 TABLES = 64
+# Signs of several rankings at a time, so that the sums of many rankings fit into memory.
+AT_A_TIME = 9_999
 
 
 def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -> float:
@@ -206,8 +209,26 @@ def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float
     observed = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
     if 2 ** len(differences) <= n_resamples:
         return float((np.abs(_all_sums(differences)) >= observed).mean())
-    sums = _random_sums(differences, n_resamples, random)
+    (sums,) = _random_sums(differences[None], n_resamples, random)
     return (int((np.abs(sums) >= observed).sum()) + 1) / (n_resamples + 1)
+
+
+def sign_flip_ps(values: FloatArray, pairs: IntArray, n_resamples: int, random: Any) -> FloatArray:
+    """The same for differences between rows of values, with the same random signs for all pairs of rows.
+
+    The sum of a difference is the difference of two sums, so signs are drawn and summed once per row, not per pair.
+    """
+    values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+    values = values - values.mean(axis=0)  # differences stay, and their sums lose fewer digits
+    first, second = pairs.T
+    totals, sizes = values.sum(axis=1), np.abs(values).sum(axis=1)
+    observed = np.abs(totals[first] - totals[second]) - 1e-12 * (sizes[first] + sizes[second])
+    n_as_extreme = np.zeros(len(pairs), dtype=np.intp)
+    for start in range(0, n_resamples, AT_A_TIME):
+        sums = _random_sums(values, min(AT_A_TIME, n_resamples - start), random)
+        for number, (one, other) in enumerate(pairs):
+            n_as_extreme[number] += np.count_nonzero(np.abs(sums[one] - sums[other]) >= observed[number])
+    return (n_as_extreme + 1) / (n_resamples + 1)
 
 
 def _all_sums(differences: FloatArray) -> FloatArray:
@@ -218,16 +239,17 @@ def _all_sums(differences: FloatArray) -> FloatArray:
     return sums
 
 
-def _random_sums(differences: FloatArray, n_resamples: int, random: Any) -> FloatArray:
-    """Sums of the differences with random signs."""
-    padded = np.append(differences, np.zeros(-len(differences) % BITS))
-    groups = padded.reshape(-1, BITS)
-    sums = np.zeros(n_resamples)
-    for first in range(0, len(groups), TABLES):
-        tables = _all_sums(groups[first : first + TABLES])
-        shape = (n_resamples, len(tables))
-        signs = np.frombuffer(random.bytes(shape[0] * shape[1]), dtype=np.uint8).reshape(shape)
-        sums += tables.ravel().take(signs + (1 << BITS) * np.arange(len(tables))).sum(axis=1)
+def _random_sums(rows: FloatArray, n_resamples: int, random: Any) -> FloatArray:
+    """Sums of each row with random signs, the same for all rows."""
+    padded = np.pad(rows, ((0, 0), (0, -rows.shape[1] % BITS)))
+    groups = padded.reshape(len(rows), -1, BITS)
+    sums = np.zeros((len(rows), n_resamples))
+    for first in range(0, groups.shape[1], TABLES):
+        n_tables = min(TABLES, groups.shape[1] - first)
+        signs = np.frombuffer(random.bytes(n_resamples * n_tables), dtype=np.uint8).reshape(n_resamples, n_tables)
+        places = signs + (1 << BITS) * np.arange(n_tables)
+        for row, total in zip(groups, sums, strict=True):
+            total += _all_sums(row[first : first + TABLES]).ravel().take(places).sum(axis=1)
     return sums
 
 

@@ -10,7 +10,16 @@ import pytest
 import sklearn
 
 import skrank_metrics
-from skrank_metrics import QueryKFold, audit_splits, compare, cross_evaluate, evaluate, explain_difference, mrr_score
+from skrank_metrics import (
+    QueryKFold,
+    audit_splits,
+    compare,
+    cross_evaluate,
+    evaluate,
+    explain_difference,
+    match_convention,
+    mrr_score,
+)
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
@@ -81,6 +90,7 @@ def results():
         "Ranking report": report,
         "Comparison": compare({"one": report, "other": other}, "mrr"),
         "Difference": explain_difference(LABELS, SCORES, qid=QID),
+        "Convention match": match_convention(LABELS, SCORES, qid=QID, value=0.9),
         "Split report": audit_splits(QueryKFold(3), X, LABELS, qid=QID),
         "Health": report.health,
         "Cross evaluation": cross_evaluate(
@@ -90,7 +100,8 @@ def results():
 
 
 @pytest.mark.parametrize(
-    "kind", ["Ranking report", "Comparison", "Difference", "Split report", "Health", "Cross evaluation"]
+    "kind",
+    ["Ranking report", "Comparison", "Difference", "Convention match", "Split report", "Health", "Cross evaluation"],
 )
 def test_page_has_every_word_of_the_text_and_a_picture(results, kind, tmp_path):
     seen = Seen(page_of(results[kind], tmp_path))

@@ -15,6 +15,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     explain_difference,
+    match_convention,
     ranking_scorers,
     search_report,
     with_qid,
@@ -52,6 +53,7 @@ RESULTS = {
     "search": searched,
     "audit": lambda: audit_splits(KFold(4), X, Y, qid=np.array([f"{HOSTILE} {q}" for q in QID])),
     "difference": lambda: explain_difference(Y, X[:, 0].round(1), qid=QID, conventions=("sklearn", "xgboost")),
+    "match": lambda: match_convention(Y, X[:, 0].round(1), qid=QID, value=0.8),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from support.ranks import report_of_ranks
-from support.shown import alignments_of, assert_shown, check_frame
+from support.shown import alignments_of, assert_shown, check_frame, html_of
 
 from skrank_metrics import (
     QueryKFold,
@@ -180,13 +180,16 @@ def test_cross_evaluation():
             names = ["model", "metric", "mean over queries", "low", "high", "mean over folds", "std over folds"]
             for name, value in zip(names, values, strict=True):
                 columns.setdefault(name, []).append(value)
-    heads = ["model", "metric", "mean over queries", "95% interval", "mean over folds", "std over folds"]
-    lines = [
-        "40 queries out of fold, 4 folds",
-        "Intervals: Student's t over queries; they ignore the variance from retraining.",
-    ]
-    assert_shown(found, [[heads, *rows]], lines)
+    tables, (verdict, _, *lines) = html_of(found.leaderboard)
+    heads = ["model", "metric", "mean over folds", "std over folds"]
+    folds = [heads, *([*row[:2], *row[4:]] for row in rows)]
+    title, method = "40 queries out of fold, 4 folds", "Intervals ignore the variance from retraining."
+    assert_shown(found, [*tables, folds], [verdict, title, *lines, method])
     check_frames(found, columns)
+    one = cross_evaluate({"weak": models["weak"]}, X, Y, qid=QID, cv=QueryKFold(4), metrics=["ndcg@5", "mrr"])
+    heads = ["model", "metric", "mean over queries", "95% interval", "mean over folds", "std over folds"]
+    method = "Intervals: Student's t over queries; they ignore the variance from retraining."
+    assert_shown(one, [[heads, *rows[:2]]], [title, method])
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +228,8 @@ def test_search_report(searched):
         "permutation test, 40 queries, Holm at 0.05, 2 pairs. The best was chosen on these data, so it looks better "
         "than it is."
     )
-    assert_shown(searched, [chosen, leads, others], ["4 candidates ranked by ndcg@10, mean ± std over folds", last])
+    title = "4 candidates ranked by ndcg@10, mean ± std over folds"
+    assert_shown(searched, [chosen, leads, others], [searched.verdict, title, last])
     assert any(c.pair.p_value != c.pair.p_adjusted for c in tested)
 
     def of_pair(name):

@@ -1,4 +1,5 @@
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import evaluate, evaluate_batches
-from skrank_metrics.at_scale import batches
+from skrank_metrics.at_scale import batches, progress
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
 
@@ -204,8 +205,8 @@ def test_options_are_those_of_evaluate(options):
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),
         ({"score": "nan"}, ValueError, "y_score must be without NaN; got nan at row 7"),
-        ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one at row 205 of the source"),
-        ({"qid": "null"}, ValueError, "column 'null' must not hold nulls; got one at row 205 of the source"),
+        ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
+        ({"qid": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
     ],
 )
 def test_bad_columns(options, error, message):
@@ -263,8 +264,55 @@ def test_a_csv_with_empty_cells_names_the_column(tmp_path):
     with pytest.raises(ValueError, match="source must hold at least one document; got none"):
         evaluate_batches(tmp_path / "a.csv", **NAMES)
     (tmp_path / "a.csv").write_text("y,s,q\n1,2.5,a\n0,1.5,\n")
-    with pytest.raises(ValueError, match="column 'q' must not hold nulls; got one at row 1"):
+    with pytest.raises(ValueError, match="column 'q' must not hold nulls; got one in row 1"):
         evaluate_batches(tmp_path / "a.csv", **NAMES)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.option("evaluate_batches.verbose")
+@pytest.mark.parametrize("order", ["check", "shuffle"])
+def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path):
+    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
+    path = write_parquet(tmp_path)
+
+    def printed(stream, **options):
+        monkeypatch.setattr(sys, "stderr", stream)
+        evaluate_batches(path, **NAMES, order=order, batch_rows=len(TABLE) // 2 + 1, **options)
+        return stream.getvalue()
+
+    n = len(TABLE)
+    lines = printed(Terminal()).split(progress.REPLACE)
+    assert lines[0] == lines[-1] == "", "in the end, nothing is left"
+    assert lines[1].startswith(f"{n // 2 + 1:,} of {n:,} (50%) rows, ")
+    assert lines[2].startswith(f"{n:,} of {n:,} (100%) rows, ")
+    assert [line for line in lines[3:-1] if line != "evaluated 8 of 8 parts"] == [
+        f"evaluated {number} of 8 parts" for number in range(1, 8) if order == "shuffle"
+    ]
+    assert printed(Terminal(), verbose=False) == printed(io.StringIO()) == ""
+    last = printed(io.StringIO(), verbose=True).splitlines()
+    assert last[0].startswith(f"{n:,} of {n:,} (100%) rows, ")
+    assert last[1:] == ["evaluated 8 of 8 parts"] * (order == "shuffle")
+
+
+def test_whole_numbers_in_the_first_rows_of_a_text_may_have_decimals_later(tmp_path):
+    # pyarrow decides on types by the first block, of one megabyte.
+    rows = [f"{row % 2},{row % 7},{row // 100}\n" for row in range(150_000)]
+    (tmp_path / "a.csv").write_text("y,s,q\n" + "".join(rows) + "0.5,1.5,1500\n")
+    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "ndcg"}).n_documents == 150_001
+
+
+def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
+    (tmp_path / "a.tsv").write_text("q\ty\ts\nNA\t1\t2.5\nNA\t0\t3.5\nnull\t1\t2.5\n")
+    report = evaluate_batches(tmp_path / "a.tsv", **NAMES | {"metrics": "mrr"})
+    assert report.qid.tolist() == ["NA", "null"]
+    assert report.mean == {"mrr": (1 / 2 + 1) / 2}
+    (tmp_path / "a.tsv").write_text("q\ty\ts\nNA\t1\t2.5\nNA\t0\thigh\n")
+    with pytest.raises(TypeError, match="column of numbers; 's' is of type string, such as 'high' in row 1 of the sou"):
+        evaluate_batches(tmp_path / "a.tsv", **NAMES)
 
 
 @pytest.mark.option("evaluate_batches.temp_dir")

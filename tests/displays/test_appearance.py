@@ -7,7 +7,14 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
-from skrank_metrics import ComparisonDisplay, CVResultsDisplay, MetricAtKDisplay, QueryScoreDisplay, RaceDisplay
+from skrank_metrics import (
+    ComparisonDisplay,
+    CVResultsDisplay,
+    LeaderboardDisplay,
+    MetricAtKDisplay,
+    QueryScoreDisplay,
+    RaceDisplay,
+)
 from skrank_metrics.displays._base import COLOURS, GREY, count_ticks, decimals
 
 LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run {}"
@@ -38,11 +45,17 @@ def candidates(name, ax=None):
     return CVResultsDisplay([[0.5, 0.7], [0.4, 0.5]], [name, f"{name} again"], metric="ndcg").plot(ax)
 
 
+def board(name, ax=None):
+    names = [f"{name} the best", name, f"{name} again"]
+    ends = [(-0.5, 0.25), (-0.75, -0.25)]
+    return LeaderboardDisplay(names, [-0.125, -0.5], ends, [False, True], metric="ndcg").plot(ax)
+
+
 def race(name, ax=None):
     return RaceDisplay([[0.5, 0.7], [0.4, np.nan]], 0, metric="ndcg", name=name).plot(ax)
 
 
-DRAW = [curve, distribution, differences, candidates, race]
+DRAW = [curve, distribution, differences, candidates, board, race]
 
 
 def luminance(colour):

@@ -15,6 +15,7 @@ from support.ranks import report_of_ranks, rows_of_ranks
 from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
+    LeaderboardDisplay,
     MetricAtKDisplay,
     QueryRanker,
     QueryScoreDisplay,
@@ -25,6 +26,7 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.model_selection.search_report import Candidate, SearchReport
+from skrank_metrics.reports.leaderboard import board_of
 
 RANKS = {"new": [1, 2, 1, 3], "old": [2, 2, 4, 1]}
 METRICS = ["mrr", "recall@1", "recall@2", "recall@3", "precision@1", "precision@2"]
@@ -75,6 +77,7 @@ RACE.cv_results_ |= {"left_after": np.array([1, np.nan, 2]), "left_because": np.
 RACE.best_index_, RACE.best_params_, RACE.n_splits_ = 1, {"estimator__alpha": 10}, 3
 COMPARED = ComparisonDisplay([0.5, -0.25], 0.125, (-0.75, 0.875), metric="mrr")
 COMPARISON = compare({**REPORTS, "same": REPORTS["old"]}, "mrr", confidence=0.9)
+BOARD = board_of({"old": REPORTS["old"], "new": REPORTS["new"]})
 # Every public way to a picture, by its name.
 WAYS = {
     "ComparisonDisplay.plot": COMPARED.plot,
@@ -85,6 +88,11 @@ WAYS = {
     "ComparisonDisplay.from_estimator": lambda **kw: ComparisonDisplay.from_estimator(
         First(), Second(), X, kw.pop("y", Y), **{"qid": QID, "metric": "mrr", **kw}
     ),
+    "LeaderboardDisplay.plot": LeaderboardDisplay(
+        ["a", "b", "c"], [-0.25, -0.5], [(-0.5, 0), (-0.75, -0.25)], [False, True], metric="mrr"
+    ).plot,
+    "LeaderboardDisplay.from_comparison": lambda **kw: LeaderboardDisplay.from_comparison(COMPARISON, **kw),
+    "LeaderboardDisplay.from_leaderboard": lambda **kw: LeaderboardDisplay.from_leaderboard(BOARD, **kw),
     "MetricAtKDisplay.plot": MetricAtKDisplay([1, 2], [0.5, 1], [0.25, 0.75], [0.75, 1], metric="recall").plot,
     "MetricAtKDisplay.from_report": lambda **kw: MetricAtKDisplay.from_report(
         REPORTS["new"], **{"metric": "recall", **kw}
@@ -108,7 +116,7 @@ WAYS = {
     "RaceDisplay.plot": RaceDisplay([[0.75, 0.5], [0.25, np.nan]], 0).plot,
     "RaceDisplay.from_estimator": lambda **kw: RaceDisplay.from_estimator(RACE, **kw),
 }
-WITH_LINES = [way for way in WAYS if not way.startswith(("CVResults", "Race"))]
+WITH_LINES = [way for way in WAYS if not way.startswith(("CVResults", "Leaderboard", "Race"))]
 
 
 def ways(display, method="from_"):
@@ -131,7 +139,14 @@ def axes():
 
 
 def test_the_ways_are_all():
-    classes = (ComparisonDisplay, MetricAtKDisplay, QueryScoreDisplay, CVResultsDisplay, RaceDisplay)
+    classes = (
+        ComparisonDisplay,
+        LeaderboardDisplay,
+        MetricAtKDisplay,
+        QueryScoreDisplay,
+        CVResultsDisplay,
+        RaceDisplay,
+    )
     public = {f"{cls.__name__}.{name}" for cls in classes for name in vars(cls) if name[0] != "_"}
     assert set(WAYS) == public
 

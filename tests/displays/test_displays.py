@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
+    LeaderboardDisplay,
     MetricAtKDisplay,
     QueryKFold,
     QueryRanker,
@@ -376,7 +377,7 @@ def test_drawing_without_matplotlib(monkeypatch):
         display.plot()
 
 
-DISPLAYS = [ComparisonDisplay, CVResultsDisplay, MetricAtKDisplay, QueryScoreDisplay, RaceDisplay]
+DISPLAYS = [ComparisonDisplay, CVResultsDisplay, LeaderboardDisplay, MetricAtKDisplay, QueryScoreDisplay, RaceDisplay]
 
 
 @pytest.mark.parametrize("cls", DISPLAYS)

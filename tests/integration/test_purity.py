@@ -23,6 +23,7 @@ from skrank_metrics import (
     explain_difference,
     get_metric,
     get_metric_names,
+    match_convention,
     query_train_test_split,
     ranking_scorers,
     with_qid,
@@ -100,6 +101,7 @@ def reports(X, y, scores, qid, weights, retrieved):
     str(evaluate(y, scores, qid=qid, metrics=metrics, judged=retrieved, condense=True).health)
     with_qid(y, qid, judged=retrieved, sample_weight=weights)
     explain_difference(y, scores, qid=qid, metric="ndcg@3", conventions=("sklearn", "catboost"))
+    match_convention(y, scores, qid=qid, value=0.5, sample_weight=weights, retrieved=retrieved)
     str(audit_splits(QueryKFold(2), X, y, qid=qid))
     with_qid(y, qid)
 

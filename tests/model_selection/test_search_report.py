@@ -79,9 +79,10 @@ def test_the_best_is_compared_with_each_other_one(found):
 
 def test_reads_well_and_converts(found):
     text = str(found)
-    assert text.startswith("3 candidates ranked by ndcg@10, mean ± std over folds\n")
+    verdict, rest = text.split("3 candidates ranked by ndcg@10, mean ± std over folds\n")
+    assert " ".join(verdict.split()) == found.verdict
     assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 2 pairs" in " ".join(text.split())
-    assert "best" in text.splitlines()[2]
+    assert "best" in rest.splitlines()[1]
     frame = found.to_frame()
     assert frame["rank"].tolist() == [1, 2, 3]
     assert frame["p_adjusted"].tolist()[1:] == [c.pair.p_adjusted for c in found.candidates[1:]]
@@ -109,6 +110,24 @@ def test_text_and_frame_show_the_candidates(found):
         "difference": found.candidates[1].pair.difference,
         "p_adjusted": found.candidates[1].pair.p_adjusted,
     }
+
+
+def test_verdict(found):
+    best, second, third = found.candidates
+    names = [f"alpha={candidate.params['estimator__alpha']}" for candidate in found.candidates]
+    p_values = {"open": 0.5, "worse": 0.01}
+    for kinds, expected in {
+        ("worse", "worse"): f"Ship {names[0]}: by ndcg@10, it is significantly better than {names[1]} and {names[2]}.",
+        ("open", "worse"): f"Ship {names[0]} or {names[1]}: by ndcg@10, {names[0]} is ahead, but not significantly; "
+        f"{names[2]} is significantly worse.",
+    }.items():
+        others = [
+            replace(candidate, pair=replace(candidate.pair, difference=0.1, p_adjusted=p_values[kind]))
+            for candidate, kind in zip((second, third), kinds, strict=True)
+        ]
+        assert replace(found, candidates=[best, *others]).verdict == expected
+    untested = [replace(candidate, pair=None) for candidate in (second, third)]
+    assert replace(found, candidates=[best, *untested]).verdict == f"Ship {names[0]}: no other candidate ran all folds."
 
 
 def test_candidates_are_records(found):
@@ -167,7 +186,7 @@ def test_failed_candidates_are_last_and_not_fitted_again():
     found = search_report(search, X, Y, qid=QID, random_state=0)
     assert [candidate.params["estimator__alpha"] for candidate in found.candidates][-1] == -1.0
     assert len(found.evaluation.reports) == 2
-    assert str(found).splitlines()[4].split()[-2:] == ["none", "failed"]
+    assert ["alpha=-1.0", "3", "none", "failed"] in [line.split() for line in str(found).splitlines()]
     assert found.candidates[2].pair is None
     assert found.changed == pytest.approx(0, abs=1e-12)
     search.set_params(param_grid={"estimator__alpha": [-1.0, 1.0]}).fit(X, with_qid(Y, QID))
@@ -178,7 +197,8 @@ def test_failed_candidates_are_last_and_not_fitted_again():
 def test_candidates_that_are_estimators_have_short_names():
     grid = {"estimator": [XGBRanker(n_estimators=2, n_jobs=1), Ridge()]}
     search = ridge_search().set_params(param_grid=grid).fit(X, with_qid(Y, QID))
-    lines = str(search_report(search, X, Y, qid=QID)).splitlines()
+    _, text = str(search_report(search, X, Y, qid=QID)).split("\n2 candidates")
+    lines = text.splitlines()
     assert len(lines) == 13
     assert lines[3].startswith("estimator=Ridge() ")
     assert lines[4].startswith("estimator=XGBRanker(base_score=None,")

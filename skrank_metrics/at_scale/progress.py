@@ -1,0 +1,58 @@
+"""How far a long work is, as a line on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any
+
+# Seconds between two lines: on a terminal, where the next replaces the last, and elsewhere.
+ON_A_TERMINAL, ELSEWHERE = 0.2, 10.0
+REPLACE = "\r\x1b[K"  # back to the start of the line, which is cleared
+
+
+class Progress:
+    """Says on the standard error what was done; ``shown`` is None for only on a terminal, where nothing is left."""
+
+    def __init__(self, shown: bool | None) -> None:
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.shown = sys.stderr is not None and (self._terminal if shown is None else shown)
+        self._started = self._last = time.monotonic()
+        self._written = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._written and self._terminal:
+            self._write(REPLACE)
+
+    def count_rows(self, tables: Iterable[Any], n_rows: int | None = None) -> Iterator[Any]:
+        """Pass tables on, and say how many rows came."""
+        done = 0
+        for table in tables:
+            yield table
+            done += len(table)
+            self._rows(done, n_rows)
+
+    def _rows(self, done: int, n_rows: int | None) -> None:
+        per_second = done / max(time.monotonic() - self._started, 1e-9)
+        share = f" of {n_rows:,} ({done / n_rows:.0%})" if n_rows else ""
+        self.say(f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second", last=done == n_rows)
+
+    def say(self, text: str, *, last: bool = False) -> None:
+        """Write a line, unless the last one is recent."""
+        now, apart = time.monotonic(), ON_A_TERMINAL if self._terminal else ELSEWHERE
+        if not self.shown or (now - self._last < apart and (self._terminal or not last)):
+            return
+        self._last = now
+        self._write(REPLACE + text if self._terminal else text + "\n")
+
+    def _write(self, text: str) -> None:
+        self._written = text
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,189 @@
+"""The rankings of one query side by side, as text and as HTML."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import chain, zip_longest
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._output.result import counted
+from skrank_metrics._output.table import GAP, WIDTH, Column, Table, as_text, signed
+from skrank_metrics.reports._ranked_query import RankedQuery
+
+# Characters of a bar, fewer if something stands beside it.
+BAR, SHORT_BAR = 10, 8
+# Ranks of missed documents that are named.
+MOST_MISSED = 5
+
+# Attributes of tags: styles in a notebook, which has no style sheet, and classes on a page.
+_NOTEBOOK = {
+    "beside": ' style="display:flex;flex-wrap:wrap;gap:0 2.5em"',
+    "summary": ' style="font-weight:600;cursor:pointer"',
+    "table": ' style="border-collapse:collapse;background:transparent;color:inherit;margin:.4em 0"',
+    "cell": ' style="text-align:right;padding:.15em .8em .15em 0;background:transparent"',
+    "text": ' style="text-align:left;padding:.15em .8em;background:transparent"',
+    "tied": "",
+    # The middle tones are legible on light and on dark ground.
+    "bar": ' style="min-width:6em;padding-right:.8em;background:linear-gradient(90deg,#3d8bc4 {added},'
+    '#909090 {added} {ideal},transparent 0) 0 50%/100% .8em no-repeat content-box"',
+}
+_PAGE = {
+    "beside": ' class="beside"',
+    "summary": "",
+    "table": ' class="ranks"',
+    "cell": "",
+    "text": ' class="text"',
+    "tied": ' class="tied"',
+    "bar": ' class="bar" style="--a:{added};--i:{ideal}"',
+}
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """The rankings of one query side by side."""
+
+    rankings: Sequence[RankedQuery]
+    is_open: bool
+
+    def as_text(self) -> str:
+        """Two tables beside each other if there is room, else below each other."""
+        head, alone = textwrap.wrap(self._head, WIDTH), len(self.rankings) == 1
+        blocks = [self._text_of(ranking, alone=alone) for ranking in self.rankings]
+        widths = [max(map(len, block)) for block in blocks]
+        if not alone and sum(widths) + len(GAP) * (len(widths) - 1) <= WIDTH:
+            rows = zip_longest(*blocks, fillvalue="")
+            joined = (GAP.join(map(str.ljust, row, widths)).rstrip() for row in rows)
+            return "\n".join([*head, *joined, ""])
+        return "\n".join([*head, *chain.from_iterable(blocks), ""])
+
+    @property
+    def _head(self) -> str:
+        first, *others = self.rankings
+        relevant = counted(first.n_relevant, "relevant document")
+        if not others:
+            return f"Query {first.qid}: {_value(first)}; {counted(first.n_ranked, 'ranked document')}, {relevant}"
+        values = [f"{ranking.ranking} {ranking.value:.4f}" for ranking in self.rankings]
+        differences = [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
+        return f"Query {first.qid}: {', '.join(values + differences)}; {relevant}"
+
+    @property
+    def _longest(self) -> float:
+        """What the longest bar stands for."""
+        parts = [part for ranking in self.rankings for part in (ranking.added, ranking.ideal)]
+        return float(np.nanmax(np.concatenate([*parts, [0.0]]))) or 1.0
+
+    def _text_of(self, ranking: RankedQuery, *, alone: bool) -> list[str]:
+        room = WIDTH if alone or ranking.documents else (WIDTH - len(GAP)) // 2
+        names: tuple[str, ...] = ("label", "score", "adds", "bar", "document")
+        if alone and not ranking.documents:  # else there is no room
+            names = ("row", "label", "score", "discount", "adds", "ideal", "share", "bar")
+        columns = [(Column("rank"), _ranks(ranking)), *_columns_of(ranking, names)]
+        if "bar" in names and _adds_up(ranking):
+            bars = list(self._bars(ranking, BAR if alone else SHORT_BAR))
+            columns.insert(len(columns) - bool(ranking.documents), (Column(""), bars))
+        rows = list(zip(*(values for _, values in columns), strict=True))
+        lines = Table([column for column, _ in columns], rows).as_text().splitlines()
+        caption = [] if alone else textwrap.wrap(f"{ranking.ranking}: {_value(ranking)}", room)
+        return [*caption, *lines, *chain.from_iterable(textwrap.wrap(line, room) for line in _below(ranking))]
+
+    def _bars(self, ranking: RankedQuery, length: int) -> Iterator[str]:
+        for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
+            added, ideal = (round(length * max(end, 0.0) / self._longest) for end in ends)
+            yield "#" * added + "." * (ideal - added)
+
+    def as_html(self, *, inline: bool = True) -> str:
+        """Folded unless it is one of the first; rankings are beside each other if the window has room."""
+        how = _NOTEBOOK if inline else _PAGE
+        tables = "".join(self._html_of(ranking, how) for ranking in self.rankings)
+        return (
+            f"<details{' open' if self.is_open else ''}><summary{how['summary']}>{escape(self._head)}</summary>"
+            f"<div{how['beside']}>{tables}</div></details>"
+        )
+
+    def _html_of(self, ranking: RankedQuery, how: dict[str, str]) -> str:
+        cell, text = how["cell"], how["text"]
+        columns = [(Column("rank"), _ranks(ranking)), *_columns_of(ranking, ("row", "label", "score"))]
+        cells = [[f"<td{cell}>{column.text(value)}</td>" for value in values] for column, values in columns]
+        if _adds_up(ranking):
+            # Bars come before the numbers, where a narrow window still shows them.
+            cells.append([f"<td{how['bar'].format(**ends)}></td>" for ends in self._html_ends(ranking)])
+            numbers = _columns_of(ranking, ("adds", "ideal", "share", "discount"))
+            cells += [[f"<td{cell}>{column.text(value)}</td>" for value in values] for column, values in numbers]
+            columns += [(Column(""), []), *numbers]
+        heads = [f"<th{cell}>{column.head}</th>" for column, _ in columns]
+        if ranking.documents:
+            heads.append(f"<th{text}>document</th>")
+            cells.append([f"<td{text}>{escape(document)}</td>" for document in ranking.documents])
+        rows = zip(_tied_with_next(ranking), zip(*cells, strict=True), strict=True)
+        body = "".join(f"<tr{how['tied'] if tied else ''}>{''.join(row)}</tr>" for tied, row in rows)
+        caption = f"<div><b>{escape(ranking.ranking)}</b>: {_value(ranking)}</div>" if ranking.ranking else ""
+        below = "".join(f"<div>{line}</div>" for line in _below(ranking))
+        return f"<div>{caption}<table{how['table']}><tr>{''.join(heads)}</tr>{body}</table>{below}</div>"
+
+    def _html_ends(self, ranking: RankedQuery) -> Iterator[dict[str, str]]:
+        for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
+            added, ideal = (f"{100 * max(end, 0.0) / self._longest:.3g}%" for end in ends)
+            yield {"added": added, "ideal": ideal}
+
+
+def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column, list[Any]]]:
+    """Those of the named columns that the ranking has."""
+    found: dict[str, tuple[Column, Any]] = {
+        "row": (Column("row"), ranking.rows),
+        "label": (Column("label", _label), ranking.labels),
+        "score": (Column("score", "{:.4g}".format), ranking.scores),
+        "discount": (Column("discount"), ranking.discounts if _adds_up(ranking) else None),
+        "document": (Column("document"), ranking.documents or None),
+    }
+    if _adds_up(ranking):
+        found["adds"], found["ideal"] = (Column("adds", as_text), ranking.added), (Column("ideal"), ranking.ideal)
+        found["share"] = Column("share", "{:.0%}".format), ranking.added / (ranking.ideal_value or 1.0)
+    given = [(found[name][0], found[name][1]) for name in names if name in found]
+    return [
+        (column, values if isinstance(values, list) else values.tolist())
+        for column, values in given
+        if values is not None
+    ]
+
+
+def _adds_up(ranking: RankedQuery) -> bool:
+    return not np.isnan(ranking.ideal_value)
+
+
+def _ranks(ranking: RankedQuery) -> list[str]:
+    return [f"{rank}{'=' if tied else ''}" for rank, tied in enumerate(ranking.tied.tolist(), start=1)]
+
+
+def _tied_with_next(ranking: RankedQuery) -> list[bool]:
+    return [*(ranking.scores[1:] == ranking.scores[:-1]).tolist(), False][: len(ranking.scores)]
+
+
+def _label(label: float) -> str:
+    return "?" if np.isnan(label) else f"{label:g}"
+
+
+def _value(ranking: RankedQuery) -> str:
+    if not ranking.is_defined:
+        left_out = np.isnan(ranking.value)
+        return "undefined, left out of the mean" if left_out else f"undefined, counted as {ranking.value:g}"
+    share = f", {ranking.value / ranking.ideal_value:.0%} of the ideal" if ranking.ideal_value > 0 else ""
+    return f"{ranking.value:.4f}{share}"
+
+
+def _below(ranking: RankedQuery) -> Iterator[str]:
+    """What is not among the ranks shown."""
+    n_shown = len(ranking.labels)
+    if not n_shown:
+        yield "No document is ranked"
+    if abs(ranking.rest) >= 5e-5:
+        yield f"Ranks below {n_shown} add {ranking.rest:.4f}"
+    if ranking.missed:
+        ranks = ", ".join(map(str, ranking.missed[:MOST_MISSED])) + ", ..." * (len(ranking.missed) > MOST_MISSED)
+        yield f"{counted(len(ranking.missed), 'relevant document')} below, at rank {ranks}"
+    if ranking.n_unranked:
+        yield f"{counted(ranking.n_unranked, 'relevant document')} not ranked"

@@ -1,0 +1,84 @@
+"""Rankings from the best down: which cannot be separated, in letters, and what that means for a decision."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+Pairs = Iterable[tuple[str, str]]
+
+LETTERS = "Letters: models that share one are not significantly different."
+# More names than this are counted, not listed.
+MOST_NAMED = 4
+
+
+def letters(names: Sequence[str], different: Pairs) -> dict[str, str]:
+    """Letters by name such that two share one if, and only if, they are not significantly different.
+
+    The compact letter display by insert-and-absorb (Piepho 2004, https://doi.org/10.1198/1061860043515). Every "a" is
+    not significantly different from the first name.
+    """
+    groups = [frozenset(names)]
+    for one, other in different:
+        groups = _insert(groups, one, other)
+    place = {name: number for number, name in enumerate(names)}
+    groups = sorted(_needed(groups), key=lambda group: sorted(place[name] for name in group))
+    found = dict.fromkeys(names, "")
+    for group, letter in zip(groups, _spelled(len(groups)), strict=True):
+        for name in group:
+            found[name] += letter
+    return found
+
+
+def _insert(groups: list[frozenset[str]], one: str, other: str) -> list[frozenset[str]]:
+    """Split the groups that have both of two different names, and absorb those that another group contains."""
+    split = [group for group in groups if {one, other} <= group]
+    kept = [group for group in groups if not {one, other} <= group]
+    halves = {group - {name} for group in split for name in (one, other)}
+    # Halves of different groups can contain each other, or be contained in a group that was not split.
+    absorbed = {half for half in halves if any(half < another for another in halves)}
+    return [*kept, *(half for half in halves - absorbed if not any(half <= group for group in kept))]
+
+
+def _needed(groups: list[frozenset[str]]) -> list[frozenset[str]]:
+    """Leave out the groups whose names share other groups, pair by pair, the smallest first."""
+    shared: dict[frozenset[str], int] = {}
+    pairs = {group: [frozenset(pair) for pair in combinations(sorted(group), 2)] for group in groups}
+    pairs = {group: found or [group] for group, found in pairs.items()}
+    for pair in (pair for found in pairs.values() for pair in found):
+        shared[pair] = shared.get(pair, 0) + 1
+    needed = []
+    for group in sorted(groups, key=lambda group: (len(group), sorted(group))):
+        if all(shared[pair] > 1 for pair in pairs[group]):
+            for pair in pairs[group]:
+                shared[pair] -= 1
+        else:
+            needed.append(group)
+    return needed
+
+
+def _spelled(n: int) -> list[str]:
+    """The alphabet in both cases, then numbers."""
+    return [*string.ascii_letters, *(f"({number})" for number in range(len(string.ascii_letters) + 1, n + 1))][:n]
+
+
+def verdict(best: str, open_to: Sequence[str], worse: Sequence[str], by: str) -> str:
+    """One sentence on what to ship: the best, or one of those that are not significantly worse."""
+    if not open_to:
+        return f"Ship {best}: by {by}, it is significantly better than {_summed(worse)}."
+    rest = f"; {_summed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse" if worse else ""
+    if len(open_to) >= MOST_NAMED:
+        return f"Ship {best} or any of {len(open_to)} models that are not significantly worse by {by}{rest}."
+    named = listed([best, *open_to], "or")
+    return f"Ship {named}: by {by}, {best} is ahead, but not significantly{rest}."
+
+
+def _summed(names: Sequence[str]) -> str:
+    return listed(names) if len(names) < MOST_NAMED else f"all {len(names)} others"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    *front, last = names
+    return f"{', '.join(front)} {word} {last}" if front else last

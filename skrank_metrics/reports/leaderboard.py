@@ -1,0 +1,406 @@
+"""Several models on the same documents, side by side, and what that means for a decision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import check_bool, check_mask, check_scores
+from skrank_metrics._input.query_ids import carried, check_aligned
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
+from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
+from skrank_metrics.reports import statistics
+from skrank_metrics.reports._columns import check_column
+from skrank_metrics.reports._evaluation import evaluate_lists
+from skrank_metrics.reports._standings import LETTERS, letters, listed, verdict
+from skrank_metrics.reports.compare import check_how, check_weights, compare
+from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
+from skrank_metrics.reports.evaluate import bind_metrics, slice_of_query
+from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, make_report
+
+# Metrics whose columns stand beside each other in 80 columns.
+BESIDE = 3
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Leaderboard(Result):
+    """Models ranked by the first metric, with what can be shipped.
+
+    Prints a verdict and a table, also in notebooks: the best value of each metric is marked with "*", and models that
+    share a letter are not significantly different. ``to_frame()`` gives one row per model, best first, with the value
+    of each metric, the ends of its interval ("ndcg@10 low", "ndcg@10 high"), its letters, the difference from the best
+    ("ndcg@10 minus best") and the adjusted p-value of that difference ("ndcg@10 p").
+
+    Attributes
+    ----------
+    reports : dict of str to RankingReport
+        By name of the model, best first.
+    options : dict of str to object
+        Options of ``compare`` for all comparisons.
+    """
+
+    _index: ClassVar[str | None] = "model"
+
+    reports: dict[str, RankingReport]
+    options: dict[str, Any] = field(default_factory=dict)
+    _compared: dict[str, Comparison | None] = field(default_factory=dict, init=False)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics; models are ranked by the first."""
+        return tuple(next(iter(self.reports.values())).mean)
+
+    @property
+    def best(self) -> str:
+        """The best model by the first metric."""
+        return next(iter(self.reports))
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on what to ship."""
+        by, found = self.metrics[0], self._comparison(self.metrics[0])
+        if found is None:
+            return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
+        worse = [name for name in self.reports if name != self.best and _worse(found, name, self.best)]
+        return verdict(self.best, [name for name in self.reports if name not in (self.best, *worse)], worse, by)
+
+    def compare(self, metric: Any = None) -> Comparison:
+        """Compare all models by a metric, once.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the leaderboard, by its name there or as passed to it; None means the first.
+
+        Returns
+        -------
+        comparison : Comparison
+            Of every pair, with the options of the leaderboard, and in the slices, if there are any.
+
+        Raises
+        ------
+        ValueError
+            If the metric is missing, or is no mean over queries.
+        """
+        report = self.reports[self.best]
+        name = self.metrics[0] if metric is None else check_column(metric, report.metrics)
+        if self._compared.get(name) is None:
+            self._compared[name] = compare(self.reports, name, by=report.by, **self.options)
+        found = self._compared[name]
+        assert found is not None
+        return found
+
+    def _comparison(self, name: str) -> Comparison | None:
+        """The comparison by a metric; None if its mean is not one over queries."""
+        if self.reports[self.best].metrics[name].average not in ("macro", None):
+            return None
+        return self.compare(name)
+
+    @property
+    def _confidence(self) -> float:
+        return float(self.options.get("confidence", 0.95))
+
+    def _parts(self) -> list[Part]:
+        report, found = self.reports[self.best], self._comparison(self.metrics[0])
+        ends = [(report.metrics[name], interval) for name, interval in report.intervals(self._confidence).items()]
+        parts: list[Part] = [
+            self.verdict,
+            f"{counted(len(self.reports), 'model')}, {counted(report.n_queries, 'query')}, "
+            f"{counted(report.n_documents, 'document')}",
+            *self._tables(),
+        ]
+        if found is not None:
+            correction = statistics.CORRECTIONS[found.correction]
+            adjusted = f"{correction} for {counted(found.n_tests, 'pair')}" if correction else "not adjusted"
+            test = f"{statistics.TESTS[found.test]}, {adjusted} per metric"
+            parts += [f"*: best. {LETTERS[:-1]} at {found.level:.2g}: {test}.", self._leads(found)]
+        parts += [
+            *self._contradictions(),
+            f"Intervals: {statistics.METHOD}, not adjusted{statistics.why_none(ends)}.",
+            *statistics.weighting(report.weights),
+            *drawn_orders(self.reports, report.metrics),
+        ]
+        if found is not None:
+            pairs = [found.pair(self.best, other) for other in self.reports if other != self.best]
+            parts += [*lack_of_power(found), *queries_needed(found, pairs)]
+        return [*parts, *self._parts_of_slices(), *self._findings()]
+
+    def _tables(self) -> list[Table]:
+        """One row per model, with the interval of the first metric; of many metrics, several tables."""
+        ends = [0, *range(BESIDE, len(self.metrics), BESIDE), len(self.metrics)]
+        return [self._standings(self.metrics[start:end]) for start, end in pairwise(ends)]
+
+    def _standings(self, metrics: Sequence[str]) -> Table:
+        columns, cells = [Column("", str)], [self._cells(metric) for metric in metrics]
+        for metric in metrics:
+            tested = self._comparison(metric) is not None
+            interval = f"{100 * self._confidence:g}% interval" if metric == self.metrics[0] else None
+            columns += [Column(metric, _starred), Column("" if tested else None, str), Column(interval)]
+        return Table(columns, [(name, *(cell for found in cells for cell in found[name])) for name in self.reports])
+
+    def _cells(self, metric: str) -> dict[str, tuple[tuple[float, bool], str, tuple[float, float]]]:
+        """Mean and whether it is the best, letters, and interval by model."""
+        found, ranked = self._comparison(metric), rank(self.reports, metric)
+        pairs = found.significant() if found else []
+        shared = letters(ranked, ((pair.first, pair.second) for pair in pairs)) if found else dict.fromkeys(ranked, "")
+        return {
+            name: (
+                (report.mean[metric], name == ranked[0]),
+                shared[name],
+                report.intervals(self._confidence)[metric],
+            )
+            for name, report in self.reports.items()
+        }
+
+    def _leads(self, found: Comparison) -> Table:
+        """Differences from the best by the first metric."""
+        interval, p = f"{100 * found.confidence:g}% interval", "adjusted p" if found.correction else "p"
+        heads = (Column("minus best", signed), Column(interval, signed), "wins", "losses", Column(p, p_text))
+        rows = []
+        for name in self.reports:
+            if name != self.best:
+                pair = found.pair(name, self.best)
+                rows.append((name, pair.difference, pair.interval, pair.wins, pair.losses, pair.p_adjusted))
+        return Table((Column("", str), *heads), rows)
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"model": list(self.reports)}
+        for metric in self.metrics:
+            found, cells = self._comparison(metric), self._cells(metric)
+            best = rank(self.reports, metric)[0]
+            pairs = [found.pair(name, best) if found and name != best else None for name in self.reports]
+            columns |= {
+                metric: [cells[name][0][0] for name in self.reports],
+                f"{metric} low": [cells[name][2][0] for name in self.reports],
+                f"{metric} high": [cells[name][2][1] for name in self.reports],
+                f"{metric} letters": [cells[name][1] for name in self.reports],
+                f"{metric} minus best": [pair.difference if pair else np.nan for pair in pairs],
+                f"{metric} p": [pair.p_adjusted if pair else np.nan for pair in pairs],
+            }
+        return columns
+
+    def _contradictions(self) -> Iterator[str]:
+        """Name the models that are significantly better than the best by another metric."""
+        for metric in self.metrics[1:]:
+            found = self._comparison(metric)
+            better = [n for n in self.reports if found and n != self.best and _worse(found, self.best, n)]
+            if better:
+                is_ = "is" if len(better) == 1 else "are"
+                yield f"But by {metric}, {listed(better)} {is_} significantly better than {self.best}."
+
+    def _parts_of_slices(self) -> Iterator[Part]:
+        """The best of all queries and the best of each slice, and whether they differ significantly there."""
+        metric, found = self.metrics[0], self._comparison(self.metrics[0])
+        slices = {name: report.slices for name, report in self.reports.items()}
+        rows = []
+        for value, report in slices[self.best].items():
+            best = rank({name: parts[value] for name, parts in slices.items()}, metric)[0]
+            compared = found.slices.get(value) if found else None
+            differs = (
+                "" if best == self.best or compared is None else "yes" if _worse(compared, self.best, best) else "no"
+            )
+            means = report.mean[metric], slices[best][value].mean[metric]
+            rows.append((str(value), report.n_queries, means[0], best, means[1], differs))
+        if rows:
+            yield Table(
+                ("slice", "queries", f"{metric} of {self.best}", "best", metric, "significantly different"), rows
+            )
+            if found and found.correction:
+                n_tests = next((part.n_tests for part in found.slices.values()), 0)
+                yield f"Slices: adjusted for {n_tests} tests, all pairs in all slices."
+
+    def _findings(self) -> Iterator[str]:
+        """What is true of all models once, and the kinds of all other findings with the models that have them."""
+        found = {name: report.health.findings for name, report in self.reports.items()}
+        number = Counter(finding for findings in found.values() for finding in findings)
+        yield from (finding for finding in found[self.best] if number[finding] == len(found))
+        kinds: dict[str, list[str]] = {}
+        for name, findings in found.items():
+            for kind in dict.fromkeys(
+                finding.partition(":")[0] for finding in findings if number[finding] < len(found)
+            ):
+                kinds.setdefault(kind, []).append(name)
+        if kinds:
+            named = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+            yield f"Found in some models, see reports[...].health: {named}."
+
+    def _charts(self) -> list[Chart]:
+        found = self._comparison(self.metrics[0])
+        if found is None:
+            return []
+        title = f"{found.metric} minus that of {self.best}, with paired {100 * found.confidence:g}% intervals"
+        pairs = [(found.pair(name, self.best), name) for name in self.reports if name != self.best]
+        marks = [
+            Mark(name, pair.difference, signed(pair.difference), pair.interval, warns=pair.p_adjusted <= found.level)
+            for pair, name in pairs[:MOST_MARKS]
+        ]
+        return [Chart(title, marks, reference=0.0)]
+
+
+def _starred(value: tuple[float, bool]) -> str:
+    mean, is_best = value
+    return f"{'*' * is_best}{as_text(mean)}"
+
+
+def _worse(found: Comparison, name: str, than: str) -> bool:
+    """Whether a model is significantly worse than another."""
+    pair = found.pair(name, than)
+    return pair.p_adjusted <= found.level and (pair.difference < 0) == found.greater_is_better
+
+
+def rank(reports: Mapping[str, RankingReport], metric: str) -> list[str]:
+    """Names, best first; those without a mean last."""
+    sign = -1 if next(iter(reports.values())).metrics[metric].greater_is_better else 1
+    means = {name: sign * report.mean[metric] for name, report in reports.items()}
+    return sorted(reports, key=lambda name: (np.isnan(means[name]), means[name]))
+
+
+def board_of(reports: Mapping[str, RankingReport], **options: Any) -> Leaderboard:
+    """Rank reports over the same queries by their first metric."""
+    first = next(iter(next(iter(reports.values())).mean))
+    return Leaderboard({name: reports[name] for name in rank(reports, first)}, options)
+
+
+@records_call
+def leaderboard(
+    y_true: Any,
+    scores: Any,
+    *,
+    qid: Any = None,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    by: Any = None,
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: Any = None,
+    retrieved: Any = None,
+    judged: Any = None,
+    condense: bool = False,
+    test: str = "permutation",
+    correction: str | None = "holm",
+    confidence: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: Any = None,
+) -> Leaderboard:
+    """Rank several models on the same documents, and test which of them differ significantly.
+
+    Ids and labels are checked and grouped once for all models. Models are ranked by the first metric, and all pairs are
+    compared query by query by each metric.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
+    scores : dict of str to array-like of the shape of y_true, or data frame
+        Scores of each model to rank by, largest first, by name of the model; or a frame of pandas, polars or pyarrow
+        with one column per model. At least two models.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document, as in evaluate.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        What to compute, as in evaluate; the first decides.
+    by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Slices to rank in as well, as in evaluate, such as the country or the type of a query.
+    convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense : object
+        As in evaluate, for all models.
+    test, correction, confidence, n_resamples, random_state : object
+        As in compare. The correction is for all pairs, not only those with the best: which model is the best is known
+        from the same queries.
+
+    Returns
+    -------
+    board : Leaderboard
+        Prints a verdict and a table of models by metric.
+
+    Raises
+    ------
+    TypeError
+        If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
+    ValueError
+        If there are fewer than two models, names repeat, or labels, scores, ids, weights or slices are not valid.
+
+    References
+    ----------
+    H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of
+    Computational and Graphical Statistics 13(2), on the letters. https://doi.org/10.1198/1061860043515
+
+    Examples
+    --------
+    In each of six queries, one model has the relevant document at rank 1, another at rank 2, and the third alternates.
+    Of the 2^6 ways to assign signs to six equal differences, two are as extreme, so p = 2/64 for the first two:
+
+    >>> from skrank_metrics import leaderboard
+    >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
+    >>> board = leaderboard(y, scores, qid=qid, metrics="mrr", correction=None)
+    >>> {name: report.mean["mrr"] for name, report in board.reports.items()}
+    {'always': 1.0, 'mixed': 0.75, 'never': 0.5}
+    >>> board.verdict
+    'Ship always or mixed: by mrr, always is ahead, but not significantly; never is significantly worse.'
+    """
+    columns = _columns_of(scores)
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    options = {"test": test, "correction": correction, "confidence": confidence}
+    options |= {"n_resamples": n_resamples, "random_state": random_state}
+    how = check_how(**options)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
+    (first, column), *others = columns.items()
+    with _naming(first):
+        lists = query_lists(y_true, column, qid=qid, sample_weight=sample_weight, **masks)
+    check_weights(lists.weights is not None, how)
+    check_aligned(y_true=y_true, by=by)
+    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
+    reports = {first: make_report(evaluate_lists(lists, bound), slices)}
+    ranked = carried(y_true, retrieved=retrieved)["retrieved"]
+    ranked = None if ranked is None else check_mask(ranked, "retrieved", np.shape(y_true))
+    for name, column in others:
+        with _naming(name):
+            check_aligned(y_true=y_true, y_score=column, qid=qid)
+            found = check_scores(column, np.shape(y_true), ranked)
+        of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
+        reports[name] = make_report(evaluate_lists(of_model, bound), slices)
+    return board_of(reports, **options)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the model in errors about its scores."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("y_score", f"scores[{name!r}]")) from None
+
+
+def _columns_of(scores: Any) -> dict[str, Any]:
+    """Columns of scores by name of the model."""
+    if isinstance(scores, Mapping):
+        named = list(scores.items())
+    elif hasattr(scores, "column_names"):  # of pyarrow
+        named = [(name, scores.column(place)) for place, name in enumerate(scores.column_names)]
+    elif hasattr(scores, "columns") and hasattr(scores, "shape"):
+        take = scores.iloc.__getitem__ if hasattr(scores, "iloc") else None
+        named = [
+            (name, take((slice(None), place)) if take else scores.to_series(place))
+            for place, name in enumerate(scores.columns)
+        ]
+    else:
+        raise TypeError(
+            "scores must be a dict of scores by name of the model, or a data frame with one column per model; got "
+            f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
+        )
+    names = [str(name) for name, _ in named]
+    repeated = [name for name, number in Counter(names).items() if number > 1]
+    if repeated:
+        raise ValueError(f"scores must have different names; got {repeated[0]!r} more than once. Rename the columns.")
+    if len(names) < 2:
+        got = f"only {names[0]!r}" if names else "none"
+        raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
+    return dict(zip(names, (column for _, column in named), strict=True))

@@ -1,0 +1,431 @@
+"""Which way of counting gives a number that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.query_lists import QueryLists, query_lists
+from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._output.call import records_call
+from skrank_metrics._output.chart import Chart, Mark
+from skrank_metrics._output.result import Part, Result
+from skrank_metrics._output.table import Column, Table
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.conventions import CONVENTIONS
+from skrank_metrics.metrics.names import bind, in_convention
+from skrank_metrics.reports.explain_difference import CAUSES
+
+# What is tried of each parameter, in addition to what the conventions set; options take those words that they know.
+CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
+UNDEFINED = (0.0, 1.0, math.nan)
+WORDS = {
+    "gain": ("binary", "linear", "exp2"),
+    "normalizer": ("min", "relevant", "hits"),
+    "divisor": ("k", "retrieved"),
+}
+# Half a unit of the last digit is the tolerance, within these limits relative to the value: values of 32 bits are
+# rounded by less than the first, and the second still distinguishes three digits.
+LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-4
+# Values that differ by less, relative to the larger, are the same but for rounding.
+ROUNDING, DECIMALS = 1e-12, 12
+# Ways that are printed, and further ones if none matches.
+MOST_PRINTED, MOST_NEAREST = 10, 3
+# Numbers of all queries that are in memory at a time.
+MOST_VALUES = 4_000_000
+
+# Parameters in the table.
+HEADS = CAUSES | {"relevance_threshold": "relevant", "replace_undefined_by": "undefined"}
+
+_Options = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way of counting.
+
+    Attributes
+    ----------
+    value : float
+        The value that it gives.
+    distance : float
+        This value minus the one looked for.
+    options : dict of str to tuple
+        Values of each parameter; those in one tuple give the same on these data.
+    peers : tuple of str
+        Names of the conventions of other libraries that count so.
+    metric : BoundMetric
+        The metric with these parameters, to call or to pass to evaluate.
+    """
+
+    value: float
+    distance: float
+    options: dict[str, tuple[Any, ...]]
+    peers: tuple[str, ...]
+    metric: BoundMetric
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConventionMatch(Result):
+    """Ways of counting, those that give a value nearest to a known one first.
+
+    Prints those that match, or the nearest if none does, and what the data cannot distinguish. ``to_frame()`` has a row
+    per way, with its value, distance, parameters and peers.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the metric.
+    value : float
+        The value looked for.
+    tolerance : float
+        How far from it a match may be.
+    ways : list of Way
+        Nearest first, with attributes ``value``, ``distance``, ``options``, ``peers`` and ``metric``. Among equally
+        near ones, those of other libraries come first, and then those that are nearer to the defaults.
+    undecided : dict of str to list of tuple
+        Values of each parameter that give the same on these data, whatever the other parameters are.
+    failed : dict of str to str
+        Parameters that the labels do not allow, such as "gain=linear", and why.
+    """
+
+    metric: str
+    value: float
+    tolerance: float
+    ways: list[Way]
+    undecided: dict[str, list[tuple[Any, ...]]]
+    failed: dict[str, str]
+
+    @property
+    def matches(self) -> list[Way]:
+        """The ways that give the value within the tolerance."""
+        return [way for way in self.ways if abs(way.distance) <= self.tolerance + ROUNDING]
+
+    def _parts(self) -> list[Part]:
+        spec = f".{max(4, math.ceil(-math.log10(self.tolerance or ROUNDING)))}f"
+        names = [name for name in self._names if len({way.options[name] for way in self.ways}) > 1]
+        columns: list[str | Column] = [
+            *(Column(HEADS[name], str) for name in names),
+            Column("value", lambda value: format(value, spec)),
+            Column("distance", lambda value: format(value, f"+{spec}")),
+            "as in",
+        ]
+        rows = [
+            (*(_text(name, way.options[name]) for name in names), way.value, way.distance, ", ".join(way.peers))
+            for way in self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
+        ]
+        return [self._verdict(), *([Table(columns, rows)] if rows else []), *self._remarks()]
+
+    def _charts(self) -> list[Chart]:
+        shown = self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
+        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:.4f}") for way in shown]
+        return [Chart("Nearest values, and the one looked for", marks, self.value)] if marks else []
+
+    @property
+    def _names(self) -> list[str]:
+        return list(self.ways[0].options) if self.ways else []
+
+    def _verdict(self) -> str:
+        n_matches, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
+        what = f"{self.metric} = {self.value:.10g}: {n_matches or 'none'} of {len(self.ways)} ways of counting"
+        return f"{what} {'match' if n_matches > 1 else 'matches'}, within {within}"
+
+    def _remarks(self) -> Iterator[str]:
+        if self.ways and not self.matches:
+            yield (
+                f"The nearest is {abs(self.ways[0].distance):.2g} away. The labels, scores, ids or weights differ from "
+                "those of the value, or an option that was not varied."
+            )
+        if len(self.matches) > MOST_PRINTED:
+            yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
+        if len(self.matches) > 1:
+            yield "A value with more digits, or of more queries, could distinguish them."
+        varied = {name for name in self._names if len({way.options[name] for way in self.ways}) > 1}
+        if idle := [HEADS[name] for name in self.undecided if name not in varied]:
+            yield f"Without effect on these data: {', '.join(idle)}."
+        alike = {name: sets for name, sets in self.undecided.items() if name in varied}
+        for name, values in ((name, values) for name, sets in alike.items() for values in sets):
+            yield f"The same on these data: {HEADS[name]} {_text(name, values)}."
+        for option, why in self.failed.items():
+            yield f"Not tried: {option}. {why}"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
+            "value": [way.value for way in self.ways],
+            "distance": [way.distance for way in self.ways],
+        }
+        columns |= {name: [_text(name, way.options[name]) for way in self.ways] for name in self._names}
+        return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
+
+
+def _text(name: str, values: Sequence[Any]) -> str:
+    if name == "k" and None in values and len(values) > 1:
+        return f"{min(k for k in values if k)} or more, none"
+    return ", ".join(_spelled(name, value) for value in values)
+
+
+def _spelled(name: str, value: Any) -> str:
+    if name == "relevance_threshold":
+        return "> 0" if value is None else "> 0.5" if 0.5 < value < 0.5 + ROUNDING else f">= {value:g}"
+    if name == "replace_undefined_by":
+        return "left out" if math.isnan(value) else f"{value:g}"
+    return "none" if value is None else str(value)
+
+
+@records_call
+def match_convention(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    value: float,
+    metric: Any = "ndcg",
+    tolerance: float | None = None,
+    sample_weight: Any = None,
+    retrieved: Any = None,
+    judged: Any = None,
+) -> ConventionMatch:
+    """Find the ways of counting that give a value which another library or a paper reports.
+
+    All combinations of gain, ties, value of queries without a relevant document, cutoff, divisor and relevance
+    threshold are tried, as far as the metric has them and its name does not set them: the usual ones, and those of all
+    conventions.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
+    y_score : array-like of the shape of y_true
+        Scores to rank by, largest first. May be infinite, but not NaN.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document.
+    value : float
+        The value to find, in the range of the metric.
+    metric : str, metric function or bound metric, default="ndcg"
+        What the value is, as in get_metric. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
+    tolerance : float, default=None
+        How far from the value a match may be. If None, half a unit of its last digit, at least 1e-6 and at most 5e-4,
+        or that many times the value if it is larger than 1.
+    sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Weights of the queries in the mean, which must not vary within a query.
+    retrieved : array-like of bool, of the shape of y_true, default=None
+        False for documents that were judged but not ranked.
+    judged : array-like of bool, of the shape of y_true, default=None
+        False for documents that nobody judged, as in evaluate.
+
+    Returns
+    -------
+    match : ConventionMatch
+        Prints the ways that match, or the nearest if none does.
+
+    Raises
+    ------
+    TypeError
+        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
+    ValueError
+        If the metric is unknown, the value is outside of its range, or the data are not valid.
+
+    See Also
+    --------
+    explain_difference : How much each of the differences between two conventions matters.
+
+    Examples
+    --------
+    In query "a" a document of grade 1 is ranked above one of grade 2. With exponential gains, its NDCG is
+    (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967. Query "b" has no relevant document. If it counts as 1, the mean is
+    0.8984, as LightGBM says:
+
+    >>> from skrank_metrics import match_convention
+    >>> match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984)
+    ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005
+    cutoff           gain  undefined    value  distance  as in
+    3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
+    Without effect on these data: ties.
+    The same on these data: cutoff 3 or more, none.
+    """
+    bound = bind(metric)
+    if bound.average is None:
+        raise ValueError("metric must have another average than None, as one number is matched; leave it out.")
+    value = check_number(value, "value")
+    tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
+    tolerance = _half_a_unit(value) if tolerance is None else tolerance
+    low, high = bound.record.lower, bound.record.upper
+    low, high = (0.0 - high, 0.0 - low) if bound.negative else (low, high)
+    if not low - tolerance <= value <= high + tolerance:
+        raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.")
+    masks = {"retrieved": retrieved, "judged": judged}
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    peers = _peers(bound)
+    levels, failed = _allowed(lists, bound, _levels(bound, peers))
+    grid, alike = _merge(_values(lists, bound, levels), levels)
+    ways = [_way(bound, options, found, value, peers) for options, found in _cells(grid, alike)]
+    ways.sort(key=lambda way: _place(way, bound))
+    sets = {name: [one for one in sets if len(one) > 1] for name, sets in alike.items()}
+    undecided = {name: several for name, several in sets.items() if several}
+    return ConventionMatch(str(bound), value, tolerance, ways, undecided, failed)
+
+
+def _half_a_unit(value: float) -> float:
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    scale = max(1.0, abs(value))
+    return min(max(0.5 * 10.0 ** int(exponent), LEAST_TOLERANCE * scale), LARGEST_TOLERANCE * scale)
+
+
+def _peers(bound: BoundMetric) -> dict[str, BoundMetric]:
+    """The metric in each convention whose library has it."""
+    name = bound.record.name
+    return {peer: in_convention(bound, peer) for peer, convention in CONVENTIONS.items() if name in convention.names}
+
+
+def _levels(bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
+    """Values to try of each parameter that the metric leaves open."""
+    usual: dict[str, Sequence[Any]] = {"k": CUTOFFS, "ties": TIE_POLICIES, "replace_undefined_by": UNDEFINED}
+    levels = {}
+    for name in (name for name in CAUSES if _is_open(bound, name)):
+        option = bound.record.options.get(name)
+        tried = [bound.get(name), *usual.get(name, WORDS.get(name, ())), *(peer.get(name) for peer in peers.values())]
+        known = {str(value): value for value in tried if option is None or _takes(option, value, name)}
+        levels[name] = sorted(known.values(), key=lambda k: k or math.inf) if name == "k" else list(known.values())
+    return levels
+
+
+def _is_open(bound: BoundMetric, name: str) -> bool:
+    """Whether a metric has a parameter, does not set it, and gives it the meaning that it has in all metrics."""
+    if name in bound.params or name not in bound.values or (name == "replace_undefined_by" and bound.always_defined):
+        return False
+    return name not in bound.record.options or bound.record.options[name].annotation != "Any"
+
+
+def _takes(option: Any, value: Any, name: str) -> bool:
+    try:
+        option.check(value, name)
+    except ValueError:
+        return False
+    return True
+
+
+def _allowed(
+    lists: QueryLists, bound: BoundMetric, levels: dict[str, list[Any]]
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """The levels without gains that the labels do not allow, and why these are left out."""
+    failed, gains = {}, []
+    for gain in levels.get("gain", []):
+        try:
+            per_query(lists, [bound.replace(gain=gain).computation])
+        except ValueError as error:
+            failed[f"gain={gain}"] = str(error)
+        else:
+            gains.append(gain)
+    if failed and not gains:
+        raise ValueError("; ".join(failed.values()))
+    return (levels | {"gain": gains} if gains else levels), failed
+
+
+def _values(lists: QueryLists, bound: BoundMetric, levels: _Options) -> FloatArray:
+    """Value of each combination of levels, one axis per parameter; NaN if they do not go together or it has none."""
+    # Which value undefined queries have needs no second pass; it is the last of the causes.
+    fillers = levels.get("replace_undefined_by", [bound.replace_undefined_by])
+    ranked = {name: values for name, values in levels.items() if name != "replace_undefined_by"}
+    name = "relevance_threshold"
+    if len(same := _same_relevance(lists, levels.get(name, []))) > len(set(same)):
+        # Most labels are whole numbers, which all thresholds up to 1 divide alike: one of them is computed.
+        kept = sorted(set(same))
+        fewer = _values(lists, bound, {**levels, name: [levels[name][number] for number in kept]})
+        return np.take(fewer, [kept.index(number) for number in same], axis=list(levels).index(name))
+    grid = np.full([*map(len, ranked.values()), len(fillers)], np.nan)
+    metrics = list(_metrics(bound, ranked))
+    at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
+    for some in (metrics[start : start + at_once] for start in range(0, len(metrics), at_once)):
+        results = per_query(lists, [metric.computation for _, metric in some])
+        for (place, metric), result in zip(some, results, strict=True):
+            for number, filler in enumerate(fillers):
+                chosen = metric if bound.always_defined else metric.replace(replace_undefined_by=filler)
+                grid[(*place, number)] = chosen.aggregate(result, lists.weights)
+    return grid if "replace_undefined_by" in levels else grid[..., 0]
+
+
+def _same_relevance(lists: QueryLists, thresholds: Sequence[float | None]) -> list[int]:
+    """Number of the first threshold by which the same documents are relevant, for each threshold."""
+    relevant = [lists.labels > 0 if least is None else lists.labels >= least for least in thresholds]
+    return [next(number for number, other in enumerate(relevant) if np.array_equal(one, other)) for one in relevant]
+
+
+def _metrics(bound: BoundMetric, levels: _Options) -> Iterator[tuple[tuple[int, ...], BoundMetric]]:
+    """The metric with each combination of levels that go together, and its place, by ties first."""
+    for place in product(*(range(len(values)) for values in levels.values())):
+        params = {name: values[number] for number, (name, values) in zip(place, levels.items(), strict=True)}
+        with suppress(ValueError):  # a relevance threshold needs binary gains
+            yield place, bound.replace(**params)
+
+
+def _merge(grid: FloatArray, levels: _Options) -> tuple[FloatArray, dict[str, list[tuple[Any, ...]]]]:
+    """Merge levels that give the same, whatever the other parameters are."""
+    alike: dict[str, list[tuple[Any, ...]]] = {}
+    for axis, (name, values) in enumerate(levels.items()):
+        slices, sets, kept = list(np.moveaxis(grid, axis, 0)), list[list[Any]](), list[int]()
+        for number, value in enumerate(values):
+            same = (place for place, first in enumerate(kept) if _equal(slices[first], slices[number]))
+            place = next(same, len(kept))
+            if place == len(kept):
+                kept.append(number)
+                sets.append([])
+            sets[place].append(value)
+        grid, alike[name] = np.take(grid, kept, axis=axis), [tuple(one) for one in sets]
+    return grid, alike
+
+
+def _cells(grid: FloatArray, alike: Mapping[str, list[tuple[Any, ...]]]) -> Iterator[tuple[dict[str, Any], float]]:
+    """Options and value of each cell; those of the same value that differ in one option are one."""
+    cells = {
+        (round(float(found), DECIMALS), *options): float(found)
+        for options, found in zip(product(*alike.values()), grid.ravel(), strict=True)
+        if not math.isnan(found)
+    }
+    for place in range(1, 1 + len(alike)):
+        merged: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for cell in cells:
+            merged.setdefault((*cell[:place], *cell[place + 1 :]), []).append(cell)
+        cells = {
+            (*same[0][:place], tuple(value for cell in same for value in cell[place]), *same[0][place + 1 :]): cells[
+                same[0]
+            ]
+            for same in merged.values()
+        }
+    for (_, *options), found in cells.items():
+        yield dict(zip(alike, options, strict=True)), found
+
+
+def _equal(one: FloatArray, other: FloatArray) -> bool:
+    return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
+
+
+def _way(
+    bound: BoundMetric,
+    options: dict[str, tuple[Any, ...]],
+    found: float,
+    value: float,
+    peers: Mapping[str, BoundMetric],
+) -> Way:
+    spelled_ones = {name: [str(one) for one in values] for name, values in options.items()}
+    alike = [
+        peer for peer, own in peers.items() if all(str(own.get(name)) in known for name, known in spelled_ones.items())
+    ]
+    params = {}
+    for name, values in options.items():
+        if str(bound.get(name)) not in spelled_ones[name]:
+            params[name] = peers[alike[0]].get(name) if alike else values[0]
+    return Way(found, found - value, options, tuple(alike), bound.replace(**params))
+
+
+def _place(way: Way, bound: BoundMetric) -> tuple[float, bool, int]:
+    """Sort key: the distance but for rounding, then ways of other libraries, then those with few changes."""
+    return round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params) - len(bound.params)

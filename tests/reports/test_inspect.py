@@ -1,0 +1,344 @@
+"""Single queries, rank by rank."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from skrank_metrics import RankingAccumulator, compare, evaluate, make_metric
+from skrank_metrics.datasets import make_ranking
+
+HOSTILE = "<script>alert(1)</script>"
+LABELS = [0, 1, 0, 2, 1, 0]
+SCORES = [3.0, 2.0, 2.0, 1.0, 0.0, 5.0]
+QID = ["a", "a", "a", "a", "b", "b"]
+
+
+def report_of(metrics="dcg", **given):
+    return evaluate(LABELS, SCORES, qid=QID, metrics=metrics, **given)
+
+
+def only(inspection):
+    ((ranking,),) = inspection.queries
+    return ranking
+
+
+def test_ranks_labels_scores_ties_and_rows():
+    found = only(report_of().inspect("a"))
+    assert (found.qid, found.ranking, found.n_ranked, found.n_relevant) == ("a", "", 4, 2)
+    assert found.rows.tolist() == [0, 1, 2, 3]
+    assert found.labels.tolist() == [0, 1, 0, 2]
+    assert found.scores.tolist() == [3, 2, 2, 1]
+    assert found.tied.tolist() == [False, True, True, False]
+    np.testing.assert_allclose(found.discounts, np.log2([2, 3, 4, 5]))
+    # The tied documents share the gain of one.
+    np.testing.assert_allclose(found.added, [0, 1 / 2 / np.log2(3), 1 / 2 / 2, 2 / np.log2(5)])
+    np.testing.assert_allclose(found.ideal, [2, 1 / np.log2(3), 0, 0], atol=1e-15)
+    assert found.value == pytest.approx(found.added.sum())
+    assert found.ideal_value == pytest.approx(2 + 1 / np.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("ties", "rows"),
+    [("average", [0, 1, 2, 3]), ("stable", [0, 1, 2, 3]), ("best", [0, 1, 2, 3]), ("worst", [0, 2, 1, 3])],
+)
+def test_order_of_ties_is_that_of_the_metric(ties, rows):
+    found = only(report_of(ties=ties).inspect("a"))
+    assert found.rows.tolist() == rows
+    if ties != "average":
+        np.testing.assert_allclose(found.added, found.labels / np.log2([2, 3, 4, 5]), atol=1e-15)
+
+
+def test_rows_are_those_given_in_any_order():
+    order = np.array([4, 2, 0, 5, 3, 1])
+    report = evaluate(np.take(LABELS, order), np.take(SCORES, order), qid=np.take(QID, order), metrics="dcg")
+    found = only(report.inspect("a"))
+    assert order[found.rows].tolist() == [0, 2, 1, 3], "tied documents in the order of the rows"
+
+
+@pytest.mark.option("RankingReport.inspect.metric")
+def test_metric_is_the_first_or_the_one_named():
+    report = report_of(["mrr", "dcg"])
+    assert report.inspect("a").metric == "mrr"
+    assert report.inspect("a", metric="dcg").metric == "dcg"
+    with pytest.raises(ValueError, match=r"metric must be one of \['mrr', 'dcg'\]; got 'ndcg'"):
+        report.inspect("a", metric="ndcg")
+
+
+@pytest.mark.option("RankingReport.inspect.n_ranks")
+def test_ranks_that_are_not_shown_are_counted():
+    found = only(report_of().inspect("a", n_ranks=2))
+    assert len(found.labels) == 2
+    assert found.rest == pytest.approx(1 / 2 / 2 + 2 / np.log2(5))
+    assert found.missed == [4]
+    text = str(report_of().inspect("a", n_ranks=2)).splitlines()
+    assert "Ranks below 2 add 1.1114" in text
+    assert "1 relevant document below, at rank 4" in text
+
+
+def test_ranks_shown_by_default():
+    labels, scores = np.ones(30), -np.arange(30.0)
+    for metric, n in {"dcg@7": 7, "dcg@25": 20, "dcg": 20}.items():
+        report = evaluate([labels], [scores], metrics=metric)
+        assert len(only(report.inspect(0)).labels) == n
+        assert len(only(report.inspect(0, n_ranks=28)).labels) == 28
+
+
+def test_documents_that_are_not_ranked_or_judged():
+    retrieved, judged = [True, False, True, True, True, True], [True, True, False, True, True, True]
+    found = only(report_of("ndcg", retrieved=retrieved, judged=judged).inspect("a"))
+    assert found.rows.tolist() == [0, 2, 3]
+    assert found.labels.tolist()[0::2] == [0, 2]
+    assert np.isnan(found.labels[1])
+    assert (found.n_relevant, found.n_unranked) == (2, 1)
+    text = str(report_of("ndcg", retrieved=retrieved, judged=judged).inspect("a"))
+    assert "1 relevant document not ranked" in text
+    assert "?: nobody judged the document." in text
+    condensed = report_of("ndcg", judged=judged, condense=True)
+    assert only(condensed.inspect("a")).rows.tolist() == [0, 1, 3]
+    assert only(report_of("bpref", judged=judged).inspect("a")).rows.tolist() == [0, 1, 3]
+
+
+def test_undefined_queries_say_what_they_count_as():
+    labels, scores = [[0, 0], [1, 0]], [[2, 1], [2, 1]]
+    for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
+        report = evaluate(labels, scores, metrics="ndcg", replace_undefined_by=value)
+        shown = " ".join(str(report.inspect(0)).split())
+        assert f"Query 0: undefined, {text}; 2 ranked documents, 0 relevant documents" in shown
+        assert "adds" not in str(report.inspect(0))
+        assert not only(report.inspect(0)).is_defined
+
+
+def test_metrics_that_are_no_sums_show_the_order():
+    own = make_metric(lambda labels: float(labels[0]), name="first_label")
+    for metric in ("pairwise_accuracy", own):
+        inspection = report_of([metric]).inspect("a")
+        assert "is not a sum over ranks, so only the order is shown." in str(inspection)
+        assert np.isnan(only(inspection).added).all()
+        assert "adds" not in inspection._repr_html_()
+
+
+def test_text_of_one_query():
+    assert str(report_of("dcg@4").inspect("a")).splitlines()[:6] == [
+        "dcg@4 of 1 query",
+        "Query a: 1.4268, 54% of the ideal; 4 ranked documents, 2 relevant documents",
+        "rank  row  label  score  discount    adds   ideal  share",
+        "1       0      0      3    1.0000  0.0000  2.0000     0%  ..........",
+        "2=      1      1      2    1.5850  0.3155  0.6309    12%  ##.",
+        "3=      2      0      2    2.0000  0.2500  0.0000    10%  #",
+    ]
+
+
+def test_several_ids_in_the_order_given():
+    report = report_of()
+    for several in (["b", "a"], np.array(["b", "a"]), pd.Series(["b", "a"]), {"b": 0.1, "a": 0.2}, ("b", "a", "b")):
+        assert [query[0].qid for query in report.inspect(several).queries] == ["b", "a"]
+    assert report.inspect(report.worst(2)).queries[0][0].qid == next(iter(report.worst(2)))
+
+
+def test_an_id_that_is_a_tuple_is_one_id():
+    ids = np.empty(4, dtype=object)
+    ids[:] = [(1, "x"), (1, "x"), (2, "y"), (2, "y")]
+    report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=ids, metrics="mrr")
+    assert only(report.inspect((2, "y"))).qid == (2, "y")
+
+
+@pytest.mark.parametrize(
+    ("ids", "wanted", "message"),
+    [
+        (["alpha", "beta"], "alpa", r"qid must be in the report; got 'alpa'\. Did you mean 'alpha'\?"),
+        ([1, 2], "2", r"qid must be in the report; got '2'\. Did you mean 2, of type int\?"),
+        ([1, 2], [2, 7], r"qid must be in the report; got 7\."),
+        ([1, 2], [[1]], r"qid must be in the report; got \[1\]\."),
+        ([1, 2], [], "qid must name at least one query; got none"),
+    ],
+)
+def test_ids_that_are_not_there(ids, wanted, message):
+    report = evaluate([1, 0, 1, 0], [2, 1, 2, 1], qid=np.repeat(ids, 2), metrics="mrr")
+    with pytest.raises(ValueError, match=message):
+        report.inspect(wanted)
+
+
+@pytest.mark.option("RankingReport.inspect.documents")
+def test_documents_of_any_kind():
+    texts = [f"text {number}" for number in range(6)]
+    features = {"price": [1.25, 2, 3, 4, 5, 6], "name": list("uvwxyz")}
+    named = ["price=1.25, name=u", "price=2, name=v", "price=3, name=w", "price=4, name=x"]
+    numbers = np.arange(12.0).reshape(6, 2)
+    pairs = ["0, 1", "2, 3", "4, 5", "6, 7"]
+    for documents, expected in (
+        (texts, texts[:4]),
+        (pd.Series(texts, index=list("fedcba")), texts[:4]),
+        (pl.Series(texts), texts[:4]),
+        (np.array(texts), texts[:4]),
+        (pd.DataFrame(features), named),
+        (pl.DataFrame(features), named),
+        (numbers, pairs),
+        (sparse.csr_array(numbers), pairs),
+    ):
+        inspection = report_of().inspect("a", documents=documents)
+        assert only(inspection).documents == expected
+        assert inspection.to_frame()["document"].tolist() == expected
+        assert all(text in inspection._repr_html_() for text in expected)
+
+
+def test_long_documents_are_cut():
+    many = pd.DataFrame({f"f{number}": [number] * 6 for number in range(50)})
+    assert only(report_of().inspect("b", documents=many)).documents[0].endswith("f7=7, ...")
+    (text, _) = only(report_of().inspect("b", documents=["word\n " * 500] * 6)).documents
+    assert len(text) == 160
+    assert text.startswith("word word")
+    assert text.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("documents", "error", "message"),
+    [
+        (["x"] * 5, ValueError, "documents must hold one entry per row that was evaluated, 6 in all; got 5"),
+        (np.zeros((4, 6)), ValueError, "6 in all; got 4"),
+        ("abcdef", TypeError, "documents must be a frame, Series, array or list with one entry per row; got str"),
+        ({"a": 1}, TypeError, "got dict"),
+        (7, TypeError, "got int"),
+    ],
+)
+def test_documents_that_do_not_fit(documents, error, message):
+    with pytest.raises(error, match=message):
+        report_of().inspect("a", documents=documents)
+
+
+def test_slices_have_ranks_but_not_the_rows():
+    part = report_of(by=["x"] * 4 + ["y"] * 2).slices["y"]
+    assert only(part.inspect("b")).rows is None
+    assert "row" not in part.inspect("b").to_frame()
+    with pytest.raises(ValueError, match="documents must be left out for a slice, whose rows are not known"):
+        part.inspect("b", documents=["x"] * 2)
+
+
+def test_reports_of_batches_have_kept_no_documents():
+    accumulator = RankingAccumulator(["mrr"])
+    accumulator.update(LABELS, SCORES, qid=QID)
+    with pytest.raises(ValueError, match="inspect needs labels and scores; this report was made in batches"):
+        accumulator.result().inspect("a")
+
+
+@pytest.mark.option("Inspection.to_frame.library")
+def test_frame_has_one_row_per_rank():
+    frame = report_of().inspect(["b", "a"]).to_frame()
+    assert frame["qid"].tolist() == ["b"] * 2 + ["a"] * 4
+    assert frame["rank"].tolist() == [1, 2, 1, 2, 3, 4]
+    assert list(frame) == ["qid", "rank", "row", "label", "score", "tied", "discount", "added", "ideal"]
+    assert frame["row"].tolist() == [5, 4, 0, 1, 2, 3]
+    assert report_of().inspect("a").to_frame(library="polars").columns == list(frame)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    X, y, qid = make_ranking(40, random_state=0)
+    new, old = (evaluate(y, X[:, number].round(1), qid=qid, metrics=["ndcg@10", "mrr"]) for number in (0, 1))
+    return compare({"new": new, "old": old, "same": new}, "ndcg@10", test="t"), len(y)
+
+
+@pytest.mark.option("Comparison.inspect.n")
+def test_queries_with_the_largest_differences(compared):
+    comparison, _ = compared
+    pair = comparison.pairs[0]
+    largest = pair.qid[np.argsort(-np.abs(pair.differences))].tolist()
+    for n in (1, 3, 100):
+        assert [query[0].qid for query in comparison.inspect(n).queries] == largest[:n]
+    assert len(comparison.inspect().queries) == 3
+    first, second = comparison.inspect(1).queries[0]
+    assert (first.ranking, second.ranking) == ("new", "old")
+    assert first.value - second.value == pytest.approx(pair.differences[np.abs(pair.differences).argmax()])
+    for n in (0, -1):
+        with pytest.raises(ValueError, match=f"n must be an int >= 1 or None; got {n}"):
+            comparison.inspect(n)
+
+
+@pytest.mark.option("Comparison.inspect.qid")
+def test_queries_of_a_comparison_by_id(compared):
+    assert [query[1].qid for query in compared[0].inspect(qid=[3, 5]).queries] == [3, 5]
+    with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=2 and qid=3"):
+        compared[0].inspect(2, qid=3)
+
+
+@pytest.mark.option("Comparison.inspect.first", "Comparison.inspect.second")
+def test_names_choose_the_rankings(compared):
+    query = compared[0].inspect(1, first="same", second="old").queries[0]
+    assert [ranking.ranking for ranking in query] == ["same", "old"]
+    with pytest.raises(ValueError, match="first and second must be two of new, old, same; got 'new' and 'none'"):
+        compared[0].inspect(1, "new", "none")
+
+
+def test_slices_of_a_comparison(compared):
+    comparison, _ = compared
+    even = {name: report for name, (report, _) in comparison._reports.items()}
+    by = np.arange(40) % 2
+    part = compare(even, "ndcg@10", test="t", by=by).slices[1]
+    assert {query[0].qid % 2 for query in part.inspect(5).queries} == {1}
+
+
+@pytest.mark.option("Comparison.inspect.documents", "Comparison.inspect.n_ranks")
+def test_documents_and_ranks_of_a_comparison(compared):
+    comparison, n_rows = compared
+    inspection = comparison.inspect(2, documents=list(range(n_rows)), n_ranks=4)
+    for query in inspection.queries:
+        for ranking in query:
+            assert ranking.documents == [str(row) for row in ranking.rows]
+            assert len(ranking.labels) == 4
+
+
+def test_documents_need_the_same_rows_in_all_reports():
+    first = report_of()
+    second = evaluate(LABELS[::-1], SCORES[::-1], qid=QID[::-1], metrics="dcg")
+    comparison = compare({"first": first, "second": second}, "dcg", test="t")
+    assert len(comparison.inspect(1).queries[0]) == 2
+    with pytest.raises(ValueError, match="got 'first' and 'second' with the rows in different orders"):
+        comparison.inspect(documents=["x"] * 6)
+
+
+def test_two_rankings_stand_beside_each_other_in_80_columns(compared):
+    lines = str(compared[0].inspect(2)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(len(re.findall("rank  label", line)) == 2 for line in lines) == 2
+
+
+class Outline(HTMLParser):
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text = set(), set(), ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_ids_names_and_texts_that_look_like_markup_are_text(tmp_path):
+    report = evaluate([1, 0], [2, 1], qid=[HOSTILE] * 2, metrics="ndcg")
+    other = evaluate([1, 0], [1, 2], qid=[HOSTILE] * 2, metrics="ndcg")
+    inspection = compare({HOSTILE: report, "x": other}, "ndcg").inspect(documents=[HOSTILE, HOSTILE])
+    inspection.to_html(tmp_path / "page.html")
+    tags = {"div", "details", "summary", "table", "tr", "th", "td", "b"}
+    page = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
+    for html, allowed in ((inspection._repr_html_(), tags), ((tmp_path / "page.html").read_text(), tags | page)):
+        outline = Outline(html)
+        assert outline.tags <= allowed
+        assert outline.attributes <= {"style", "class", "open", "lang", "charset", "http-equiv", "content", "name"}
+        assert outline.text.count(HOSTILE) >= 7, "id, two names and four documents"
+
+
+def test_twelve_queries_are_a_small_page(compared, tmp_path):
+    comparison, n_rows = compared
+    texts = ["a text of about sixty characters that tells what the item is"] * n_rows
+    comparison.inspect(12, documents=texts).to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 100_000
+    html = (tmp_path / "page.html").read_text()
+    assert html.count("<details") == 12
+    assert html.count("<details open") == 3

@@ -1,0 +1,227 @@
+"""Ways of counting, found by the value that they give."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from skrank_metrics import (
+    CONVENTIONS,
+    ConventionMatch,
+    get_metric,
+    get_metric_names,
+    make_metric,
+    match_convention,
+    ndcg_score,
+    with_qid,
+)
+
+D = 1 / math.log2(3)  # discount of the second rank
+# Query "a" has grade 1 above grade 2; "b" has no relevant document.
+Y, SCORES, QID = [1, 2, 0], [2, 1, 0], ["a", "a", "b"]
+LINEAR, EXP2 = (1 + 2 * D) / (2 + D), (1 + 3 * D) / (3 + D)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Queries with ties, without relevant documents and with relevant ones only, and labels between the thresholds."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 40, 25)
+    qid = np.repeat(range(25), sizes)
+    labels, scores = rng.integers(0, 5, len(qid)) / 4, rng.integers(0, 30, len(qid)) / 8
+    labels[np.isin(qid, [3, 4, 5])] = 0
+    labels[np.isin(qid, [6, 7])] = 1
+    return labels, scores, qid
+
+
+@pytest.mark.parametrize(("peer", "name"), [(peer, name) for peer in CONVENTIONS for name in CONVENTIONS[peer].names])
+def test_the_way_of_each_library_is_found_first(peer, name, rows):
+    labels, scores, qid = rows
+    metric = get_metric(name, convention=peer)
+    value = metric(labels, scores, qid=qid)
+    match = match_convention(labels, scores, qid=qid, value=value, metric=name)
+    first = match.matches[0]
+    assert first is match.ways[0]
+    assert peer in first.peers
+    assert first.value == pytest.approx(value, abs=1e-12)
+    for option, values in first.options.items():
+        assert str(metric.get(option)) in map(str, values)
+    assert first.metric(labels, scores, qid=qid) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+def test_every_way_gives_its_value_with_each_of_its_options(name, rows):
+    labels, scores, qid = (column[rows[2] < 12] for column in rows)
+    metric = f"{name}@3" if get_metric(name).record.has_cutoff else name
+    value = get_metric(metric)(labels, scores, qid=qid)
+    match = match_convention(labels, scores, qid=qid, value=value, metric=metric)
+    assert match.matches[0].distance == pytest.approx(0, abs=1e-12)
+    distances = [abs(way.distance) for way in match.ways]
+    np.testing.assert_allclose(distances, sorted(distances), rtol=0, atol=1e-12)
+    for way in match.ways[:5]:
+        for options in itertools.product(*way.options.values()):
+            bound = get_metric(metric, **dict(zip(way.options, options, strict=True)))
+            assert bound(labels, scores, qid=qid) == pytest.approx(way.value, abs=1e-12)
+        assert way.distance == way.value - value
+
+
+def values_of(match):
+    """Values by gain, value of undefined queries and cutoff."""
+    names = "gain", "replace_undefined_by", "k"
+    return {
+        tuple(str(one) for one in combination): way.value
+        for way in match.ways
+        for combination in itertools.product(*(way.options[name] for name in names))
+    }
+
+
+@pytest.mark.option("match_convention.value", "match_convention.qid", "match_convention.metric")
+def test_all_ways_by_hand():
+    match = match_convention(Y, SCORES, qid=QID, value=0.8984)
+    assert isinstance(match, ConventionMatch)
+    expected = {}
+    for gain, whole, first in (("linear", LINEAR, 1 / 2), ("exp2", EXP2, 1 / 3)):
+        for k in (1, 3, 5, 10, 20, 32, 50, 100, 1000, None):
+            value = first if k == 1 else whole
+            ends = {"0.0": value / 2, "1.0": (value + 1) / 2, "nan": value}
+            expected |= {(gain, undefined, str(k)): mean for undefined, mean in ends.items()}
+    assert values_of(match) == pytest.approx(expected)
+    assert match.undecided == {
+        "k": [(3, 5, 10, 20, 32, 50, 100, 1000, None)],
+        "ties": [("average", "best", "worst", "stable")],
+    }
+    (way,) = match.matches
+    assert (way.value, way.peers) == (pytest.approx((EXP2 + 1) / 2), ("lightgbm", "xgboost"))
+    assert str(way.metric) == "ndcg(gain=exp2, replace_undefined_by=1.0)"
+    (other,) = match_convention(Y, SCORES, qid=QID, value=LINEAR / 2).matches
+    assert str(other.metric) == "ndcg"
+    assert "sklearn" in other.peers
+    as_one = match_convention(Y, SCORES, qid=[7, 7, 7], value=0.8597)
+    assert as_one.undecided["replace_undefined_by"] == [(0.0, 1.0, pytest.approx(math.nan, nan_ok=True))]
+    assert match_convention(with_qid(Y, QID), SCORES, value=0.8984).matches[0].peers == way.peers
+
+
+@pytest.mark.option("match_convention.metric")
+def test_parameters_that_the_metric_sets_are_not_varied():
+    match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="ndcg(gain=linear)@1")
+    assert list(match.ways[0].options) == ["ties", "replace_undefined_by"]
+    assert [way.value for way in match.ways] == [1 / 2, 1 / 4, 3 / 4]
+    bound = get_metric("map", k=1, replace_undefined_by=1.0)
+    assert "k" not in match_convention(Y, SCORES, qid=QID, value=0.5, metric=bound).ways[0].options
+    assert match_convention(Y, SCORES, qid=QID, value=1, metric=ndcg_score).metric == "ndcg"
+
+
+@pytest.mark.option("match_convention.tolerance")
+def test_tolerance_is_half_a_unit_of_the_last_digit():
+    for value, tolerance in [(0.8984, 5e-5), (0.898, 5e-4), (0.9, 5e-4), (1, 5e-4), (0.8983461, 1e-6), (0.89835, 5e-6)]:
+        assert match_convention(Y, SCORES, qid=QID, value=value).tolerance == pytest.approx(tolerance)
+    large = match_convention([[900.0]], [[1.0]], value=899.8, metric="dcg")
+    assert large.tolerance == pytest.approx(0.05)
+    assert match_convention([[9000.0]], [[1.0]], value=8998, metric="dcg").tolerance == pytest.approx(0.5)
+    assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(5e-4 * 89)
+    value = (EXP2 + 1) / 2
+    assert match_convention(Y, SCORES, qid=QID, value=value, tolerance=0).matches[0].value == value
+    wide = match_convention(Y, SCORES, qid=QID, value=value, tolerance=0.1)
+    assert len(wide.matches) == sum(abs(way.value - value) <= 0.1 for way in wide.ways) > 1
+
+
+@pytest.mark.option("match_convention.sample_weight")
+def test_weights_of_the_matched_mean():
+    match = match_convention(Y, SCORES, qid=QID, value=(3 * EXP2 + 1) / 4, sample_weight=[3, 3, 1])
+    assert match.matches[0].peers == ("lightgbm", "xgboost")
+
+
+@pytest.mark.option("match_convention.retrieved")
+def test_documents_that_were_not_ranked_in_the_matched_mean():
+    # The document of grade 2 counts in the ideal order only.
+    match = match_convention(Y, SCORES, qid=QID, value=1 / (3 + D), retrieved=[True, False, True])
+    assert match.matches[0].options["gain"] == ("exp2",)
+
+
+@pytest.mark.option("match_convention.judged")
+def test_documents_that_nobody_judged_in_the_matched_mean():
+    match = match_convention(Y, SCORES, qid=QID, value=D / 2, judged=[False, True, True])
+    assert match.matches[0].value == pytest.approx(D / 2)
+    assert match.undecided["gain"] == [("linear", "exp2")]
+
+
+def test_text_names_the_way_and_what_the_data_cannot_distinguish():
+    assert str(match_convention(Y, SCORES, qid=QID, value=0.8984)).splitlines() == [
+        "ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005",
+        "cutoff           gain  undefined    value  distance  as in",
+        "3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost",
+        "Without effect on these data: ties.",
+        "The same on these data: cutoff 3 or more, none.",
+    ]
+
+
+def test_text_if_nothing_or_much_matches(rows):
+    nothing = str(match_convention(Y, SCORES, qid=QID, value=0.99))
+    assert nothing.startswith("ndcg = 0.99: none of 12 ways of counting matches, within 0.0005\n")
+    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. The labels, scores, ids or weights differ" in nothing
+    labels, scores, qid = rows
+    much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
+    text = " ".join(str(much).split())
+    assert f"{len(much.matches)} of {len(much.ways)} ways of counting match, within 0.3" in text
+    assert f"{len(much.matches) - 10} more match: see .matches." in text
+    assert "A value with more digits, or of more queries, could distinguish them." in text
+
+
+@pytest.mark.option("ConventionMatch.to_frame.library")
+def test_frame_has_a_row_per_way():
+    match = match_convention(Y, SCORES, qid=QID, value=0.8984)
+    frame = match.to_frame()
+    assert list(frame) == ["value", "distance", "k", "gain", "ties", "replace_undefined_by", "peers"]
+    assert frame["value"].tolist() == [way.value for way in match.ways]
+    assert frame.loc[0, "k"] == "3 or more, none"
+    assert frame.loc[0, "peers"] == "lightgbm, xgboost"
+    assert match.to_frame(library="polars")["peers"].to_list() == frame["peers"].tolist()
+    thresholds = match_convention([0.25, 0.75, 1], [3, 2, 1], qid=[0] * 3, value=0.5, metric="mrr").to_frame()
+    assert set(thresholds["relevance_threshold"]) >= {"> 0", "> 0.5", ">= 1"}
+
+
+def test_gains_that_the_labels_do_not_allow_are_named():
+    match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="err")
+    assert list(match.failed) == ["gain=linear"]
+    assert "Not tried: gain=linear. y_true must be at most 1 for gain='linear'" in " ".join(str(match).split())
+    assert {way.options["gain"] for way in match.ways} == {("binary",), ("exp2",)}
+    with pytest.raises(ValueError, match="y_true must be at most 1 for gain='linear'"):
+        match_convention(Y, SCORES, qid=QID, value=0.5, metric="err(gain=linear)")
+
+
+def test_options_of_a_metric_of_your_own_are_left_as_they_are():
+    def first(labels, gain=2):
+        return gain * labels[0]
+
+    metric = make_metric(first, name="first_of_mine", bounds=(0, 10))
+    match = match_convention([[1, 0], [0, 1]], [[2, 1], [2, 1]], value=1, metric=metric)
+    assert match.ways[0].value == 1
+    assert "gain" not in match.ways[0].options
+
+
+def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
+    labels, scores, qid = rows
+    whole = match_convention(labels, scores, qid=qid, value=0.5)
+    monkeypatch.setattr("skrank_metrics.reports.match_convention.MOST_VALUES", 3 * 25)
+    parts = match_convention(labels, scores, qid=qid, value=0.5)
+    assert [(way.value, way.options) for way in parts.ways] == [(way.value, way.options) for way in whole.ways]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"value": "0.9"}, TypeError, "value must be a finite number; got '0.9'"),
+        ({"value": math.nan}, ValueError, "value must be a finite number; got nan"),
+        ({"value": 1.2}, ValueError, "value must be in the range of ndcg, from 0 to 1; got 1.2"),
+        ({"value": -0.1}, ValueError, "value must be in the range of ndcg, from 0 to 1; got -0.1"),
+        ({"value": 0.5, "metric": "neg_fall_out"}, ValueError, "range of neg_fall_out, from -1 to 0; got 0.5"),
+        ({"value": 0.5, "tolerance": -1}, ValueError, r"tolerance must be a number in \[0, inf\)"),
+        ({"value": 0.5, "metric": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
+        ({"value": 0.5, "metric": get_metric("ndcg", average=None)}, ValueError, "another average than None"),
+        ({"value": 0.5, "qid": None}, TypeError, "query id"),
+    ],
+)
+def test_bad_input(options, error, message):
+    with pytest.raises(error, match=message):
+        match_convention(Y, SCORES, **{"qid": QID, **options})

@@ -162,9 +162,9 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
         raise ValueError(f"{columns.holder} must hold at least one document; got none.")
 
 
-def selected(table: Any, columns: Columns, first: int = 0) -> Any:
-    """The columns in question, checked; ``first`` is the number of the first row."""
-    columns.check(table.schema, table, first)
+def selected(table: Any, columns: Columns, first: int | None = None) -> Any:
+    """The columns in question, checked; ``first`` is the number of the first row, None if rows have none."""
+    columns.check(table.schema, None if first is None else table, first or 0)
     return _plain(table.select(columns.names))
 
 

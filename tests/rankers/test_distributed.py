@@ -141,6 +141,7 @@ def several(metrics):
 
 
 @pytest.mark.slow
+@pytest.mark.clusters
 @pytest.mark.filterwarnings("default")  # what a cluster warns of while it starts and stops is its own
 def test_dask_workers_with_unequal_numbers_of_queries(rows):
     distributed, dataframe = pytest.importorskip("distributed"), pytest.importorskip("dask.dataframe")
@@ -181,6 +182,7 @@ def test_dask_workers_with_unequal_numbers_of_queries(rows):
 
 
 @pytest.mark.slow
+@pytest.mark.clusters
 @pytest.mark.filterwarnings("default")
 def test_spark_workers(rows, monkeypatch):
     sql = pytest.importorskip("pyspark.sql")

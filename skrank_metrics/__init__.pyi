@@ -8,10 +8,12 @@ from skrank_metrics.at_scale.accumulator import RankingAccumulator
 from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
+from skrank_metrics.displays.difference import DifferenceDisplay
 from skrank_metrics.displays.leaderboard import LeaderboardDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
 from skrank_metrics.displays.query_scores import QueryScoreDisplay
 from skrank_metrics.displays.race import RaceDisplay
+from skrank_metrics.displays.splits import SplitDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -83,6 +85,7 @@ __all__ = [
     "ConventionMatch",
     "CrossEvaluation",
     "Difference",
+    "DifferenceDisplay",
     "Inspection",
     "Leaderboard",
     "LeaderboardDisplay",
@@ -99,6 +102,7 @@ __all__ = [
     "RankingReport",
     "RepeatedQueryKFold",
     "SearchReport",
+    "SplitDisplay",
     "SplitReport",
     "auc_score",
     "audit_splits",

@@ -43,7 +43,9 @@ def _side_by_side(reports: Mapping[str, RankingReport]) -> str:
 
 def _values(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"n_queries": len(report.qid), "n_documents": report.n_documents}
-    found["metrics"] = report.to_dict()
+    found["metrics"] = {name: dict(values) for name, values in report.to_dict().items()}
+    for values in found["metrics"].values():
+        values.pop("slices", None)  # which follow
     if report.slices:
         found["slices"] = {str(value): _values(part, by_query=False) for value, part in report.slices.items()}
     if by_query:

@@ -264,7 +264,7 @@ def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     refuse_masked(ids, name)
     codes = codes_of_library(ids)
     if codes is None:
-        ids = _to_id_array(ids, name)
+        ids = to_id_array(ids, name)
         if ids.ndim == 1 and ids.dtype.kind in "OT":
             ids = ids.astype(object, copy=False)
             with suppress(TypeError):  # if some cannot be hashed, as is told below
@@ -289,31 +289,34 @@ def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDA
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
     """Ids of any type as a 1-D array with one id per row and none missing."""
     refuse_masked(ids, name)
-    array = _to_id_array(ids, name)
+    array = to_id_array(ids, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":
         raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
-    missing: Any = ()
-    if array.dtype.kind in "OT":
-        array, missing = _check_objects(array.astype(object, copy=False), name)
-    elif array.dtype.kind in "fmM":
-        missing = array != array
+    array, missing = find_missing(array, name)
     if np.any(missing):
         row = int(np.argmax(missing))
-        hint = " Fill them, for example strings with by.fillna('unknown')." if name == "by" else ""
-        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.{hint}")
+        raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
     # pandas has no index of float16.
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def find_missing(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
+    """Ids that are equal only if their hashes are, and a mask of the missing ones, if any."""
+    if array.dtype.kind in "OT":
+        return _check_objects(array.astype(object, copy=False), name)
+    return array, array != array if array.dtype.kind in "fmM" else ()
 
 
 def _kind(name: str) -> str:
     return "values" if name == "by" else "ids"  # slices are no ids
 
 
-def _to_id_array(ids: Any, name: str) -> NDArray[Any]:
+def to_id_array(ids: Any, name: str) -> NDArray[Any]:
+    """Ids as an array that keeps different ones apart."""
     # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
     lossy = False
     if hasattr(ids, "combine_chunks"):  # pyarrow's array of chunks of categories has "" in place of missing ones

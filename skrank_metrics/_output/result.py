@@ -114,14 +114,18 @@ class Result(ABC):
         ImportError
             If the library is not installed.
         """
+        return self._frame(library, self._columns(), self._index)
+
+    @staticmethod
+    def _frame(library: str, columns: Mapping[str, Any], index: str | None) -> Any:
         check_choice(library, "library", LIBRARIES)
         try:
             module = importlib.import_module(library)
         except ImportError:
             message = f"to_frame needs {library}: pip install {library}, or read the attributes, which hold the same."
             raise ImportError(message) from None
-        frame = module.DataFrame(dict(self._columns()))
-        return frame if library == "polars" or self._index is None else frame.set_index(self._index)
+        frame = module.DataFrame(dict(columns))
+        return frame if library == "polars" or index is None else frame.set_index(index)
 
 
 def text_of(parts: Iterable[Part]) -> str:

@@ -19,8 +19,9 @@ from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._evaluation import Evaluation, evaluate_lists
+from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports._totals import MetricSums, Totals
-from skrank_metrics.reports.evaluate import bind_metrics, slice_of_query
+from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 

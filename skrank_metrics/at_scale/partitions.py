@@ -16,7 +16,7 @@ from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.at_scale.accumulator import CAME_BACK, RankingAccumulator
 from skrank_metrics.at_scale.sources import Columns, array_of, columns_of, first_null, selected
-from skrank_metrics.reports.evaluate import slice_of_query
+from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport
 
 SPLIT = (

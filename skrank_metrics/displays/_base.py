@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from skrank_metrics._output.docstrings import SHARED, Text, entry, parameters, section
@@ -40,7 +40,7 @@ _TEXTS = SHARED | {
     "ax": (
         "matplotlib Axes",
         "Axes to draw into. None creates a new figure. A figure "
-        "without a layout engine gets the constrained layout if there is a legend, which needs room beside the axes.",
+        "without a layout engine gets the constrained layout if it needs room beside the axes.",
     ),
     "line_kw": ("dict", "Properties of the line, a matplotlib ``Line2D``, such as color and linewidth."),
     "name": ("str", "Name of the model in the legend."),
@@ -129,6 +129,19 @@ def legend(ax: Any) -> None:
         ax.legend(handles, names, frameon=False, fontsize=size, loc="best")
         return
     ax.legend(handles, names, frameon=False, fontsize=size, loc="upper left", bbox_to_anchor=(1, 1))
+    _make_room(figure)
+
+
+def beside(ax: Any, texts: Sequence[str]) -> list[Any]:
+    """Put a text per row to the right of the axes, where it covers nothing."""
+    place = {"xycoords": ("axes fraction", "data"), "annotation_clip": False, "va": "center", "ha": "right"}
+    offset = {"xytext": (7 * max(map(len, texts)), 0), "textcoords": "offset points"}
+    found = [ax.annotate(text, (1, row), **place, **offset) for row, text in enumerate(texts)]
+    _make_room(ax.figure)
+    return found
+
+
+def _make_room(figure: Any) -> None:
     if figure.figure.get_layout_engine() is None:
         figure.figure.set_layout_engine("constrained")
 

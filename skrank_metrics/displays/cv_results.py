@@ -53,8 +53,8 @@ class CVResultsDisplay:
     folds_ : matplotlib Line2D
         Marks of the scores in each fold.
     means_ : matplotlib ErrorbarContainer
-        Means over folds. If fold scores decide, each has a bar up to the mean of the best from which it would be
-        significantly worse: if the bar reaches the line of the best, it is not.
+        Means over folds. If fold scores decide, those over all folds have a bar up to the mean of the best from which
+        they would be significantly worse: if the bar reaches the line of the best, they are not.
     best_ : matplotlib Line2D
         Star at the mean of the best.
     kept_ : matplotlib Line2D
@@ -107,19 +107,19 @@ class CVResultsDisplay:
         return self
 
     def _plot_means(self, ax: Any, places: IntArray, errorbar_kw: Mapping[str, Any]) -> None:
-        means, leads = np.nanmean(self.scores, axis=1), self._least_leads()
+        means, leads, whole = np.nanmean(self.scores, axis=1), self._least_leads(), ~np.isnan(self.scores).any(axis=1)
         label, bars = "mean", None
         if self.worse is None and len(means) > 1:
             label = "mean; a bar that reaches the line of the best: not significantly worse"
             # Bars end at the largest score, so that they stay in the range of the metric.
-            bars = [0 * means, np.nan_to_num(np.minimum(leads, np.nanmax(self.scores) - means))]
+            bars = [0 * means, np.where(whole, np.nan_to_num(np.minimum(leads, np.nanmax(self.scores) - means)), 0)]
         style = {"fmt": "o", "zorder": 1, "color": GREY, "elinewidth": 2, "label": label, **errorbar_kw}
         self.means_ = ax.errorbar(means, places, xerr=bars, **style)
         self.line_ = ax.axvline(means[0], color=COLOURS[1], linewidth=1, zorder=0)
         style = {"linestyle": "none", "zorder": 3, "marker": "*", "markersize": 12, "color": COLOURS[1]}
         (self.best_,) = ax.plot(means[:1], places[:1], **style, label="best")
         # Means over other folds do not compare.
-        kept = ~np.isnan(self.scores).any(axis=1) & ~self._are_worse(means, leads) & (places > 0)
+        kept = whole & ~self._are_worse(means, leads) & (places > 0)
         label = f"{counted(int(kept.sum()), 'other')} not significantly worse" if len(means) > 1 else "_none"
         style |= {"marker": "o", "markersize": None, "color": COLOURS[0]}
         (self.kept_,) = ax.plot(means[kept], places[kept], **style, label=label)

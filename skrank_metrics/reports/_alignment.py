@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
-from skrank_metrics._input.query_ids import as_python, check_ids
+from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
+from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query
 from skrank_metrics.reports._totals import NO_QUERIES
-from skrank_metrics.reports.evaluate import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
 
@@ -70,14 +70,14 @@ def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) 
 
 def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
     """One slice per query, from one value per query or per row that the report was made from."""
-    grouping = report.grouping
-    if grouping is not None and np.shape(by) == grouping.codes.shape != report.qid.shape:
+    grouping, shape = report.grouping, shape_of(by)
+    if grouping is not None and shape == grouping.codes.shape != report.qid.shape:
         return slice_of_query(by, grouping, two_dimensional=False)
-    if np.shape(by) != report.qid.shape:
+    if shape != report.qid.shape:
         rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
         raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {got}.")
-    return check_ids(by, len(report.qid), "by")
+    return check_slices(by, len(report.qid))
 
 
 def named_reports(reports: Any) -> dict[str, RankingReport]:

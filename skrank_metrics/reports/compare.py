@@ -13,8 +13,9 @@ from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_i
 from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
+from skrank_metrics.reports._slices import name_of_slice, queries_of_slices
 from skrank_metrics.reports.comparison import Comparison, Comparisons, Pair
-from skrank_metrics.reports.ranking_report import RankingReport, queries_of_slices
+from skrank_metrics.reports.ranking_report import RankingReport
 
 # Of the permutation test, unless it is given: usually, and at most.
 N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999
@@ -191,7 +192,9 @@ def _compare(aligned: Aligned, how: How) -> Comparison:
         value: replace(part, pairs=tuple(replace(pair, p_adjusted=next(adjusted)) for pair in part.pairs))
         for value, part in zip(filled, found, strict=True)
     }
-    return replace(whole, slices=slices, _left_out=tuple(str(value) for value in parts if value not in filled))
+    return replace(
+        whole, slices=slices, _left_out=tuple(name_of_slice(value) for value in parts if value not in filled)
+    )
 
 
 def check_weights(weighted: bool, how: How) -> None:

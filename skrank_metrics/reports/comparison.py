@@ -17,6 +17,7 @@ from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
+from skrank_metrics.reports._slices import cell_of_slice, name_of_slice
 from skrank_metrics.reports._standings import LETTERS, letters
 from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
@@ -418,7 +419,7 @@ class Comparison(Result):
         columns = self._table().for_frame()
         if not self.slices:
             return columns
-        parts = [(None, columns), *((value, part._columns()) for value, part in self.slices.items())]
+        parts = [(None, columns), *((cell_of_slice(value), part._columns()) for value, part in self.slices.items())]
         named = {"slice": [value for value, part in parts for _ in part["first"]]}
         return named | {name: [one for _, part in parts for one in part[name]] for name in columns}
 
@@ -426,9 +427,9 @@ class Comparison(Result):
         """Differences by slice; of many, only those that are significant."""
         if not self.slices:
             return
-        pairs = [(str(value), pair) for value, part in self.slices.items() for pair in part.pairs]
+        pairs = [(name_of_slice(value), pair) for value, part in self.slices.items() for pair in part.pairs]
         different = [(value, pair) for value, part in self.slices.items() for pair in part.significant()]
-        shown = pairs if len(pairs) <= MOST_ROWS else [(str(value), pair) for value, pair in different]
+        shown = pairs if len(pairs) <= MOST_ROWS else [(name_of_slice(value), pair) for value, pair in different]
         interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
         heads = ("slice", "first - second", "queries", Column("difference", signed), Column(interval, signed))
         rows = [
@@ -438,7 +439,7 @@ class Comparison(Result):
         if rows:
             yield Table((*heads, Column(p, p_text)), rows)
         adjusted = f", adjusted for {len(pairs)} tests" if self.correction else ""
-        named = ", ".join(f"{pair.first} and {pair.second} in {value}" for value, pair in different)
+        named = ", ".join(f"{pair.first} and {pair.second} in {name_of_slice(value)}" for value, pair in different)
         many = f"{len(different)} of {len(pairs)}; the table shows these"
         yield f"Significantly different in slices{adjusted}: {(named if shown is pairs else many) or 'none'}."
         if self._left_out:

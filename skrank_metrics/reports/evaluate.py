@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import check_aligned, check_ids, group_ids, id_per_query
+from skrank_metrics._input.query_ids import check_aligned
 from skrank_metrics._output.call import records_call
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
+from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
 
@@ -74,7 +73,8 @@ def evaluate(
         then move up. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
-        within a query.
+        within a query. A data frame, or a dict of columns, makes slices by several columns at once. Missing values are
+        a slice of their own.
 
     Returns
     -------
@@ -149,15 +149,3 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)
     return get_metric(bound, convention=convention, **overrides)
-
-
-def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
-    """One slice per query from ``by``."""
-    what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
-    if np.shape(by) != (n_expected,):
-        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
-        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
-    if two_dimensional:
-        return check_ids(by, n_expected, "by")
-    slices = group_ids(by, n_expected, "by")
-    return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")

@@ -240,9 +240,11 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
     widest = max(spread, key=lambda name: spread[name])
     if health.n_tied and spread[widest] >= SHOWN:
         worst, best = health.tie_means[widest]
+        # The others are in tie_means.
+        most = ", which they can change most," if len(spread) > 1 else ""
         yield (
             f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another document "
-            f"of their query; {widest} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
+            f"of their query; {widest}{most} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
             f"documents ascending and {best:.4f} with them descending."
         )
     yield from _constant(health)

@@ -21,10 +21,11 @@ from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import evaluate_lists
+from skrank_metrics.reports._slices import name_of_slice, slice_of_query
 from skrank_metrics.reports._standings import LETTERS, letters, listed, verdict
 from skrank_metrics.reports.compare import check_how, check_weights, compare
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
-from skrank_metrics.reports.evaluate import bind_metrics, slice_of_query
+from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, make_report
 
 # Metrics whose columns stand beside each other in 80 columns.
@@ -209,7 +210,7 @@ class Leaderboard(Result):
                 "" if best == self.best or compared is None else "yes" if _worse(compared, self.best, best) else "no"
             )
             means = report.mean[metric], slices[best][value].mean[metric]
-            rows.append((str(value), report.n_queries, means[0], best, means[1], differs))
+            rows.append((name_of_slice(value), report.n_queries, means[0], best, means[1], differs))
         if rows:
             yield Table(
                 ("slice", "queries", f"{metric} of {self.best}", "best", metric, "significantly different"), rows

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.chart import LARGEST, MOST_MARKS, Chart, Mark
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import Evaluation
+from skrank_metrics.reports._slices import column_of_slices, distinct, largest, name_of_slice, queries_of_slices
+from skrank_metrics.reports._summary import distribution, flatten
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
 from skrank_metrics.reports.inspect import Inspection, inspect_rankings, places_of
@@ -38,8 +38,7 @@ from skrank_metrics.reports.statistics import (
     why_none,
 )
 
-# Bars of the picture of the values of queries.
-N_BINS = 10
+_SUMMARY = ("n_queries", "mean", "low", "high", "std", "n_undefined")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -68,7 +67,8 @@ class RankingReport(Result):
     weights : ndarray of shape (n_queries,) or None
         Weights of the queries; None if there are none.
     by : ndarray of shape (n_queries,) or None
-        The slice that each query belongs to; None if there are none.
+        The slice that each query belongs to: its value, None if it is missing, or a tuple of the values of several
+        columns. None if there are no slices.
     """
 
     _index: ClassVar[str | None] = "qid"
@@ -301,12 +301,53 @@ class RankingReport(Result):
 
     def _columns(self) -> dict[str, Any]:
         self._check_queries("to_frame")
-        by = {} if self.by is None else {"by": self.by}
+        by = {} if self.by is None else {"by": column_of_slices(self.by)}
         weight = {} if self.weights is None else {"weight": self.weights}
         return {"qid": self.qid, **by, **weight, **self.per_query}
 
+    def to_frame(self, library: str = "pandas", *, summary: bool = False) -> Any:
+        """Put the values of queries, or the means, into a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Library of the frame.
+        summary : bool, default=False
+            Whether to return one row per metric, and per slice if there are any, with the columns "metric", "slice",
+            "n_queries", "mean", "low", "high", "std" and "n_undefined". The methods ``to_markdown`` and ``to_latex`` of
+            pandas print it.
+
+        Returns
+        -------
+        frame : pandas.DataFrame or polars.DataFrame
+            Without ``summary``, one row per query.
+
+        Raises
+        ------
+        ImportError
+            If the library is not installed.
+        """
+        if check_bool(summary, "summary"):
+            return self._frame(library, self._summary(), "metric")
+        return super().to_frame(library)
+
+    def _summary(self) -> dict[str, list[Any]]:
+        """Columns of means: those of all queries, then those of the slices."""
+        reports = [("all", self), *((name_of_slice(value), part) for value, part in self.slices.items())]
+        columns: dict[str, list[Any]] = {name: [] for name in ("metric", "slice", *_SUMMARY)}
+        for name, report in reports:
+            intervals, std = report.intervals(), report.std
+            for metric, mean in report.mean.items():
+                low, high = intervals[metric]
+                values = [metric, name, report.n_queries, mean, low, high, std[metric], report.n_undefined[metric]]
+                for column, value in zip(columns.values(), values, strict=True):
+                    column.append(value)
+        if not self.slices:
+            del columns["slice"]
+        return columns
+
     @overload
-    def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, float]]: ...
+    def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, Any]]: ...
     @overload
     def to_dict(self, *, flat: Literal[True]) -> dict[str, float]: ...
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
@@ -321,35 +362,60 @@ class RankingReport(Result):
         Returns
         -------
         values : dict
-            Per metric "mean", "std", "n_undefined" and, if there is an interval, "low" and "high".
+            Per metric "mean", "std", "n_undefined" and, if there is an interval, "low" and "high"; with slices also
+            "slices", the same by name of the slice, with "n_queries". Flat, their keys are "ndcg_at_10_slice_de" and
+            "ndcg_at_10_slice_de_low", for example. Numbers of queries are integers.
         """
+        slices = distinct([(name_of_slice(value), part) for value, part in self.slices.items()])
+        nested, of_slices = self._values(), {name: part._values() for name, part in slices}
+        if flat:
+            return flatten(nested, of_slices)
+        if not slices:
+            return nested
+        return {
+            name: values | {"slices": {s: {"n_queries": part.n_queries, **of_slices[s][name]} for s, part in slices}}
+            for name, values in nested.items()
+        }
+
+    def _values(self) -> dict[str, dict[str, float]]:
         std, intervals = self.std, self.intervals()
-        nested = {}
+        values = {}
         for name, mean in self.mean.items():
             low, high = intervals[name]
             ends = {} if np.isnan(low) else {"low": low, "high": high}
-            nested[name] = {"mean": mean, **ends, "std": std[name], "n_undefined": float(self.n_undefined[name])}
-        return _flatten(nested) if flat else nested
+            values[name] = {"mean": mean, **ends, "std": std[name], "n_undefined": self.n_undefined[name]}
+        return values
+
+    @cached_property
+    def _shown_slices(self) -> list[tuple[str, RankingReport]]:
+        """The largest slices by name, and the other ones together."""
+        sizes = {value: part.n_queries for value, part in self.slices.items()}
+        shown = largest(self.slices, sizes)
+        named = [(name_of_slice(value), part) for value, part in shown.items()]
+        if self.by is not None and len(shown) < len(sizes):
+            rest = np.concatenate([queries for value, queries in queries_of_slices(self.by) if value not in shown])
+            others = make_report(self._evaluation.part(np.sort(rest)))
+            named.append((f"{len(sizes) - len(shown)} others", others))
+        return named
 
     def _parts(self) -> list[Part]:
-        reports = {None: self, **self.slices}
-        intervals = {value: report.intervals() for value, report in reports.items()}
-        std = self.std
+        intervals, std = self.intervals(), self.std
         parts: list[Part] = [
             f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
             Table(
                 ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
-                [(m, mean, intervals[None][m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
+                [(m, mean, intervals[m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
             ),
         ]
+        ends = list(intervals.items())
         if self.slices:
-            rows = [
-                (str(value), metric, len(report.qid), mean, intervals[value][metric])
-                for value, report in self.slices.items()
-                for metric, mean in report.mean.items()
-            ]
+            rows = []
+            for value, report in self._shown_slices:
+                of_slice = report.intervals()
+                rows += [(value, m, report.n_queries, mean, of_slice[m]) for m, mean in report.mean.items()]
+                ends += of_slice.items()
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        none = why_none((self.metrics[name], ends) for given in intervals.values() for name, ends in given.items())
+        none = why_none((self.metrics[name], interval) for name, interval in ends)
         return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
 
     def _charts(self) -> list[Chart]:
@@ -357,26 +423,14 @@ class RankingReport(Result):
         charts = []
         if self.slices:
             marks = [
-                Mark(str(value), part.mean[name], as_text(part.mean[name]), part.intervals()[name])
-                for value, part in self.slices.items()
+                Mark(value, part.mean[name], as_text(part.mean[name]), part.intervals()[name])
+                for value, part in self._shown_slices
             ]
             title = f"{name} by slice, with 95% intervals; the line is the mean of all queries"
-            charts.append(Chart(title, marks[:MOST_MARKS], reference=self.mean[name]))
+            charts.append(Chart(title, marks, reference=self.mean[name]))
         if self.per_query:
-            charts.append(_distribution(name, self.per_query[name]))
+            charts.append(distribution(name, self.per_query[name]))
         return charts
-
-
-def _distribution(name: str, values: FloatArray) -> Chart:
-    """Number of queries by value."""
-    values = values[np.abs(values) < LARGEST]
-    within = len(values) and 0 <= values.min() <= values.max() <= 1
-    counts, edges = np.histogram(values, bins=N_BINS, range=(0, 1) if within else None)
-    marks = [
-        Mark(f"{low:.4g} to {high:.4g}", float(count), f"{count:,}", base=0.0)
-        for count, (low, high) in zip(counts, pairwise(edges), strict=True)
-    ]
-    return Chart(f"Number of queries by {name}", marks[::-1])
 
 
 def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None) -> RankingReport:
@@ -424,28 +478,3 @@ def share_documents(one: RankingReport, other: RankingReport) -> bool:
     if isinstance(first, Totals) or isinstance(second, Totals):
         return False
     return first.lists.grouping is second.lists.grouping and first.lists.given_labels is second.lists.given_labels
-
-
-def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
-    """Slices with the places of their queries, sorted if they have an order."""
-    slices = group_rows(by)
-    return [(name, np.flatnonzero(slices.codes == number)) for name, number in _in_order(as_python(slices.ids))]
-
-
-def _in_order(names: list[Any]) -> list[tuple[Any, int]]:
-    """Different names with their numbers: sorted if they have an order, else as given."""
-    numbered = list(zip(names, range(len(names)), strict=True))
-    try:
-        return sorted(numbered)
-    except (TypeError, ValueError):
-        return numbered
-
-
-def _flatten(nested: dict[str, dict[str, float]]) -> dict[str, float]:
-    flat: dict[str, float] = {}
-    for name, values in nested.items():
-        # "ndcg@10" and "ndcg_at_10" in one report become "ndcg_at_10" and "ndcg_at_10_2".
-        keys = (flat_name(name) + suffix for suffix in ("", *(f"_{number}" for number in range(2, len(nested) + 1))))
-        short = next(key for key in keys if key not in flat)
-        flat |= {short if part == "mean" else f"{short}_{part}": value for part, value in values.items()}
-    return flat

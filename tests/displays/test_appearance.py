@@ -10,10 +10,12 @@ from matplotlib.colors import to_rgb
 from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
+    DifferenceDisplay,
     LeaderboardDisplay,
     MetricAtKDisplay,
     QueryScoreDisplay,
     RaceDisplay,
+    SplitDisplay,
 )
 from skrank_metrics.displays._base import COLOURS, GREY, count_ticks, decimals
 
@@ -55,7 +57,16 @@ def race(name, ax=None):
     return RaceDisplay([[0.5, 0.7], [0.4, np.nan]], 0, metric="ndcg", name=name).plot(ax)
 
 
-DRAW = [curve, distribution, differences, candidates, board, race]
+def folds(name, ax=None):
+    return SplitDisplay([300, 100], [20, 10], [0.5, 0.25], [0, 2], splitter=name).plot(ax)
+
+
+def waterfall(name, ax=None):
+    conventions = ("sklearn", "lightgbm")
+    return DifferenceDisplay(0.5, [0.25, -0.5], [name, "ties"], metric="ndcg", conventions=conventions).plot(ax)
+
+
+DRAW = [curve, distribution, differences, candidates, board, race, folds]
 
 
 def luminance(colour):
@@ -140,6 +151,20 @@ def test_a_legend_covers_nothing_and_is_not_clipped(draw, name, own_axes):
     assert_clear(display)
 
 
+@pytest.mark.parametrize("own_axes", [True, False])
+def test_values_beside_the_axes_are_not_clipped(own_axes):
+    display = waterfall(LONG, None if own_axes else plt.subplots()[1])
+    display.ax_.set_title("A title")
+    display.figure_.draw_without_rendering()
+    figure, axes = display.figure_.bbox, display.ax_.bbox
+    for text in display.texts_:
+        box = text.get_window_extent()
+        assert axes.x1 <= box.x0 < box.x1 <= figure.x1
+        assert axes.y0 <= box.y0 < box.y1 <= axes.y1
+    assert min(label.get_window_extent().x0 for label in display.ax_.get_yticklabels()) >= figure.x0
+    assert all(axes.x0 < display.ax_.transData.transform((bar.get_x(), 0))[0] < axes.x1 for bar in display.bars_)
+
+
 @pytest.mark.parametrize("n_models", [2, 10, 12])
 @pytest.mark.parametrize("draw", [curve, distribution])
 def test_a_legend_of_many_models_with_long_names_is_not_clipped(draw, n_models):
@@ -167,13 +192,16 @@ def test_a_layout_that_the_user_chose_stays():
     assert_clear(curve("model", part.subplots()))
 
 
-@pytest.mark.parametrize("draw", DRAW)
+@pytest.mark.parametrize("draw", [*DRAW, waterfall])
 def test_nothing_is_drawn_in_the_colour_of_the_background(draw):
     with plt.style.context("dark_background"):
         ax = draw("model").ax_
         colours = [line.get_color() for line in ax.get_lines() if len(line.get_xdata())]
         colours += [colour for part in ax.collections if part.get_alpha() is None for colour in part.get_facecolor()]
-        colours += [text.get_color() for text in (ax.xaxis.label, ax.yaxis.label, *ax.get_legend().get_texts())]
+        colours += [
+            text.get_color()
+            for text in (ax.xaxis.label, ax.yaxis.label, *(ax.get_legend().get_texts() if ax.get_legend() else ()))
+        ]
     assert min(luminance(colour) for colour in colours) > 0.1
 
 

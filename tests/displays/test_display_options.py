@@ -9,18 +9,24 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from support.ranks import report_of_ranks, rows_of_ranks
 
+import skrank_metrics
 from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
+    DifferenceDisplay,
     LeaderboardDisplay,
     MetricAtKDisplay,
+    QueryKFold,
     QueryRanker,
     QueryScoreDisplay,
     RaceDisplay,
+    SplitDisplay,
+    audit_splits,
     compare,
+    explain_difference,
     get_ranking_scorer,
     ranking_scorers,
     with_qid,
@@ -113,10 +119,24 @@ WAYS = {
     ),
     "CVResultsDisplay.plot": CVResultsDisplay([[0.75, 0.5], [0.5, 0.5]], ["a", "b"]).plot,
     "CVResultsDisplay.from_estimator": lambda **kw: CVResultsDisplay.from_estimator(SEARCH, **kw),
+    "DifferenceDisplay.plot": DifferenceDisplay(
+        0.5, [0.25, -0.5], ["gain: a -> b", "ties: c -> d"], metric="ndcg", conventions=("sklearn", "xgboost")
+    ).plot,
+    "DifferenceDisplay.from_difference": lambda **kw: DifferenceDisplay.from_difference(
+        explain_difference(Y, NEW, qid=QID, conventions=("trec_eval", "xgboost")), **kw
+    ),
+    "DifferenceDisplay.from_predictions": lambda **kw: DifferenceDisplay.from_predictions(
+        kw.pop("y", Y), NEW, **{"qid": QID, **kw}
+    ),
+    "SplitDisplay.plot": SplitDisplay([3, 1], [2, 1], [0.5, 0.25], [0, 2]).plot,
+    "SplitDisplay.from_report": lambda **kw: SplitDisplay.from_report(audit_splits(QueryKFold(2), X, Y, qid=QID), **kw),
+    "SplitDisplay.from_splitter": lambda **kw: SplitDisplay.from_splitter(
+        kw.pop("cv", QueryKFold(2)), X, kw.pop("y", Y), **{"qid": QID, **kw}
+    ),
     "RaceDisplay.plot": RaceDisplay([[0.75, 0.5], [0.25, np.nan]], 0).plot,
     "RaceDisplay.from_estimator": lambda **kw: RaceDisplay.from_estimator(RACE, **kw),
 }
-WITH_LINES = [way for way in WAYS if not way.startswith(("CVResults", "Leaderboard", "Race"))]
+WITH_LINES = [way for way in WAYS if not way.startswith(("CVResults", "Leaderboard", "Race", "Difference", "Split"))]
 
 
 def ways(display, method="from_"):
@@ -139,14 +159,7 @@ def axes():
 
 
 def test_the_ways_are_all():
-    classes = (
-        ComparisonDisplay,
-        LeaderboardDisplay,
-        MetricAtKDisplay,
-        QueryScoreDisplay,
-        CVResultsDisplay,
-        RaceDisplay,
-    )
+    classes = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__ if name.endswith("Display")]
     public = {f"{cls.__name__}.{name}" for cls in classes for name in vars(cls) if name[0] != "_"}
     assert set(WAYS) == public
 
@@ -529,4 +542,97 @@ def test_candidates_that_left_a_race_come_last_with_the_folds_that_they_ran():
     names = ["alpha=10", "alpha=100\nleft after fold 2", "alpha=1\nleft after fold 1"]
     assert display.candidates == names
     assert display.means_.lines[0].get_xdata().tolist() == [0.75, 0.75, 0.25]
+    assert not np.diff(display.means_.lines[2][0].get_segments(), axis=1)[..., 0].any()
+    assert len(display.kept_.get_xdata()) == 0, "means over other folds do not compare"
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == names
+
+
+def values_beside(display):
+    return [text.get_text() for text in display.texts_]
+
+
+def row_names(display):
+    return [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()]
+
+
+@pytest.mark.option("DifferenceDisplay.metric", "DifferenceDisplay.conventions")
+def test_steps_lead_from_one_value_to_the_other():
+    causes = ["gain: a -> b", "ties: c -> d", "cutoff: e -> f"]
+    options = {"metric": "ndcg", "conventions": ("sklearn", "xgboost")}
+    display = DifferenceDisplay(0.5, [0.25, -0.5, 0.125], causes, **options).plot(axes())
+    assert [(bar.get_x(), bar.get_width()) for bar in display.bars_] == [(0.5, 0.25), (0.75, -0.5), (0.25, 0.125)]
+    up, down, again = (bar.get_facecolor() for bar in display.bars_)
+    assert up == again != down
+    assert display.ends_.get_xydata().tolist() == [[0.5, 0], [0.375, 4]]
+    assert values_beside(display) == ["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]
+    assert row_names(display) == ["sklearn", *causes, "xgboost"]
+    assert display.ax_.get_xlabel() == "ndcg"
+    assert display.ax_.get_ylim() == (4.5, -0.5)
+    tiny = DifferenceDisplay(0.5, [0.00002], causes[:1], **options).plot(axes())
+    assert values_beside(tiny) == ["0.50000", "+0.00002", "0.50002"]
+    none = DifferenceDisplay(0.5, [], [], **options).plot(axes())
+    assert values_beside(none) == ["0.5000", "0.5000"]
+
+
+@pytest.mark.option(
+    "DifferenceDisplay.from_predictions.metric",
+    "DifferenceDisplay.from_predictions.conventions",
+    "DifferenceDisplay.from_predictions.qid",
+)
+def test_a_difference_is_drawn_as_it_is_explained():
+    conventions = ("trec_eval", "xgboost")
+    for metric, qid in (("ndcg", QID), ("map", QID), ("ndcg", QID // 2)):
+        expected = explain_difference(Y, NEW, qid=qid, metric=metric, conventions=conventions)
+        options = {"metric": metric, "conventions": conventions, "ax": axes()}
+        for display in (
+            DifferenceDisplay.from_predictions(Y, NEW, qid=qid, **options),
+            DifferenceDisplay.from_predictions(with_qid(Y, qid), NEW, **options),
+            DifferenceDisplay.from_difference(expected, ax=axes()),
+        ):
+            assert display.effects.tolist() == [cause.effect for cause in expected.causes]
+            assert (display.start, display.metric, display.conventions) == (expected.start, metric, conventions)
+            assert display.causes == [f"{cause.cause}: {cause.change}" for cause in expected.causes]
+            assert display.ends_.get_xdata()[1] == pytest.approx(expected.end, abs=1e-15)
+    default = DifferenceDisplay.from_predictions(Y, NEW, qid=QID, ax=axes())
+    assert (default.metric, default.conventions) == ("ndcg@10", ("sklearn", "lightgbm"))
+
+
+@pytest.mark.option("SplitDisplay.splitter")
+def test_folds_relative_to_their_mean_and_leaks():
+    display = SplitDisplay([3, 1], [5, 1], [0.5, 0.25], [0, 2], splitter="KFold(2)").plot(axes())
+    documents, queries, shares = (line.get_xdata().tolist() for line in display.lines_)
+    assert documents == [3 / 2, 1 / 2]
+    assert queries == [5 / 3, 1 / 3]
+    assert shares == [0.5 / 0.375, 0.25 / 0.375]
+    for line in display.lines_:
+        np.testing.assert_allclose(line.get_ydata(), [0, 1], atol=0.3)
+    assert legend(display) == ["documents", "queries", "share of relevant documents"]
+    assert row_names(display) == ["fold 0: 5 queries, 3 documents", "fold 1: 1 query, 1 document LEAK: 2 cut"]
+    sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
+    assert sound != leaking
+    (band,) = display.leaks_
+    assert span_of(band) == pytest.approx((0.6, 1.4))
+    assert display.ax_.get_xlabel() == "relative to the mean over folds\nKFold(2)"
+    plain = SplitDisplay([2, 2], [1, 1], [0, 0], [0, 0]).plot(axes())
+    assert plain.ax_.get_xlabel() == "relative to the mean over folds"
+    assert plain.leaks_ == []
+    assert np.isnan(plain.lines_[2].get_xdata()).all(), "no document is relevant"
+    low, high = plain.ax_.get_xlim()
+    assert low <= 0.9 < 1.1 <= high
+
+
+@pytest.mark.option("SplitDisplay.from_splitter.qid", "SplitDisplay.from_splitter.groups")
+def test_folds_of_a_splitter_are_those_of_its_audit():
+    for cv, qid, groups in ((KFold(3), QID, None), (KFold(3), QID, QID // 2), (KFold(3), QID // 2, None)):
+        report = audit_splits(cv, X, Y, qid=qid, groups=groups)
+        for display in (
+            SplitDisplay.from_splitter(cv, X, Y, qid=qid, groups=groups, ax=axes()),
+            SplitDisplay.from_splitter(cv, X, with_qid(Y, qid), groups=groups, ax=axes()),
+            SplitDisplay.from_report(report, ax=axes()),
+        ):
+            assert display.documents.tolist() == report.table["documents"].tolist()
+            assert display.queries.tolist() == report.table["queries"].tolist()
+            assert display.share_relevant.tolist() == report.table["share_relevant"].tolist()
+            assert display.leaks.sum() == report.leaks > 0
+            assert display.splitter == report.splitter
+    assert not SplitDisplay.from_splitter(QueryKFold(2), X, Y, qid=QID, ax=axes()).leaks.any()

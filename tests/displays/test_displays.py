@@ -16,15 +16,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skrank_metrics
 from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
-    LeaderboardDisplay,
     MetricAtKDisplay,
     QueryKFold,
     QueryRanker,
     QueryScoreDisplay,
-    RaceDisplay,
     compare,
     evaluate,
     get_ranking_scorer,
@@ -377,7 +376,7 @@ def test_drawing_without_matplotlib(monkeypatch):
         display.plot()
 
 
-DISPLAYS = [ComparisonDisplay, CVResultsDisplay, LeaderboardDisplay, MetricAtKDisplay, QueryScoreDisplay, RaceDisplay]
+DISPLAYS = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__ if name.endswith("Display")]
 
 
 @pytest.mark.parametrize("cls", DISPLAYS)

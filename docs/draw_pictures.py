@@ -1,0 +1,79 @@
+"""Draw docs/images/displays_light.png and docs/images/displays_dark.png: ``python docs/draw_pictures.py``."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
+
+from skrank_metrics import (
+    ComparisonDisplay,
+    CVResultsDisplay,
+    DifferenceDisplay,
+    LeaderboardDisplay,
+    MetricAtKDisplay,
+    QueryKFold,
+    QueryRanker,
+    QueryScoreDisplay,
+    RaceDisplay,
+    RacingSearchCV,
+    SplitDisplay,
+    get_ranking_scorer,
+    leaderboard,
+    query_train_test_split,
+    with_qid,
+)
+from skrank_metrics.datasets import load_digits_retrieval
+
+IMAGES = Path(__file__).parent / "images"
+GRID = {"estimator__max_leaf_nodes": [2, 4, 8, 16, 31], "estimator__learning_rate": [0.02, 0.1]}
+DISPLAYS = (
+    MetricAtKDisplay,
+    QueryScoreDisplay,
+    ComparisonDisplay,
+    LeaderboardDisplay,
+    CVResultsDisplay,
+    RaceDisplay,
+    DifferenceDisplay,
+    SplitDisplay,
+)
+
+
+def fitted():
+    """Test rows, two rankers and a race."""
+    X, y, qid = load_digits_retrieval(return_X_y_qid=True)
+    X, X_test, y, y_test = query_train_test_split(X, with_qid(y, qid), random_state=0)
+    trees = QueryRanker(HistGradientBoostingRegressor(max_iter=30, random_state=0))
+    search = RacingSearchCV(trees, GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
+    return X_test, y_test, {"ridge": QueryRanker(Ridge()).fit(X, y), "trees": search.best_estimator_}, search
+
+
+def draw(style, X, y, models, search):
+    """All displays in one figure."""
+    with plt.style.context(style):
+        figure = plt.figure(figsize=(17, 19), layout="constrained")
+        at_k, queries, compared, board, candidates, race, gap, folds = figure.subplots(4, 2).ravel()
+        for name, model in models.items():
+            MetricAtKDisplay.from_estimator(model, X, y, k=20, name=name, ax=at_k)
+            QueryScoreDisplay.from_estimator(model, X, y, name=name, ax=queries)
+        ComparisonDisplay.from_estimator(*models.values(), X, y, names=tuple(models), ax=compared)
+        scores = {name: model.predict(X) for name, model in models.items()}
+        scores |= {f"pixel {pixel}": X[:, pixel] for pixel in range(4)}
+        LeaderboardDisplay.from_leaderboard(leaderboard(y, scores, metrics=["ndcg@10"]), ax=board)
+        CVResultsDisplay.from_estimator(search, n_candidates=5, ax=candidates)
+        RaceDisplay.from_estimator(search, ax=race)
+        ties = scores["ridge"].round(1)
+        DifferenceDisplay.from_predictions(y, ties, metric="ndcg", conventions=("sklearn", "xgboost"), ax=gap)
+        SplitDisplay.from_splitter(KFold(5), X, y, ax=folds)
+        for ax, display in zip(figure.axes, DISPLAYS, strict=True):
+            ax.set_title(display.__name__, loc="left")
+    return figure
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")
+    data = fitted()
+    for theme, style in (("light", "default"), ("dark", "dark_background")):
+        draw(style, *data).savefig(IMAGES / f"displays_{theme}.png", dpi=60)

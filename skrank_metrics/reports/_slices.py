@@ -1,0 +1,159 @@
+"""Slices of the queries of a report: what is given as ``by``, in which order slices are shown, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
+from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
+
+# Slices that are shown: the largest, as the mean of a few queries says little.
+MOST_SLICES = 20
+
+T = TypeVar("T")
+
+
+def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+    """One slice per query from ``by``."""
+    what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
+    if _length(by) != n_expected:
+        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
+        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
+    if two_dimensional:
+        return check_slices(by, n_expected)
+    slices = _group(by, n_expected)
+    return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")
+
+
+def check_slices(by: Any, n_queries: int) -> NDArray[Any]:
+    """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
+    slices = _group(by, n_queries)
+    return slices.ids[slices.codes]
+
+
+def shape_of(by: Any) -> tuple[int, ...]:
+    """Shape of one column of ``by``."""
+    return np.shape(_columns(by)[0])
+
+
+def _length(by: Any) -> int | None:
+    shapes = {np.shape(column) for column in _columns(by)}
+    lengths = [shape[0] for shape in shapes if len(shape) == 1]
+    return int(lengths[0]) if len(lengths) == len(shapes) == 1 else None
+
+
+def _columns(by: Any) -> list[Any]:
+    if isinstance(by, Mapping):
+        return list(by.values())
+    if hasattr(by, "column_names"):  # of pyarrow
+        return [by.column(place) for place in range(len(by.column_names))]
+    if len(np.shape(by)) == 2 and hasattr(by, "columns"):
+        return [by.iloc[:, place] if hasattr(by, "iloc") else by.to_series(place) for place in range(len(by.columns))]
+    return _parts_of_tuples(by) or [by]
+
+
+def _parts_of_tuples(by: Any) -> list[Any]:
+    """Columns of pairs and other tuples, in which a missing part does not make the whole missing."""
+    if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
+        return []
+    values = list(by)
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
+    if len(lengths) != 1 or min(lengths) < 2:
+        return []
+    return [_objects(column, len(values)) for column in zip(*values, strict=True)]
+
+
+def _group(by: Any, n_rows: int) -> Grouping:
+    """Rows grouped by slice."""
+    first, *others = (_group_column(column, n_rows) for column in _columns(by))
+    if not others:
+        return first
+    codes, parts = first.codes, [first, *others]
+    for other in others:
+        codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
+    places, grouping = group_codes(codes)
+    names = [as_python(part.ids[part.codes[places]]) for part in parts]
+    return Grouping(_objects(zip(*names, strict=True), len(places)), grouping.sizes, grouping.shuffled)
+
+
+def _group_column(column: Any, n_rows: int) -> Grouping:
+    try:
+        return group_ids(column, n_rows, "by")
+    except ValueError:
+        array, missing = find_missing(to_id_array(column, "by"), "by")
+        if not np.any(missing):
+            raise
+    named = group_rows(check_ids(array[~missing], n_rows - int(missing.sum()), "by")) if not missing.all() else None
+    codes = np.full(n_rows, 0 if named is None else len(named.ids))
+    if named is not None:
+        codes[~missing] = named.codes
+    first, grouping = group_codes(codes)
+    names = [*(() if named is None else as_python(named.ids)), None]
+    return Grouping(_objects((names[code] for code in codes[first]), len(first)), grouping.sizes, grouping.shuffled)
+
+
+def _objects(values: Iterable[Any], n: int) -> NDArray[Any]:
+    array = np.empty(n, dtype=object)  # np.array would make a second dimension of tuples
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
+
+
+def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
+    """Slices with the places of their queries, sorted if they have an order, missing values last."""
+    slices = group_rows(by)
+    numbered = list(enumerate(as_python(slices.ids)))
+    try:
+        numbered.sort(key=lambda item: _order(item[1]))
+    except (TypeError, ValueError):
+        numbered.sort(key=lambda item: item[1] is None)
+    return [(name, np.flatnonzero(slices.codes == number)) for number, name in numbered]
+
+
+def _order(name: Any) -> Any:
+    if isinstance(name, tuple):
+        return tuple(map(_order, name))
+    return (1, 0) if name is None else (0, name)
+
+
+def name_of_slice(value: Any) -> str:
+    """A slice as text: "missing" for a missing value, and the values of several columns in one line."""
+    if isinstance(value, tuple):
+        return ", ".join(map(name_of_slice, value))
+    return "missing" if value is None else str(value)
+
+
+def cell_of_slice(value: Any) -> Any:
+    """A slice in a column of a frame: text for what is no single value."""
+    return name_of_slice(value) if value is None or isinstance(value, tuple) else value
+
+
+def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
+    """The slices to show, the largest of many, in their order."""
+    shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
+    return {value: part for value, part in slices.items() if value in shown}
+
+
+def distinct(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
+    """Slices by names that differ, as those of 1 and "1" do not: the second becomes "1 (2)"."""
+    found: dict[str, T] = {}
+    for name, part in named:
+        number = 2
+        unused = name
+        while unused in found:
+            unused, number = f"{name} ({number})", number + 1
+        found[unused] = part
+    return list(found.items())
+
+
+def column_of_slices(by: NDArray[Any]) -> Any:
+    """The slices of queries as a column of a frame: one value, or text, per query."""
+    if by.dtype != object:
+        return by
+    values = as_python(by)
+    return list(map(name_of_slice, values)) if any(isinstance(value, tuple) for value in values) else values

@@ -1,0 +1,49 @@
+"""Means as flat dicts for loggers, and the values of queries as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain, count, pairwise
+
+import numpy as np
+
+from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._output.chart import LARGEST, Chart, Mark
+from skrank_metrics.metrics._record import flat_name
+
+# Bars of the picture of the values of queries.
+N_BINS = 10
+
+
+def flatten(
+    nested: Mapping[str, Mapping[str, float]], of_slices: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> dict[str, float]:
+    """Values by metric and part, and those by slice, metric and part, under keys of letters, digits and underscores."""
+    flat: dict[str, float] = {}
+    for name, values in nested.items():
+        short = _unused(flat_name(name), flat)
+        flat |= _with_prefix(short, values)
+        for part, of_part in of_slices.items():
+            flat |= _with_prefix(_unused(f"{short}_slice_{flat_name(part)}", flat), of_part[name])
+    return flat
+
+
+def _unused(key: str, flat: Mapping[str, float]) -> str:
+    """The key, numbered if it is taken: "ndcg@10" and "ndcg_at_10" become "ndcg_at_10" and "ndcg_at_10_2"."""
+    return next(one for one in chain([key], (f"{key}_{number}" for number in count(2))) if one not in flat)
+
+
+def _with_prefix(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
+    return {prefix if part == "mean" else f"{prefix}_{part}": value for part, value in values.items()}
+
+
+def distribution(name: str, values: FloatArray) -> Chart:
+    """Number of queries by value."""
+    values = values[np.abs(values) < LARGEST]
+    within = len(values) and 0 <= values.min() <= values.max() <= 1
+    counts, edges = np.histogram(values, bins=N_BINS, range=(0, 1) if within else None)
+    marks = [
+        Mark(f"{low:.4g} to {high:.4g}", float(number), f"{number:,}", base=0.0)
+        for number, (low, high) in zip(counts, pairwise(edges), strict=True)
+    ]
+    return Chart(f"Number of queries by {name}", marks[::-1])

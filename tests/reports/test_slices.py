@@ -1,0 +1,184 @@
+"""Slices of reports: missing values, several columns, many slices, and what they are called."""
+
+import json
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard
+
+QID = np.repeat([0, 1, 2, 3], 2)
+# The relevant document is at rank 1, 2, 1 and nowhere.
+LABELS, SCORES = [1, 0, 0, 1, 1, 0, 0, 0], [2, 1] * 4
+
+
+def report_of(by, **given):
+    return evaluate(LABELS, SCORES, qid=QID, metrics="mrr", by=by, **given)
+
+
+def of_rows(values):
+    return [value for value in values for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        (["x", None, "x", None], "x"),
+        ([1.5, np.nan, 1.5, np.nan], 1.5),
+        (np.array(["2001-01-01", "NaT"] * 2, dtype="M8[ns]"), datetime(2001, 1, 1)),
+        (pd.array([7, None] * 2, dtype="Int64"), 7),
+        (pd.array(["x", None] * 2, dtype="string"), "x"),
+        (pd.Categorical(["x", None] * 2), "x"),
+    ],
+)
+def test_missing_values_are_a_slice_of_their_own_and_come_last(values, named):
+    report = report_of(
+        pd.Series(values)
+        .repeat(
+            2,
+        )
+        .to_numpy()
+        if isinstance(values, np.ndarray)
+        else of_rows(values)
+    )
+    assert list(report.slices) == [named, None]
+    assert report.slices[named].mean == {"mrr": 1}
+    assert report.slices[None].mean == {"mrr": 1 / 4}
+    lines = str(report).splitlines()
+    assert lines[3].startswith("slice")
+    assert lines[5].split()[:4] == ["missing", "mrr", "2", "0.2500"]
+
+
+@pytest.mark.parametrize("make", [pl.Series, pa.array, pd.Series])
+def test_missing_values_of_libraries(make):
+    report = report_of(make(of_rows(["x", None, "x", None])))
+    assert list(report.slices) == ["x", None]
+    assert report.by.tolist() == ["x", None, "x", None]
+
+
+def test_only_missing_values():
+    assert list(report_of([None] * 8).slices) == [None]
+    assert report_of([np.nan] * 8).slices[None].mean == report_of(None).mean
+
+
+def test_a_missing_value_is_not_the_word():
+    report = report_of(of_rows(["missing", None, "missing", None]))
+    assert [part.n_queries for part in report.slices.values()] == [2, 2]
+    assert list(report.to_dict()["mrr"]["slices"]) == ["missing", "missing (2)"]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_several_columns_at_once(make):
+    by = make({"country": of_rows(["fr", "de", "fr", None]), "length": of_rows([10, 9, 9, 9])})
+    report = report_of(by)
+    assert list(report.slices) == [("de", 9), ("fr", 9), ("fr", 10), (None, 9)]
+    assert [part.qid.tolist() for part in report.slices.values()] == [[1], [2], [0], [3]]
+    assert [line.split("mrr")[0].strip() for line in str(report).splitlines()[4:8]] == [
+        "de, 9",
+        "fr, 9",
+        "fr, 10",
+        "missing, 9",
+    ]
+    assert report.to_frame()["by"].tolist() == ["fr, 10", "de, 9", "fr, 9", "missing, 9"]
+    assert report.to_frame("polars")["by"].to_list() == ["fr, 10", "de, 9", "fr, 9", "missing, 9"]
+
+
+def test_a_frame_of_one_column_is_that_column():
+    assert list(report_of(pd.DataFrame({"x": of_rows(["b", "a", "b", "a"])})).slices) == ["a", "b"]
+
+
+def test_one_value_per_query_if_labels_are_2d():
+    by = pd.DataFrame({"x": ["b", None], "y": [1, 1]})
+    assert list(evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=by).slices) == [("b", 1), (None, 1)]
+
+
+def test_comparisons_and_leaderboards_take_them():
+    by, other = pd.DataFrame({"x": of_rows(["b", None, "b", None]), "y": of_rows([1, 1, 1, 1])}), SCORES[::-1]
+    reports = [report_of(None), evaluate(LABELS, other, qid=QID, metrics="mrr")]
+    assert list(compare(reports, "mrr", by=by).slices) == [("b", 1), (None, 1)]
+    assert list(compare(reports, "mrr", by=["b", None, "b", None]).slices) == ["b", None]
+    board = leaderboard(LABELS, {"a": SCORES, "b": other}, qid=QID, metrics="mrr", by=by)
+    assert "missing, 1" in str(board)
+    assert "missing, 1" in board.compare()._repr_html_()
+    assert board.compare().to_frame()["slice"].tolist()[1:] == ["b, 1", "missing, 1"]
+
+
+def test_accumulators_take_them():
+    accumulator = RankingAccumulator(["mrr"])
+    accumulator.update(LABELS[:4], SCORES[:4], qid=QID[:4], by=[1.0, 1.0, np.nan, np.nan])
+    accumulator.update(LABELS[4:], SCORES[4:], qid=QID[4:], by=[1.0, 1.0, 2.0, 2.0])
+    assert [(name, part.mean["mrr"]) for name, part in accumulator.result().slices.items()] == [
+        (1, 1),
+        (2, 0),
+        (None, 1 / 2),
+    ]
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Slices 1 to 30; slice n has n queries, and the relevant document is at rank 1 if n is even, else at rank 2."""
+    by = np.repeat(np.arange(1, 31), np.arange(1, 31))
+    labels = np.where(by[:, None] % 2, [0, 1], [1, 0])
+    return evaluate(labels, np.tile([2, 1], (len(by), 1)), metrics="mrr", by=by)
+
+
+def test_of_many_slices_the_largest_are_shown_and_the_others_together(many):
+    lines = [line.split() for line in str(many).splitlines()]
+    first = next(number for number, line in enumerate(lines) if line[0] == "slice") + 1
+    assert [line[0] for line in lines[first : first + 21]] == [str(value) for value in range(11, 31)] + ["10"]
+    # 1 + 3 + 5 + 7 + 9 queries with 1/2, and 2 + 4 + 6 + 8 + 10 with 1.
+    assert lines[first + 20][:5] == ["10", "others", "mrr", "55", f"{(25 / 2 + 30) / 55:.4f}"]
+    assert len(many.slices) == 30
+
+
+@pytest.mark.option("RankingReport.to_frame.summary")
+def test_summary_has_one_row_per_metric_and_slice(many):
+    frame = many.to_frame(summary=True)
+    assert list(frame) == ["slice", "n_queries", "mean", "low", "high", "std", "n_undefined"]
+    assert frame.index.tolist() == ["mrr"] * 31
+    assert frame["slice"].tolist() == ["all", *map(str, range(1, 31))]
+    assert frame["n_queries"].tolist() == [465, *range(1, 31)]
+    assert frame["mean"].tolist()[1:3] == [1 / 2, 1]
+    plain = report_of(None)
+    summary = plain.to_frame(summary=True)
+    low, high = plain.intervals()["mrr"]
+    assert summary.loc["mrr"].to_dict() == {
+        "n_queries": 4,
+        "mean": plain.mean["mrr"],
+        "low": low,
+        "high": high,
+        "std": plain.std["mrr"],
+        "n_undefined": 1,
+    }
+    assert plain.to_frame("polars", summary=True).columns == ["metric", *summary]
+    assert plain.to_frame(summary=False).equals(plain.to_frame())
+    with pytest.raises(TypeError, match="summary must be True or False"):
+        plain.to_frame(summary=1)
+
+
+def test_summary_of_a_report_that_kept_no_queries():
+    accumulator = RankingAccumulator(["mrr"], keep="means")
+    accumulator.update(LABELS, SCORES, qid=QID)
+    assert accumulator.result().to_frame(summary=True)["mean"].tolist() == [2.5 / 4]
+
+
+@pytest.mark.option("RankingReport.to_dict.flat")
+def test_dicts_hold_the_slices_with_counts_as_integers():
+    report = report_of(of_rows(["a b", 1, "a b", 1]))
+    nested = report.to_dict()["mrr"]
+    assert nested["n_undefined"] == 1
+    assert type(nested["n_undefined"]) is int
+    assert list(nested["slices"]) == ["a b", "1"]
+    for name, part in zip(nested["slices"], report.slices.values(), strict=True):
+        assert nested["slices"][name] == {"n_queries": 2, **part.to_dict()["mrr"]}
+        assert type(nested["slices"][name]["n_queries"]) is int
+    assert json.loads(json.dumps(report.to_dict())) == report.to_dict()
+    flat = report.to_dict(flat=True)
+    assert flat["mrr"] == report.mean["mrr"]
+    assert flat["mrr_slice_a_b"] == 1
+    assert flat["mrr_slice_1"] == 1 / 4
+    assert flat["mrr_slice_1_n_undefined"] == 1

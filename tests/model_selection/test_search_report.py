@@ -474,6 +474,18 @@ def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
     assert "1 candidate left the race before the last fold" in " ".join(str(found).split())
 
 
+def test_candidates_that_left_together_are_ordered_by_their_means_so_far():
+    X, y, qid = make_ranking(150, random_state=0)
+    grid = {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}
+    search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=QueryKFold(5), confidence=0.5)
+    found = search.fit(X, with_qid(y, qid)).cv_results_
+    order = [c.index for c in search_report(search, X, y, qid=qid).candidates]
+    last = np.nan_to_num(found["left_after"], nan=np.inf)
+    means = np.nanmean([found[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
+    assert len(set(last)) < len(last)
+    assert order == sorted(range(5), key=lambda row: (-last[row], -means[row]))
+
+
 def test_a_race_that_one_candidate_finishes():
     X, y, qid = make_ranking(150, random_state=0)
     search = ridge_search(RacingSearchCV).set_params(param_grid={"estimator__alpha": [1.0, 1e9]})

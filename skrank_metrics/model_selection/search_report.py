@@ -25,7 +25,7 @@ from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._standings import verdict
 from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
-from skrank_metrics.reports.comparison import Pair
+from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
 

@@ -288,7 +288,7 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         first,
         second,
         difference=found.mean,
-        interval=statistics.mean_interval(found, aligned.bounds, how.confidence),
+        interval=statistics.difference_interval(found, aligned.largest_difference, how.confidence),
         p_value=np.nan,
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),

@@ -126,6 +126,9 @@ def test_verdict(found):
             for candidate, kind in zip((second, third), kinds, strict=True)
         ]
         assert replace(found, candidates=[best, *others]).verdict == expected
+    one = replace(second, pair=replace(second.pair, difference=0.1, p_adjusted=0.01)), replace(third, pair=None)
+    among = f"Ship {names[0]}: by ndcg@10 among the best 2 of 3 candidates, it is significantly better than {names[1]}."
+    assert replace(found, candidates=[best, *one]).verdict == among
     untested = [replace(candidate, pair=None) for candidate in (second, third)]
     assert replace(found, candidates=[best, *untested]).verdict == f"Ship {names[0]}: no other candidate ran all folds."
 

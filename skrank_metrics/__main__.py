@@ -1,12 +1,16 @@
-"""Command line: ``python -m skrank_metrics`` with the commands evaluate, compare, metrics and demo."""
+"""Command line: ``python -m skrank_metrics`` with the commands evaluate, compare, explain, match, metrics and demo."""
 
 from __future__ import annotations
 
-from skrank_metrics._cli import commands
+import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command."""
+    try:
+        from skrank_metrics._cli import commands
+    except KeyboardInterrupt:  # while it loads
+        sys.exit(130)
     commands.run(arguments)
 
 

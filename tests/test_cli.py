@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrank_metrics import compare, evaluate
+from skrank_metrics import compare, evaluate, explain_difference, match_convention
 from skrank_metrics.__main__ import main
+from skrank_metrics.at_scale import progress
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.trec import evaluate_run
 
@@ -88,7 +90,15 @@ def test_json_has_no_nan(files, capsys, tmp_path):
 def test_html(files, capsys):
     printed = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--output", "html")
     assert printed.startswith("<!DOCTYPE html>")
-    assert evaluate_run("qrels", "run", "mrr")._repr_html_() in printed
+    assert printed.endswith("</body></html>\n")
+    assert "<h2>run</h2>" in printed
+    assert "0.7500" in printed
+    assert "skrank-metrics evaluate qrels run mrr --output html" in printed, "how to make it again"
+    assert "302" not in printed
+    by_query = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--by-query", "--output", "html")
+    assert "302" in by_query
+    printed = output_of(capsys, "compare", "qrels", "run", "other", "mrr", "map", "--output", "html")
+    assert [name in printed for name in ("<h2>mrr</h2>", "<h2>map</h2>")] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.parquet"])
@@ -109,17 +119,11 @@ def test_slices_and_options_of_tables(files, capsys):
     assert [row.split("\t")[2] for row in rows[1:]] == ["all:0", "all:1", "all"]
 
 
-def test_csv_needs_pyarrow_or_pandas_and_parquet_pyarrow(files, capsys, monkeypatch):
-    words = ["mrr", "--label", "y", "--score", "a", "--qid", "q"]
-    expected = output_of(capsys, "evaluate", "rows.csv", *words)
-    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    assert output_of(capsys, "evaluate", "rows.csv", *words) == expected, "pandas reads it"
-    assert 'Reading rows.parquet needs pyarrow: pip install "skrank-metrics[files]".' in error_of(
-        capsys, "evaluate", "rows.parquet", *words
-    )
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    assert "Reading rows.csv needs pyarrow or pandas: pip install" in error_of(capsys, "evaluate", "rows.csv", *words)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_tables_need_pyarrow(name, files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = error_of(capsys, "evaluate", name, "mrr", "--label", "y", "--score", "a", "--qid", "q")
+    assert message.endswith(f"Reading {name} needs pyarrow: pip install 'skrank-metrics[files]'.")
 
 
 def test_svmlight_with_scores(files, capsys):
@@ -175,13 +179,44 @@ WRONG = {
     "a folder": (["evaluate", "qrels", "."], ".: Is a directory"),
     "a run twice": (["evaluate", "qrels", "run", "run"], "Each ranking must be given once; got run, run."),
     "a run for judgments": (["evaluate", "run", "run"], "run, line 1: expected 4 fields (topic iteration document"),
-    "a missing column": (["evaluate", "rows.csv", "--label", "yy", *ROWS[2:]], "rows.csv must have a column 'yy'; it"),
-    "a column of strings": (["evaluate", "rows.csv", "--label", "q", *ROWS[2:]], "rows.csv, row 1: expected a number"),
+    "a missing column": (
+        ["evaluate", "rows.csv", "--label", "yy", *ROWS[2:]],
+        "label must be a column of rows.csv; 'yy' is not: it has 'q', 'y'",
+    ),
+    "a column of strings": (
+        ["evaluate", "rows.csv", "--label", "q", *ROWS[2:]],
+        "label must be a column of numbers; 'q' is of type string, such as 'q0' in line 2 of rows.csv.",
+    ),
     "no label": (["evaluate", "rows.csv", "--score", "a"], "--label is needed for rows of csv."),
     "an option without meaning": (["evaluate", "qrels", "run", "--by", "q"], "--by has no meaning for files of trec."),
     "rows of no known format": (["evaluate", "qrels", *ROWS], "--format must say what qrels is: parquet, csv, tsv."),
+    "a column twice": (
+        ["evaluate", "rows.csv", *ROWS[:3], "a", "a"],
+        "score must name different columns; got ['a', 'a']",
+    ),
+    "an empty table": (["evaluate", "empty.csv", *ROWS], "empty.csv must hold at least one line; got an empty file."),
+    "a table of a header": (["evaluate", "head.csv", *ROWS], "head.csv must hold at least one document; got none."),
+    "a table in another encoding": (
+        ["evaluate", "latin.csv", *ROWS],
+        "latin.csv, line 3: expected text in UTF-8; got 'caf\\\\xe9,1,0.5",
+    ),
+    "a row with a cell too few": (
+        ["evaluate", "short.csv", *ROWS],
+        "short.csv must be a file of csv; reading it failed",
+    ),
+    "a cut table": (["evaluate", "cut.parquet", *ROWS], "cut.parquet must be a file of parquet; reading it failed:"),
+    "an unknown option": (["evaluate", "qrels", "run", "--nope"], "unrecognized arguments: --nope"),
+    "no number to match": (["match", "qrels", "run"], "the following arguments are required: --value"),
+    "a number out of range": (
+        ["match", "qrels", "run", "mrr", "--value", "7"],
+        "value must be in the range of mrr, from",
+    ),
+    "no pair of libraries": (["explain", "qrels", "run", "--conventions", "sklearn"], "expected 2 arguments"),
     "two tables": (["evaluate", "rows.csv", "rows.tsv", *ROWS], "One file of rows is needed; got 2: rows.csv, rows"),
-    "no parquet": (["evaluate", "rows.csv", "--format", "parquet", *ROWS], "rows.csv must be a file of parquet; got:"),
+    "no parquet": (
+        ["evaluate", "rows.csv", "--format", "parquet", *ROWS],
+        "rows.csv must be a file of parquet; reading it fai",
+    ),
     "scores of other rows": (
         ["evaluate", "rows.svm", "--scores", "one"],
         "one must hold one score per row of rows.svm",
@@ -196,27 +231,130 @@ WRONG = {
 def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, tmp_path):
     (tmp_path / "one").write_text("1.5\n")
     (tmp_path / "words").write_text("1.5\nx\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "head.csv").write_text("q,y,a\n")
+    (tmp_path / "latin.csv").write_bytes("q,y,a\nok,1,0.5\ncafé,1,0.5\n".encode("latin-1"))
+    (tmp_path / "short.csv").write_text("q,y,a\none,1,0.5\none,1\n")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "rows.parquet").read_bytes()[:-30])
     words, expected = WRONG[case]
     message = error_of(capsys, *words)
-    assert message.startswith("skrank-metrics: error: ")
+    assert re.match("skrank-metrics( explain| match)?: error: ", message)
     assert expected in message
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
-@pytest.mark.parametrize(("column", "what"), [("y", "number"), ("a", "number"), ("q", "value")])
-def test_nulls(name, column, what, files, capsys):
+@pytest.mark.parametrize("column", ["y", "a", "q", "kind"])
+def test_nulls(name, column, files, capsys):
     files[column] = files[column].astype(object)
     files.loc[4, column] = None
     files.to_csv("rows.csv", index=False)
     files.to_parquet("rows.parquet")
-    message = error_of(capsys, "evaluate", name, *ROWS)
-    assert f"{name}, row 5: expected a {what} in column '{column}'; got none." in message
+    message = error_of(capsys, "evaluate", name, *ROWS, "--by", "kind")
+    place = "line 6 of rows.csv" if name == "rows.csv" else "row 4 of rows.parquet"
+    assert message.endswith(f"column '{column}' must not hold nulls; got one in {place}.")
 
 
 def test_labels_that_metrics_refuse_name_the_file(files, capsys):
     files.loc[0, "y"] = -1
     files.to_csv("rows.csv", index=False)
     assert "rows.csv: y_true must be finite and >= 0; got -1" in error_of(capsys, "evaluate", "rows.csv", *ROWS)
+
+
+def test_explain(files, capsys):
+    words = [
+        "explain",
+        "rows.csv",
+        "--label",
+        "y",
+        "--score",
+        "a",
+        "--qid",
+        "q",
+        "--conventions",
+        "sklearn",
+        "lightgbm",
+    ]
+    expected = explain_difference(files["y"], files["a"], qid=files["q"])
+    assert output_of(capsys, *words) == f"{expected}\n"
+    found = json.loads(output_of(capsys, *words, "--output", "json"))["a, ndcg@10"]
+    assert found["conventions"] == ["sklearn", "lightgbm"]
+    assert found["end"] - found["start"] == pytest.approx(sum(row["effect"] for row in found["rows"]), abs=1e-12)
+    head, *rows = output_of(capsys, *words, "--output", "tsv").splitlines()
+    assert head.split("\t") == ["ranking", "cause", "change", "effect", "n_queries"]
+    assert [row.split("\t")[1] for row in rows] == [cause.cause for cause in expected.causes]
+    assert "gain: linear" in output_of(capsys, *words, "--output", "html")
+
+
+def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, capsys, tmp_path):
+    # Of two documents with one score, the last id comes first, and a relevant one was not retrieved.
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 c 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 7.5 mine\n1 Q0 b 2 7.5 mine\n")
+    words = ["explain", "qrels", "run", "map", "mrr", "--conventions", "trec_eval", "sklearn", "--output", "json"]
+    found = json.loads(output_of(capsys, *words))
+    assert found["run, map"]["start"] == 1 / 2 / 2
+    assert found["run, mrr"]["start"] == 1 / 2
+    assert found["run, mrr"]["end"] == (1 + 1 / 2) / 2, "the mean of both orders"
+
+
+def test_match(files, capsys):
+    words = ["match", "rows.csv", "ndcg@5", "--label", "y", "--score", "a", "--qid", "q"]
+    value = evaluate(files["y"], files["a"], qid=files["q"], metrics="ndcg@5", convention="lightgbm").mean["ndcg@5"]
+    words += ["--value", f"{value:.5f}"]
+    expected = match_convention(files["y"], files["a"], qid=files["q"], metric="ndcg@5", value=float(f"{value:.5f}"))
+    assert output_of(capsys, *words) == f"{expected}\n"
+    found = json.loads(output_of(capsys, *words, "--output", "json"))["a, ndcg@5"]
+    assert "lightgbm" in found["rows"][0]["peers"]
+    none = output_of(capsys, *words[:-1], "0.123456", "--tolerance", "1e-9")
+    assert "none of" in none
+
+
+def test_metrics_may_follow_the_options(files, capsys):
+    expected = output_of(capsys, "evaluate", "rows.csv", "mrr", "map", *ROWS)
+    assert output_of(capsys, "evaluate", "rows.csv", *ROWS, "mrr", "map") == expected
+
+
+def test_tables_from_the_standard_input(files, capsys, monkeypatch, tmp_path):
+    expected = output_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS)
+    for name, form in (("rows.csv", "csv"), ("rows.csv.gz", "csv"), ("rows.parquet", "parquet")):
+        data = (tmp_path / name).read_bytes()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert output_of(capsys, "evaluate", "-", "mrr", *ROWS, "--format", form) == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"y,a\n1,2\n")))
+    message = error_of(capsys, "evaluate", "-", "mrr", *ROWS, "--format", "csv")
+    assert message.endswith("qid must be a column of standard input; 'q' is not: it has 'y', 'a'.")
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_line(files):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "skrank_metrics", "evaluate", "qrels", "run"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "skrank-metrics: error: standard output: No space left on device\n"
+
+
+@pytest.mark.slow
+def test_ctrl_c_is_quiet(files):
+    code = (
+        "import os, signal, threading; from skrank_metrics.__main__ import main; "
+        "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start(); main(['evaluate', 'qrels', '-'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        code = process.wait(timeout=60)  # for input, which never comes
+        assert (code, process.stdout.read(), process.stderr.read()) == (130, b"", b"")
+
+
+def test_progress_on_a_terminal(files, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["evaluate", "rows.csv", "mrr", *ROWS])
+    shown = capsys.readouterr().err
+    assert f"{len(files):,} rows, " in shown
+    assert shown.endswith(progress.REPLACE)
 
 
 def test_interruptions_are_quiet(files, capsys, monkeypatch):

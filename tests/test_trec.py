@@ -139,6 +139,16 @@ def test_blocks_join_to_the_whole(monkeypatch):
         assert run.score.tolist() == [float(score) for _, _, score in rows]
 
 
+# Measures of trec_eval that are spelled in another way here.
+OTHER_NAMES = {
+    "gm_map": "map(average=geometric)",
+    "gm_bpref": "bpref(average=geometric)",
+    "set_P": "precision(divisor=retrieved)",
+    "set_recall": "recall",
+    "set_F": "f1(divisor=retrieved)",
+}
+
+
 @pytest.mark.parametrize("score_type", ["float32", "float64"])
 def test_trec_evals_own_test_run(score_type):
     folder = DATA / "trec_eval"
@@ -150,11 +160,13 @@ def test_trec_evals_own_test_run(score_type):
         figures[measure][topic] = value
     known = ("P_", "recall_", "success_", "ndcg_cut_", "map_cut_")
     names = [name for name in figures if name.startswith(known)] + ["map", "Rprec", "recip_rank", "ndcg", "bpref"]
-    report = evaluate_run(folder / "qrels.test", folder / "results.test", names, score_type=score_type)
     assert len(names) == 44
-    for name in names:
-        found = dict(zip(report.qid.tolist(), report.per_query[name], strict=True)) | {"all": report.mean[name]}
-        assert {topic: f"{value:.4f}" for topic, value in found.items()} == figures[name]
+    ours = {name: name for name in names} | OTHER_NAMES
+    report = evaluate_run(folder / "qrels.test", folder / "results.test", [*ours.values()], score_type=score_type)
+    for name, own in ours.items():
+        found = dict(zip(report.qid.tolist(), report.per_query[own], strict=True)) | {"all": report.mean[own]}
+        # Geometric means are there for all topics only.
+        assert {topic: f"{value:.4f}" for topic, value in found.items() if topic in figures[name]} == figures[name]
 
 
 MEASURES = sorted(

@@ -7,43 +7,63 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, write
-from skrank_metrics._cli.sources import FORMATS, read_reports
+from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
+from skrank_metrics._cli.sources import FORMATS, read_reports, rows_of
+from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
 
 FILES = """\
 Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv) with --label, --score and --qid; or
 rows of svmlight with --scores. They may be packed by gzip, and "-" is the standard input. Metrics follow the files:
 ndcg@10 map "rbp(p=0.9)".
 """
+INTERRUPTED = 130  # as a shell has it: 128 and the number of the signal
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Bad input ends it with the exit code 2 and one line that says what is wrong."""
-    parser = _parser()
-    chosen = parser.parse_args(arguments)
     try:
-        _run(parser, chosen)
+        parser = _parser()
+        _run(parser, _parse(parser, arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads the output has seen enough; Python would complain again when it exits
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        _discard_output()
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        if error.filename is None:  # a full disk, to which the output goes
+            _discard_output()
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
         _fail(str(error))
+    except MemoryError:
+        _fail("The files do not fit into memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
+
+
+def _discard_output() -> None:
+    """What could not be written would be tried again, and complained of, when Python exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str) -> NoReturn:
     print(f"skrank-metrics: error: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; metrics may also follow them."""
+    chosen, rest = parser.parse_known_args(arguments)
+    if not hasattr(chosen, "words") or any(word.startswith("-") and word != "-" for word in rest):
+        if rest:
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        return chosen
+    chosen.words += rest
+    chosen.call = f"skrank-metrics {' '.join(sys.argv[1:] if arguments is None else arguments)}"
+    return chosen
 
 
 def _run(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
@@ -55,17 +75,48 @@ def _run(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
         from skrank_metrics import _demo
 
         _demo.run(chosen.picture)
-    elif chosen.command == "evaluate":
-        write(show_reports(read_reports(chosen), chosen.output, by_query=chosen.by_query), chosen.output_file)
     else:
-        write(show_comparison(_compare(chosen), chosen.output), chosen.output_file)
+        write(COMMANDS[chosen.command](chosen), chosen.output_file)
 
 
-def _compare(chosen: argparse.Namespace) -> dict[str, Comparison]:
+def _evaluate(chosen: argparse.Namespace) -> str:
+    return show_reports(read_reports(chosen), chosen.output, by_query=chosen.by_query, call=chosen.call)
+
+
+def _compare(chosen: argparse.Namespace) -> str:
+    from skrank_metrics.reports.compare import compare
+
     reports = read_reports(chosen)
     metrics = next(iter(reports.values())).mean
     how = {"test": chosen.test, "correction": None if chosen.correction == "none" else chosen.correction}
-    return {metric: compare(reports, metric, **how, random_state=chosen.random_state) for metric in metrics}
+    compared = {metric: compare(reports, metric, **how, random_state=chosen.random_state) for metric in metrics}
+    return show_comparison(compared, chosen.output, call=chosen.call)
+
+
+def _explain(chosen: argparse.Namespace) -> str:
+    from skrank_metrics.reports.explain_difference import explain_difference
+
+    found: dict[str, Result] = {
+        f"{name}, {metric}": explain_difference(**rows_of(report), metric=metric, conventions=chosen.conventions)
+        for name, report in read_reports(chosen).items()
+        for metric in report.mean
+    }
+    return show_results(found, chosen.output, call=chosen.call)
+
+
+def _match(chosen: argparse.Namespace) -> str:
+    from skrank_metrics.reports.match_convention import match_convention
+
+    how: dict[str, Any] = {"value": chosen.value, "tolerance": chosen.tolerance}
+    found: dict[str, Result] = {
+        f"{name}, {metric}": match_convention(**rows_of(report), metric=metric, **how)
+        for name, report in read_reports(chosen).items()
+        for metric in report.mean
+    }
+    return show_results(found, chosen.output, call=chosen.call)
+
+
+COMMANDS = {"evaluate": _evaluate, "compare": _compare, "explain": _explain, "match": _match}
 
 
 def _metrics() -> Table:
@@ -87,29 +138,46 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("metrics", help="list the metrics")
     evaluate = commands.add_parser("evaluate", help="evaluate rankings in files", description=FILES)
     _add_input(evaluate)
+    _add_convention(evaluate)
     evaluate.add_argument("--by", metavar="COLUMN", help="column of a table with the slice of each query")
     evaluate.add_argument("--by-query", action="store_true", help="also the value of each query")
     compare = commands.add_parser("compare", help="test rankings in files against each other", description=FILES)
     _add_input(compare)
+    _add_convention(compare)
     compare.add_argument("--test", choices=["permutation", "t", "wilcoxon"], default="permutation")
     compare.add_argument("--correction", choices=["holm", "bh", "none"], default="holm", help="for several pairs")
     compare.add_argument("--random-state", type=int, default=0, help="seed of the permutations (default: %(default)s)")
+    explain = commands.add_parser(
+        "explain", help="attribute the gap between two libraries to its causes", description=FILES
+    )
+    _add_input(explain, default=("ndcg@10",))
+    explain.add_argument("--conventions", nargs=2, metavar="NAME", choices=list(CONVENTIONS), required=True,
+        help=f"two libraries, of {', '.join(CONVENTIONS)}")  # fmt: skip
+    match = commands.add_parser("match", help="find which way of counting gives a number", description=FILES)
+    _add_input(match, default=("ndcg",))
+    match.add_argument("--value", type=float, required=True, help="the number to find")
+    match.add_argument("--tolerance", type=float, help="how far from it (default: half a unit of its last digit)")
     return parser
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
+def _add_input(parser: argparse.ArgumentParser, default: Sequence[str] = ("ndcg@10", "map", "mrr")) -> None:
     add = parser.add_argument
-    add("words", nargs="+", metavar="FILE ... METRIC", help="files, then metrics (default: ndcg@10 map mrr)")
+    parser.set_defaults(default_metrics=default, convention=None, ties=None)
+    add("words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {' '.join(default)})")
     add("--format", choices=FORMATS, help="of the files (default: by their names and the options)")
     add("--label", metavar="COLUMN", help="column of a table with the labels")
     add("--score", metavar="COLUMN", nargs="+", help="columns of a table with scores, one per ranking")
     add("--qid", metavar="COLUMN", default="qid", help="column of a table with the query ids (default: %(default)s)")
     add("--scores", metavar="FILE", nargs="+", help="files with one score per row of svmlight, one per ranking")
-    add("--convention", choices=list(CONVENTIONS),
-        help="library whose defaults apply (default: trec_eval for its files, else sklearn)")  # fmt: skip
-    add("--ties", choices=["average", "best", "worst", "stable"], help="order of documents with equal scores")
     add("--complete", action="store_true", help="count topics without a ranking as 0, as with trec_eval -c")
     add("--score-type", choices=["float32", "float64"], default="float32",
         help="precision in which scores of runs are compared (default: %(default)s, as in trec_eval 9)")  # fmt: skip
     add("--output", choices=OUTPUTS, default="table", help="form of the output (default: %(default)s)")
     add("--output-file", type=Path, help="where to write it, replacing a file only when complete")
+
+
+def _add_convention(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--convention", choices=list(CONVENTIONS),
+        help="library whose defaults apply (default: trec_eval for its files, else sklearn)")  # fmt: skip
+    add("--ties", choices=["average", "best", "worst", "stable"], help="order of documents with equal scores")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
-import os
+import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.result import Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -18,21 +21,28 @@ from skrank_metrics.reports.ranking_report import RankingReport
 OUTPUTS = ("table", "tsv", "json", "html")
 
 
-def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool) -> str:
+def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool, call: str) -> str:
     """The means of all rankings, and the values of their queries if asked."""
     if output == "json":
         return _as_json({name: _values(report, by_query=by_query) for name, report in reports.items()})
     if output == "tsv":
         return _as_tsv(("ranking", "metric", "qid", "value"), _rows(reports, by_query=by_query))
     if output == "html":
-        return _as_html(reports)
+        return _as_html(
+            reports, call, {name: _of_queries(report) for name, report in reports.items()} if by_query else None
+        )
     parts = [str(next(iter(reports.values()))) if len(reports) == 1 else _side_by_side(reports)]
     if by_query:
         for name, report in reports.items():
             names = [name] if len(reports) > 1 else []
-            rows = zip(map(str, as_python(report.qid)), *(v.tolist() for v in report.per_query.values()), strict=True)
-            parts += ["", *names, Table(("qid", *report.per_query), list(rows)).as_text()]
+            parts += ["", *names, _of_queries(report).as_text()]
     return "\n".join(parts) + "\n"
+
+
+def _of_queries(report: RankingReport) -> Table:
+    """A row per query, with its values."""
+    rows = zip(map(str, as_python(report.qid)), *(v.tolist() for v in report.per_query.values()), strict=True)
+    return Table(("qid", *report.per_query), list(rows))
 
 
 def _side_by_side(reports: Mapping[str, RankingReport]) -> str:
@@ -65,18 +75,47 @@ def _rows(reports: Mapping[str, RankingReport], *, by_query: bool) -> Iterable[t
             yield name, metric, "all", mean
 
 
-def show_comparison(comparisons: Mapping[str, Result], output: str) -> str:
+def show_comparison(comparisons: Mapping[str, Result], output: str, *, call: str) -> str:
     """Tests of all pairs by each metric."""
-    if output == "html":
-        return _as_html(comparisons)
-    if output == "table":
-        return "\n\n".join(map(str, comparisons.values())) + "\n"
-    columns = {metric: dict(comparison._columns()) for metric, comparison in comparisons.items()}
-    names = list(next(iter(columns.values())))
-    rows = [(m, *row) for m, found in columns.items() for row in zip(*found.values(), strict=True)]
+    if output in ("html", "table"):
+        return show_results(comparisons, output, call=call)
+    names, rows = _joined(comparisons, "metric")
     if output == "tsv":
-        return _as_tsv(("metric", *names), rows)
-    return _as_json([dict(zip(("metric", *names), row, strict=True)) for row in rows])
+        return _as_tsv(names, rows)
+    return _as_json([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def show_results(results: Mapping[str, Result], output: str, *, call: str) -> str:
+    """Results of any kind, by what they are about."""
+    if output == "html":
+        return _as_html(results, call)
+    if output == "table":
+        named = [f"{name}\n{result}" if len(results) > 1 else str(result) for name, result in results.items()]
+        return "\n\n".join(named) + "\n"
+    if output == "tsv":
+        return _as_tsv(*_joined(results, "ranking"))
+    return _as_json({name: _as_records(result) for name, result in results.items()})
+
+
+def _joined(results: Mapping[str, Result], head: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The rows of several results with the same columns."""
+    columns = {name: dict(result._columns()) for name, result in results.items()}
+    names = tuple(dict.fromkeys(key for found in columns.values() for key in found))
+    rows = [
+        (name, *row)
+        for name, found in columns.items()
+        for row in zip(*(found.get(key, [""] * len(next(iter(found.values())))) for key in names), strict=True)
+    ]
+    return (head, *names), rows
+
+
+def _as_records(result: Result) -> dict[str, Any]:
+    """The plain attributes of a result, and the rows of its frame."""
+    plain = {field.name: getattr(result, field.name) for field in fields(cast(Any, result))}
+    kept = {name: value for name, value in plain.items() if isinstance(value, str | float | int | tuple)}
+    columns = dict(result._columns())
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return {**kept, "rows": rows}
 
 
 def _as_tsv(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
@@ -98,20 +137,21 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_html(results: Mapping[str, Result]) -> str:
-    parts = [f"<h2>{escape(name)}</h2>\n{result._repr_html_()}" for name, result in results.items()]
-    head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>skrank_metrics</title></head><body>'
-    return "\n".join([head, *parts, "</body></html>"]) + "\n"
+def _as_html(results: Mapping[str, Result], call: str, tables: Mapping[str, Table] | None = None) -> str:
+    """A page of several results, each with a further table."""
+    blocks: list[str] = []
+    for name, result in results.items():
+        title, *parts = result._parts()
+        parts += [tables[name]] if tables else []
+        blocks += [f"<h2>{escape(name)}</h2>", f"<p>{escape(str(title))}</p>", *result._blocks(parts)]
+    return page("Rankings", blocks, call)
 
 
 def write(text: str, path: Path | None) -> None:
     """Print, or replace a file by a new one that is complete."""
-    if path is None:
-        print(text, end="")
+    if path is not None:
+        write_whole(text, path)
         return
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # ids may have characters that a terminal has not
+        sys.stdout.reconfigure(errors="backslashreplace")
+    print(text, end="")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import io
 import re
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.trec_lines import read_bytes, refuse
 from skrank_metrics.metrics.names import bind, expand
+from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.trec import evaluate_run, read_qrels
@@ -23,15 +22,14 @@ FORMATS = ("trec", "parquet", "csv", "tsv", "svmlight")
 TABLES = ("parquet", "csv", "tsv")
 _SUFFIXES = {"svm": "svmlight", "libsvm": "svmlight", **{name: name for name in (*TABLES, "svmlight")}}
 _ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:\s|$)")
-_INSTALL = 'pip install "skrank-metrics[files]"'
 
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
-    """Evaluate all rankings, by name: of the file of the run or scores, or of the column."""
+    """Evaluate all rankings, by name: of the file of the run or scores, or of the column of scores."""
     form = chosen.format or _recognise(chosen)
     convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
     files, metrics = _split(chosen.words, convention)
-    options = {"metrics": metrics or ("ndcg@10", "map", "mrr"), "convention": convention, "ties": chosen.ties}
+    options = {"metrics": metrics or chosen.default_metrics, "convention": convention, "ties": chosen.ties}
     _check_options(chosen, form)
     if form == "trec":
         if len(files) < 2:
@@ -47,6 +45,14 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
                 for name, score in scores.items()}  # fmt: skip
     except (ValueError, TypeError) as error:
         raise ValueError(f"{files[0]}: {error}") from None
+
+
+def rows_of(report: RankingReport) -> dict[str, Any]:
+    """The rows of a report as arguments of evaluate; those of equal scores in the order of "stable"."""
+    lists = cast(Evaluation, report._evaluation).lists
+    qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
+    masks = {"retrieved": lists.retrieved, "judged": lists.judged}
+    return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}
 
 
 def _recognise(chosen: Namespace) -> str:
@@ -95,91 +101,16 @@ def _different(names: Sequence[str]) -> Sequence[str]:
 
 def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Labels, ids and slices of a table, and its scores."""
-    wanted = [
-        chosen.label,
-        chosen.qid,
-        *_different(chosen.score),
-        *([chosen.by] if getattr(chosen, "by", None) else []),
-    ]
-    table = (_read_parquet if form == "parquet" else _read_text)(file, form)
-    for name in wanted:
-        if name not in table:
-            raise ValueError(f"{file} must have a column {name!r}; it has {', '.join(map(repr, table))}.")
-    columns = {"y": _numbers(table, chosen.label, file), "qid": _complete(table, chosen.qid, file)}
-    if getattr(chosen, "by", None):
-        columns["by"] = _complete(table, chosen.by, file)
-    return columns, {name: _numbers(table, name, file) for name in chosen.score}
+    from skrank_metrics.at_scale.sources import DELIMITERS, Content, columns_of, import_arrow, read_columns
 
-
-def _read_parquet(file: str, form: str) -> dict[str, list[Any] | NDArray[Any]]:
-    try:
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise ImportError(f"Reading {file} needs pyarrow: {_INSTALL}.") from None
-    data, _ = read_bytes(file)
-    try:
-        return _columns_of(parquet.read_table(io.BytesIO(data)))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file} must be a file of parquet; got: {error}") from None
-
-
-def _read_text(file: str, form: str) -> dict[str, list[Any] | NDArray[Any]]:
-    delimiter, (data, _) = "," if form == "csv" else "\t", read_bytes(file, text=True)
-    try:
-        csv = importlib.import_module("pyarrow.csv")
-    except ImportError:
-        return _read_with_pandas(file, data, delimiter)
-    options = {
-        "parse_options": csv.ParseOptions(delimiter=delimiter),
-        "convert_options": csv.ConvertOptions(null_values=[""], strings_can_be_null=True),  # "NA" can be an id
-    }
-    try:
-        return _columns_of(csv.read_csv(io.BytesIO(data), **options))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file} must be a table of {form}; got: {error}") from None
-
-
-def _read_with_pandas(file: str, data: bytes, delimiter: str) -> dict[str, list[Any] | NDArray[Any]]:
-    try:
-        pandas = importlib.import_module("pandas")
-    except ImportError:
-        raise ImportError(f"Reading {file} needs pyarrow or pandas: {_INSTALL}.") from None
-    frame = pandas.read_csv(io.BytesIO(data), sep=delimiter, low_memory=False, keep_default_na=False, na_values=[""])
-    return {name: frame[name].to_numpy() for name in frame.columns}
-
-
-def _columns_of(table: Any) -> dict[str, list[Any] | NDArray[Any]]:
-    """Columns as arrays; those with nulls, and all but numbers, as lists of Python's objects."""
-    columns = {name: table.column(name) for name in table.column_names}
-    return {
-        name: column.to_pylist() if column.null_count or not _is_number(column) else column.to_numpy()
-        for name, column in columns.items()
-    }
-
-
-def _is_number(column: Any) -> bool:
-    return str(column.type).startswith(("int", "uint", "float", "double", "halffloat"))
-
-
-def _complete(table: Any, name: str, file: str) -> Any:
-    """A column without missing values."""
-    column = table[name]
-    missing = [row for row, value in enumerate(column) if value is None or value != value]
-    if missing:
-        raise ValueError(f"{file}, row {missing[0] + 1}: expected a value in column {name!r}; got none.")
-    return column
-
-
-def _numbers(table: Any, name: str, file: str) -> NDArray[Any]:
-    column = table[name]
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
-        _complete(table, name, file)
-        return column
-    for row, value in enumerate(column):
-        if isinstance(value, str | bytes) or not isinstance(value, int | float | bool):
-            got = "none" if value is None else repr(value)
-            raise ValueError(f"{file}, row {row + 1}: expected a number in column {name!r}; got {got}.")
-    return np.array(column)
+    import_arrow(f"Reading {file}", "files")
+    data, name = read_bytes(file, text=form in DELIMITERS)
+    others = {"by": getattr(chosen, "by", None)}
+    columns = columns_of(chosen.label, chosen.score, chosen.qid, others, holder=name, lines=form in DELIMITERS)
+    arrays = read_columns(Content(name, data, form), columns)
+    given = {"y": arrays[columns.label], "qid": arrays[columns.qid]}
+    given |= {argument: arrays[column] for argument, column in columns.others.items()}
+    return given, {score: arrays[score] for score in columns.scores}
 
 
 def _svmlight(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -31,7 +31,7 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 th{vertical-align:bottom}
 .n{text-align:right}td.n{white-space:nowrap}
-td:not(.n){min-width:8em;max-width:24em;overflow-wrap:anywhere}
+td:not(.n){max-width:24em;overflow-wrap:anywhere}td:first-child:not(.n){min-width:8em}
 figure{margin:1.5rem 0;max-width:46rem}
 figcaption{font-weight:600;margin-bottom:.4em;overflow-wrap:anywhere}
 .chart div{display:grid;grid-template-columns:minmax(5em,14em) 1fr max-content;gap:0 .8em}

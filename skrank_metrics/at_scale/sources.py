@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import nearest
+from skrank_metrics.at_scale.progress import Progress
 
 SUFFIXES = {
     "parquet": (".parquet", ".pq"),
@@ -22,6 +23,7 @@ SUFFIXES = {
     "tsv": (".tsv",),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
+ROWS_AT_ONCE = 1_000_000
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 NUMBERS = ("label", "score", "sample_weight")
 # Only an empty cell is a missing value: "NA" can be an id.
@@ -160,6 +162,15 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
             yield part.replace_schema_metadata(None)
     if not first:
         raise ValueError(f"{columns.holder} must hold at least one document; got none.")
+
+
+def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
+    """All rows of a source, as an array per column; shows progress on a terminal."""
+    import pyarrow as pa
+
+    with Progress(None) as progress:
+        table = pa.concat_tables(progress.count_rows(tables_of(source, columns, ROWS_AT_ONCE, use_threads=True)))
+    return {name: array_of(table[name]) for name in columns.names}
 
 
 def selected(table: Any, columns: Columns, first: int = 0) -> Any:

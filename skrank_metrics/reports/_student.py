@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
+from collections.abc import Callable
 
 # From here on, four terms of the expansion at the normal quantile are exact to rounding.
 MANY = 1000.0
@@ -12,24 +12,34 @@ LARGEST_EXPONENT = 350.0
 
 
 def two_sided_quantile(level: float, n_degrees: float) -> float:
-    """The t that a variable with Student's distribution exceeds in absolute value with probability ``level``.
-
-    Newton's steps on the logarithms of both, between which the relation is concave: they converge from any start.
-    """
-    normal = -NormalDist().inv_cdf(level / 2)
+    """The t that a variable with Student's distribution exceeds in absolute value with probability ``level``."""
+    # Where the bound of the normal tail, exp(-t^2 / 2), has the level.
+    normal = _solve(_normal, math.sqrt(-2 * math.log(level)), level)
     if n_degrees >= MANY:
         return _expansion(normal, n_degrees)
-    log_t = math.log(max(normal, level, 1e-300))
+    return _solve(lambda t: _student(t, n_degrees), normal, level)
+
+
+def _solve(distribution: Callable[[float], tuple[float, float]], start: float, level: float) -> float:
+    """Find the t of a tail by Newton's steps on the logarithms of both, whose relation is concave.
+
+    So one step leads to the right of the solution, and the others come nearer.
+    """
+    log_t = math.log(start)
     for _ in range(100):
         if log_t > LARGEST_EXPONENT:
             return math.inf
-        t = math.exp(log_t)
-        density, tail = _density_and_tail(t, n_degrees)
+        density, tail = distribution(math.exp(log_t))
         step = tail * math.log(tail / level) / (2 * density)
         log_t += step
         if abs(step) < 1e-15:
             break
     return math.exp(log_t)
+
+
+def _normal(t: float) -> tuple[float, float]:
+    """As for Student's t."""
+    return t * math.exp(-t * t / 2) / math.sqrt(2 * math.pi), math.erfc(t / math.sqrt(2))
 
 
 def _expansion(z: float, n: float) -> float:
@@ -43,7 +53,7 @@ def _expansion(z: float, n: float) -> float:
     return z + sum(term / n**power for power, term in enumerate(terms, start=1))
 
 
-def _density_and_tail(t: float, n: float) -> tuple[float, float]:
+def _student(t: float, n: float) -> tuple[float, float]:
     """The density at t, times t, and the probability of a larger absolute value, an incomplete beta function."""
     a, b, share = n / 2, 0.5, t * t / (n + t * t)
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)

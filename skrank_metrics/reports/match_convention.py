@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -112,22 +113,37 @@ class ConventionMatch(Result):
 
     def _parts(self) -> list[Part]:
         spec = f".{max(4, math.ceil(-math.log10(self.tolerance or ROUNDING)))}f"
-        names = [name for name in self._names if len({way.options[name] for way in self.ways}) > 1]
         columns: list[str | Column] = [
-            *(Column(HEADS[name], str) for name in names),
+            *(Column(HEADS[name], str) for name in self._varied),
             Column("value", lambda value: format(value, spec)),
             Column("distance", lambda value: format(value, f"+{spec}")),
-            "as in",
+            Column("as in" if any(way.peers for way in self._shown) else None),
         ]
         rows = [
-            (*(_text(name, way.options[name]) for name in names), way.value, way.distance, ", ".join(way.peers))
-            for way in self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
+            (*(self._text(name, way) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
+            for way in self._shown
         ]
         return [self._verdict(), *([Table(columns, rows)] if rows else []), *self._remarks()]
 
+    @property
+    def _shown(self) -> list[Way]:
+        return self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
+
+    @property
+    def _varied(self) -> list[str]:
+        """Parameters that can make a difference on these data."""
+        return [name for name in self._names if len({way.options[name] for way in self.ways}) > 1]
+
+    def _text(self, name: str, way: Way) -> str:
+        return "any" if len(way.options[name]) == self._n_tried[name] > 1 else _text(name, way.options[name])
+
+    @cached_property
+    def _n_tried(self) -> dict[str, int]:
+        tried = {name: dict.fromkeys(way.options[name] for way in self.ways) for name in self._names}
+        return {name: len({str(value) for values in sets for value in values}) for name, sets in tried.items()}
+
     def _charts(self) -> list[Chart]:
-        shown = self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
-        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:.4f}") for way in shown]
+        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:.4f}") for way in self._shown]
         return [Chart("Nearest values, and the one looked for", marks, self.value)] if marks else []
 
     @property
@@ -149,12 +165,11 @@ class ConventionMatch(Result):
             yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
         if len(self.matches) > 1:
             yield "A value with more digits, or of more queries, could distinguish them."
-        varied = {name for name in self._names if len({way.options[name] for way in self.ways}) > 1}
-        if idle := [HEADS[name] for name in self.undecided if name not in varied]:
+        if idle := [HEADS[name] for name in self.undecided if name not in self._varied]:
             yield f"Without effect on these data: {', '.join(idle)}."
-        alike = {name: sets for name, sets in self.undecided.items() if name in varied}
-        for name, values in ((name, values) for name, sets in alike.items() for values in sets):
-            yield f"The same on these data: {HEADS[name]} {_text(name, values)}."
+        alike = {name: sets for name, sets in self.undecided.items() if name in self._varied}
+        if texts := [f"{HEADS[name]} {_text(name, values)}" for name, sets in alike.items() for values in sets]:
+            yield f"The same on these data: {'; '.join(texts)}."
         for option, why in self.failed.items():
             yield f"Not tried: {option}. {why}"
 
@@ -163,7 +178,7 @@ class ConventionMatch(Result):
             "value": [way.value for way in self.ways],
             "distance": [way.distance for way in self.ways],
         }
-        columns |= {name: [_text(name, way.options[name]) for way in self.ways] for name in self._names}
+        columns |= {name: [self._text(name, way) for way in self.ways] for name in self._names}
         return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
 
 

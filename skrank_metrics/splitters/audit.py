@@ -108,7 +108,7 @@ class SplitReport(Result):
         for way in self._ways:
             n_leaks = [n + len(ids) for n, ids in zip(n_leaks, way, strict=True)]
         marks = [
-            Mark(f"fold {fold}" + f", {n} cut" * bool(n), float(n_rows), f"{n_rows:,}", base=0.0, warns=n > 0)
+            Mark(f"fold {fold}" + f", {n} leaking" * bool(n), float(n_rows), f"{n_rows:,}", base=0.0, warns=n > 0)
             for fold, (n, n_rows) in enumerate(zip(n_leaks, self.table["documents"].tolist(), strict=True))
         ]
         return [Chart("Documents in the test part of each fold", marks[:MOST_MARKS])]

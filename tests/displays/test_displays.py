@@ -271,7 +271,7 @@ def test_cv_results_shows_candidates_from_the_best_down(search):
 
 def test_candidates_that_a_picture_keeps_are_those_that_within_noise_keeps():
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(8):
         scores = 0.5 + rng.normal(0, 0.05, 5) + rng.normal(0, 0.01, (6, 5)) - 0.006 * np.arange(6)[:, None]
         scores = scores[np.argsort(-scores.mean(axis=1))]
         display = CVResultsDisplay(scores, list("abcdef")).plot(plt.figure().add_subplot())

@@ -27,7 +27,7 @@ LINEAR, EXP2 = (1 + 2 * D) / (2 + D), (1 + 3 * D) / (3 + D)
 def rows():
     """Queries with ties, without relevant documents and with relevant ones only, and labels between the thresholds."""
     rng = np.random.default_rng(0)
-    sizes = rng.integers(1, 40, 25)
+    sizes = rng.choice([1, 12, 40], 25, p=[0.2, 0.6, 0.2])  # few lengths, which are fast
     qid = np.repeat(range(25), sizes)
     labels, scores = rng.integers(0, 5, len(qid)) / 4, rng.integers(0, 30, len(qid)) / 8
     labels[np.isin(qid, [3, 4, 5])] = 0
@@ -154,6 +154,22 @@ def test_text_names_the_way_and_what_the_data_cannot_distinguish():
         "Without effect on these data: ties.",
         "The same on these data: cutoff 3 or more, none.",
     ]
+
+
+def test_text_of_ways_that_agree_and_of_metrics_without_peers():
+    # One of two relevant documents is at rank 1, whatever the order of the two ties below.
+    labels, scores = [[1, 0, 2, 0], [0, 0, 0, 0]], [[3, 2, 2, 1], [1, 2, 3, 4]]
+    match = match_convention(labels, scores, value=0.5, metric="map(average=geometric)")
+    assert str(match).splitlines() == [
+        "map(average=geometric) = 0.5: 1 of 15 ways of counting matches, within 0.0005",
+        "cutoff  divisor   ties  undefined   value  distance",
+        "1       relevant  any   left out   0.5000   +0.0000",
+        "Without effect on these data: relevant.",
+        "The same on these data: cutoff 3 or more, none; divisor min, hits; ties worst,",
+        "stable.",
+    ]
+    assert match.matches[0].options["ties"] == ("average", "best", "worst", "stable")
+    assert match.to_frame()["ties"][0] == "any"
 
 
 def test_text_if_nothing_or_much_matches(rows):

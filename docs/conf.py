@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ autodoc_typehints = "none"  # the docstrings say them
 numpydoc_show_class_members = False
 smartquotes = False  # types such as {"average", "best"} are code
 
-myst_enable_extensions = ["html_image"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
@@ -55,15 +55,46 @@ html_css_files = ["site.css"]
 mathjax_path = "tex-svg.js"
 
 
-def link_metrics(app: Any, docname: str, source: list[str]) -> None:
-    """Send readers of the long page to the pages of the metrics, instead of showing all of them twice."""
-    if docname == "metrics":
+def adapt(app: Any, docname: str, source: list[str]) -> None:
+    """Change what a page says to readers of the repository to what the site has."""
+    if docname == "metrics":  # each has a page here, so that they are not shown twice
         pages = "The [reference](reference/metrics/index.rst) has a page on each metric."
         source[0] = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, source[0], flags=re.DOTALL)
+    source[0] = PICTURE.sub(_two_images, source[0])
+
+
+# The theme of the site can be switched, so the browser's preference does not choose the picture.
+PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.+?)">\s*<img alt="(.+?)" src="(.+?)">\s*</picture>')
+
+
+def _two_images(found: re.Match[str]) -> str:
+    dark, text, light = found.groups()
+    images = ((light, "only-light"), (dark, "only-dark"))
+    return "\n\n".join(f"```{{image}} {image}\n:alt: {text}\n:class: {kind}\n```" for image, kind in images)
+
+
+def link_playground(app: Any, doctree: Any) -> None:
+    """Open the playground, which MyST would offer as a download."""
+    from docutils.nodes import reference
+    from sphinx.addnodes import download_reference
+
+    up = "../" * app.env.docname.count("/")
+    for node in list(doctree.findall(download_reference)):
+        if node["reftarget"].endswith("playground/index.html"):
+            target = reference("", "", *node.children, refuri=f"{up}playground/index.html", internal=True)
+            node.replace_self(target)
+
+
+def copy_playground(app: Any, error: Exception | None) -> None:
+    """Add the playground, which is a page of its own."""
+    if error is None:
+        shutil.copytree(HERE / "playground", Path(app.outdir) / "playground", dirs_exist_ok=True)
 
 
 def setup(app: Any) -> None:
-    """Write the reference, and take part in reading it."""
+    """Write the reference, and take part in the build."""
     reference_pages.write(HERE / "reference")
+    app.connect("source-read", adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
-    app.connect("source-read", link_metrics)
+    app.connect("doctree-read", link_playground, priority=400)  # before downloads are collected
+    app.connect("build-finished", copy_playground)

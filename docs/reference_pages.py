@@ -40,6 +40,8 @@ its score is the mean over queries. In the formulas,
 - :math:`k` is the cutoff, or the length of the list if there is none; ranks behind the end of the list add nothing;
 - :math:`\mathrm{rel}_i` is 1 if the document at rank :math:`i` is relevant, that is, if its label is above 0, or at
   least ``relevance_threshold``; otherwise it is 0;
+- :math:`\mathrm{hits}_i` is the number of relevant documents and :math:`\mathrm{CG}_i` the sum of the gains at the
+  first :math:`i` ranks;
 - :math:`n` is the number of ranked documents, :math:`R` the number of relevant documents at any rank, and :math:`N`
   the number of the others;
 - :math:`s_i` is the probability that the document at rank :math:`i` satisfies the reader, and :math:`p` the
@@ -81,7 +83,7 @@ def metrics_index() -> str:
             )
             for function in functions
         ]
-        parts += [_title(family.partition(":")[0], "-")]
+        parts += [_title(family.partition(":")[0].rstrip("."), "-")]
         parts += [_table(("metric", "value per query", "range", "labels"), rows, "22 46 16 16")]
     return "\n\n".join([*parts, _toctree(page_name(function) for function in REGISTRY.values())])
 

@@ -69,9 +69,7 @@ def map_score(
 @metric(
     "q_measure",
     formula=r"\mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \,"
-    r" \frac{\mathrm{hits}_i + \beta \, \mathrm{CG}_i}{i + \beta \, \mathrm{CG}^*_i}, \quad \mathrm{hits}_i ="
-    r" \sum_{j=1}^{i} \mathrm{rel}_j, \quad \mathrm{CG}_i = \sum_{j=1}^{i} \mathrm{gain}(\mathrm{label}_j),"
-    r" \quad \mathrm{CG}^*_i \text{ that of the ideal order}",
+    r" \frac{\mathrm{hits}_i + \beta \, \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}",
     transform="products",
     graded=True,
     monotone=False,

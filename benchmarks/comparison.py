@@ -1,18 +1,22 @@
-"""``python -m benchmarks.comparison``: speed of the sign-flip test, coverage of intervals, errors of tests."""
+"""``python -m benchmarks.comparison``: speed of tests and leaderboards, coverage of intervals, errors of tests."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
+from skrank_metrics import Leaderboard, RankingReport, evaluate, leaderboard
 from skrank_metrics._output.table import Table
+from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports.statistics import TESTS, mean_interval, moments, p_value, sign_flip_p
 
 N_QUERIES, N_RESAMPLES, ROUNDS = 20_000, 9_999, 3
+N_MODELS, N_BOARD_QUERIES = 10, 3_000
 N_DATA_SETS = 4_000
 # Of the methods that resample or solve equations for each interval.
 N_SLOW_DATA_SETS = 1_000
@@ -52,6 +56,45 @@ def speed() -> None:
     print(f"sign-flip test, {N_QUERIES:,} queries, {N_RESAMPLES:,} resamples")
     print(f"  skrank_metrics {ours:7.3f} s  p = {p:.4f}\n  SciPy          {theirs:7.3f} s  p = {p_scipy:.4f}")
     print(f"  SciPy takes {theirs / ours:.0f} times as long\n")
+
+
+def cpu_seconds(call: Callable[[], object], rounds: int) -> float:
+    """Shortest CPU time, which other programs lengthen less than the time that passes."""
+    times = []
+    for _ in range(rounds):
+        started = time.process_time()
+        call()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def boards() -> None:
+    """A leaderboard against one report per model, with ids of any type and rows in any order."""
+    X, y, qid = make_ranking(N_BOARD_QUERIES, mean_length=100, random_state=0)
+    random = np.random.default_rng(0)
+    scores = X[:, :1] + 0.1 * np.arange(N_MODELS) * random.normal(size=(len(y), N_MODELS))
+    print(f"leaderboard, {N_MODELS} models, {N_BOARD_QUERIES:,} queries, {len(y):,} documents, CPU time")
+    for name, ids, order in (
+        ("integers, sorted", qid, np.arange(len(y))),
+        ("integers, any order", qid, random.permutation(len(y))),
+        ("strings, sorted", qid.astype(str), np.arange(len(y))),
+        ("strings, any order", qid.astype(str), random.permutation(len(y))),
+    ):
+        models = {f"model {number}": column for number, column in enumerate(scores[order].T.copy())}
+        board, each, shown = _board_times(y[order], models, ids[order])
+        print(f"  {name:20} {board:.3f} s, {N_MODELS} reports {each:.3f} s: ratio {board / each:.2f}; ", end="")
+        print(f"to print {shown:.2f} s")
+    print()
+
+
+def _board_times(labels: NDArray[Any], models: dict[str, Values], ids: NDArray[Any]) -> tuple[float, float, float]:
+    def board() -> Leaderboard:
+        return leaderboard(labels, models, qid=ids)
+
+    def reports() -> list[RankingReport]:
+        return [evaluate(labels, own, qid=ids) for own in models.values()]
+
+    return cpu_seconds(board, ROUNDS), cpu_seconds(reports, ROUNDS), cpu_seconds(lambda: str(board()), 1)
 
 
 def reciprocal_ranks(random: np.random.Generator, n_queries: int, p: float = 0.5) -> Values:
@@ -164,6 +207,7 @@ def errors() -> None:
 
 def main() -> None:
     speed()
+    boards()
     intervals()
     errors()
 

@@ -12,24 +12,19 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.utils import Bunch
 
 from skrank_metrics._output.result import text_of
-from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval
-from skrank_metrics.displays.comparison import ComparisonDisplay
-from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
+from skrank_metrics.displays.leaderboard import LeaderboardDisplay
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.leaderboard import Leaderboard, board_of
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 METRICS = ("ndcg@10", "map", "mrr")
-CUTOFFS = [f"ndcg@{k}" for k in (1, 3, 5, 10, 15, 20)]
-COMPUTED = tuple(dict.fromkeys([*METRICS, *CUTOFFS]))  # by the table and by the picture
-BASELINE = "baseline: nearest pixels"
+BASELINE = "nearest pixels"
 BOOSTERS = {
     "LGBMRanker": ("lightgbm", {"verbose": -1, "n_jobs": 1}, {"num_leaves": [7, 15, 31]}),
     "XGBRanker": ("xgboost", {"n_estimators": 50, "n_jobs": 1}, {"max_depth": [2, 3, 4]}),
@@ -39,30 +34,58 @@ BOOSTERS = {
         {"depth": [3, 4, 5]},
     ),
 }
+# Of the time that all models take, to say how much is left.
+SHARES = {"HistGradientBoostingRegressor": 0.18, "LGBMRanker": 0.18, "XGBRanker": 0.08, "CatBoostRanker": 0.56}
 
 
 def run(picture: Path) -> None:
-    """Tune and compare the models, print a table, and draw the picture."""
+    """Tune and compare the models, print a table, draw the picture, and say what to ship."""
+    started = time.perf_counter()
     data = load_digits_retrieval()
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
     print(f"Every model is tuned by RacingSearchCV on {METRICS[0]}, with QueryKFold(5).\n")
     models, left_out = _models()
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
-    reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=COMPUTED)}
-    n_fits = n_saved = 0
-    for number, (name, (model, grid)) in enumerate(models.items(), start=1):
-        print(f"[{number}/{len(models)}] {name} ...", end=" ", flush=True)
-        started = time.perf_counter()
-        reports[name], best, fits = _tune(model, grid, data)
-        n_fits, n_saved = n_fits + fits[0], n_saved + fits[1]
-        print(f"best {best}, {fits[0]} fits, {time.perf_counter() - started:.1f} s", flush=True)
-    print(f"\nThe races took {n_fits} fits; grid searches take {n_fits + n_saved}.")
-    reports = dict(sorted(reports.items(), key=lambda item: -item[1].mean[METRICS[0]]))
-    comparison = compare(reports, METRICS[0], random_state=0)
-    print("\n" + _format(reports, comparison))
+    reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=METRICS)}
+    seconds = _tune_all(models, data, reports)
+    board = board_of(reports, random_state=0)
+    print("\n" + text_of(board._parts()[1:]))
     for name, package in left_out.items():
         print(f"Left out: {name}, as {package} is not installed.")
-    _draw(reports, comparison, picture)
+    _draw(board, picture)
+    print(f"This took {time.perf_counter() - started:.0f} s.\n")
+    print(text_of([_decision(board, seconds)]))
+
+
+def _tune_all(models: dict[str, Any], data: Bunch, reports: dict[str, RankingReport]) -> dict[str, float]:
+    """Tune each model and add its report; print the progress with the time left, and return the times."""
+    seconds: dict[str, float] = {}
+    n_fits = n_saved = 0
+    for number, (name, (model, grid)) in enumerate(models.items(), start=1):
+        left = f" (about {_seconds_left(seconds, list(models)):.0f} s left)" if seconds else ""
+        print(f"[{number}/{len(models)}] {name}{left} ...", end=" ", flush=True)
+        started = time.perf_counter()
+        reports[name], best, fits = _tune(model, grid, data)
+        seconds[name] = time.perf_counter() - started
+        n_fits, n_saved = n_fits + fits[0], n_saved + fits[1]
+        print(f"best {best}, {fits[0]} fits, {seconds[name]:.1f} s", flush=True)
+    print(f"\nThe races took {n_fits} fits; grid searches take {n_fits + n_saved}.")
+    return seconds
+
+
+def _seconds_left(seconds: dict[str, float], models: list[str]) -> float:
+    """Time that the other models take if their shares are as usual."""
+    share = {name: SHARES.get(name, 1.0) for name in models}
+    done = sum(share[name] for name in seconds)
+    return sum(seconds.values()) / done * (sum(share.values()) - done)
+
+
+def _decision(board: Leaderboard, seconds: dict[str, float]) -> str:
+    """What to ship, and why."""
+    fastest = min((name for name in board.contenders if name in seconds), key=lambda name: seconds[name], default=None)
+    if fastest is None or len(board.contenders) == 1:
+        return board.verdict
+    return f"{board.verdict} Of these, {fastest} took the least time to tune: {seconds[fastest]:.1f} s."
 
 
 def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, str]]:
@@ -86,37 +109,21 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
     with sklearn.config_context(enable_metadata_routing=True):  # ids in the index of y would need pandas
         search.fit(data.data, data.target, groups=data.qid)
     best = {"best": search.best_estimator_}
-    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=COMPUTED, n_jobs=2)
+    evaluation = cross_evaluate(best, data.data, data.target, qid=data.qid, cv=search.cv, metrics=METRICS, n_jobs=2)
     chosen = ", ".join(f"{name.removeprefix('estimator__')}={value}" for name, value in search.best_params_.items())
     n_fits, n_of_grid = int(search.n_fits_), len(search.cv_results_["params"]) * search.n_splits_
     return evaluation.reports["best"], chosen, (n_fits, n_of_grid - n_fits)
 
 
-def _format(reports: dict[str, RankingReport], comparison: Comparison) -> str:
-    """One row per model, best first, with the numbers of the models that it is significantly different from."""
-    numbers = {name: number for number, name in enumerate(reports, start=1)}
-    pairs = {(pair.first, pair.second) for pair in comparison.significant()}
-    first, *others = METRICS
-    rows = []
-    for name, report in reports.items():
-        differs = ", ".join(str(numbers[other]) for other in reports if {(name, other), (other, name)} & pairs)
-        means = [report.mean[metric] for metric in others]
-        rows.append((numbers[name], name, report.mean[first], report.intervals()[first], *means, differs or "none"))
-    table = Table(("", "out of fold", first, "95% interval", *others, "differs from"), rows)
-    how = f"Differs: significantly by {first}, per query; permutation test at 0.05 with Holm's correction."
-    return text_of([table, how])
-
-
-def _draw(reports: dict[str, RankingReport], comparison: Comparison, picture: Path) -> None:
+def _draw(board: Leaderboard, picture: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         print(f"Left out: {picture}, as matplotlib is not installed.")
         return
-    figure = Figure(figsize=(13, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for name, report in reports.items():
-        MetricAtKDisplay.from_report(report, name=name, ax=left)
-    ComparisonDisplay.from_comparison(comparison, ax=right)
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    ax = figure.subplots()
+    LeaderboardDisplay.from_leaderboard(board, ax=ax)
+    ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
     figure.savefig(picture, dpi=150)
-    print(f"NDCG@k against k, and the best two models per query: {picture}")
+    print(f"All models against the best: {picture}")

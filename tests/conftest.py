@@ -66,6 +66,24 @@ def lambdarank():
     return reference.lambdarank_rows(folder, "train")
 
 
+@pytest.fixture(scope="session")
+def on_dask():
+    """A cluster of two processes."""
+    from support.engines import dask_cluster
+
+    with dask_cluster() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def on_spark():
+    """A session of two threads."""
+    from support.engines import spark_session
+
+    with spark_session() as engine:
+        yield engine
+
+
 @pytest.fixture
 def rows():
     """Labels, scores and query ids of six interleaved queries, ties included; one query has no relevant document."""

@@ -40,6 +40,20 @@ def test_a_star_import_brings_exactly_the_public_names():
     assert all(found[name] is getattr(skrank_metrics, name) for name in skrank_metrics.__all__)
 
 
+MADE_BY_THE_PACKAGE = {"Comparison", "Convention", "Inspection", "Leaderboard", "RankingReport"}
+
+
+@pytest.mark.parametrize("name", sorted(set(skrank_metrics.__all__) - MADE_BY_THE_PACKAGE))
+def test_options_are_passed_by_name(name):
+    # Splitters take n_splits by position, as those of scikit-learn do.
+    allowed = {"n_splits", "compare.metric", "within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
+    if not callable(function := getattr(skrank_metrics, name)):
+        return
+    options = [p for p in inspect.signature(function).parameters.values() if p.default is not p.empty]
+    by_position = [p.name for p in options if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
+    assert [option for option in by_position if not {option, f"{name}.{option}"} & allowed] == []
+
+
 def test_dir_lists_names_before_they_are_loaded():
     names = run("import skrank_metrics; print(*dir(skrank_metrics))").split()
     assert {*skrank_metrics.__all__, *skrank_metrics._NAMESPACES, "__version__"} <= set(names)
@@ -192,9 +206,11 @@ def test_docstrings_follow_numpydoc(name):
         "Difference",
         "Convention",
         "ConventionMatch",
+        "Inspection",
         "Comparison",
         "Comparisons",
         "CrossEvaluation",
+        "Inspection",
         "Leaderboard",
     )  # and described by their attributes
     not_asked = NOT_ASKED | ({"PR01"} if name.endswith(made_for_users) else set())

@@ -13,20 +13,18 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import Bunch
 from support.ranks import report_of_ranks
 
-from skrank_metrics import QueryKFold, QueryRanker, _demo, compare, cross_evaluate, evaluate
+from skrank_metrics import QueryKFold, QueryRanker, _demo, cross_evaluate, evaluate
 from skrank_metrics.__main__ import main
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
+from skrank_metrics.reports.leaderboard import board_of
 
-# The last group is the second line of a name.
-ROW = re.compile(
-    r"^(\d)  (\S.*?) +(0\.\d{4})  \[0\.\d{4}, 0\.\d{4}\]  0\.\d{4}  0\.\d{4}  (.*)(?:\n   (\w+)$)?", re.MULTILINE
-)
+# A row of the first table: name, NDCG@10 with letters, interval.
+ROW = re.compile(r"^(\S.*?) +(\*?0\.\d{4})  ([a-z]+) +\[0\.\d{4}, 0\.\d{4}\] .*(?:\n(Regressor)$)?", re.MULTILINE)
 
 
 def names_of(rows):
-    """Names in one line, class names without the blank of a line break."""
-    return [f"{name} {rest}".strip().replace("Boosting Reg", "BoostingReg") for _, name, *_, rest in rows]
+    return [name + rest for name, *_, rest in rows]
 
 
 def digits_of_40_queries():
@@ -44,9 +42,10 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     rows = ROW.findall(printed)
     names = names_of(rows)
     assert set(names) == {_demo.BASELINE, "HistGradientBoostingRegressor", *_demo.BOOSTERS}
-    assert [float(ndcg) for *_, ndcg, _, _ in rows] == sorted((float(ndcg) for *_, ndcg, _, _ in rows), reverse=True)
+    values = [float(value.removeprefix("*")) for _, value, *_ in rows]
+    assert values == sorted(values, reverse=True)
     assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
-    assert "[4/4] CatBoostRanker ... best depth=" in printed
+    assert re.search(r"\[4/4\] CatBoostRanker \(about \d+ s left\) ... best depth=", printed)
     fits = [int(number) for number in re.findall(r", (\d+) fits, ", printed)]
     assert f"The races took {sum(fits)} fits; grid searches take {4 * 3 * 5}." in printed
     assert "Left out" not in printed
@@ -78,19 +77,6 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     assert not picture.exists()
 
 
-def test_each_mean_of_the_table_is_in_the_column_of_its_metric():
-    X, y, qid = make_ranking(40, random_state=0)
-    reports = {f"model {i}": evaluate(y, X[:, i], qid=qid, metrics=_demo.COMPUTED) for i in range(3)}
-    printed = _demo._format(reports, compare(reports, "ndcg@10", random_state=0))
-    lines = [re.sub(r"\[.*?\]", "", line).split() for line in printed.splitlines()]
-    (heads,) = [line for line in lines if "map" in line]
-    assert heads[:5] == ["out", "of", "fold", "ndcg@10", "95%"]
-    assert heads[6:8] == ["map", "mrr"]
-    for number, (name, report) in enumerate(reports.items(), start=1):
-        shown = [f"{report.mean[metric]:.4f}" for metric in ("ndcg@10", "map", "mrr")]
-        assert [str(number), *name.split(), *shown] in [line[:6] for line in lines]
-
-
 @pytest.fixture
 def data():
     """Rows of a small data set instead of the digits, whose first feature is a good distance."""
@@ -113,39 +99,37 @@ RANKS = {"a": [1] * 12, "b": [1, 2] * 6, "c": [3, 3, 2, 4, 3, 3] * 2, "d": [2, 4
 
 @pytest.fixture(scope="module")
 def reports():
-    return {name: report_of_ranks(ranks, metrics=_demo.COMPUTED) for name, ranks in RANKS.items()}
+    return {name: report_of_ranks(ranks, metrics=_demo.METRICS) for name, ranks in RANKS.items()}
 
 
-def test_table_of_the_demo(reports):
-    comparison = compare(reports, "ndcg@10", random_state=0)
-    head, *rows, last = (
-        _demo._format(reports, comparison).replace("significantly\nby", "significantly by").split("\n", 5)
+@pytest.mark.parametrize("seconds", [{"a": 3, "b": 1.25, "c": 0.5}, {"a": 1, "b": 2}, {}])
+def test_decision_of_the_demo(reports, seconds):
+    board = board_of(reports)
+    assert board.contenders == ["a", "b"]
+    sentence = "Ship a or b: by ndcg@10, a is ahead, but not significantly; c and d are significantly worse."
+    why = {1.25: "b took the least time to tune: 1.2 s.", 2: "a took the least time to tune: 1.0 s."}.get(
+        seconds.get("b")
     )
-    assert re.split("  +", head.strip()) == ["out of fold", "ndcg@10", "95% interval", "map", "mrr", "differs from"]
-    differs = {"a": "3, 4", "b": "3, 4", "c": "1, 2", "d": "1, 2"}
-    for number, (name, row) in enumerate(zip(RANKS, rows, strict=True), start=1):
-        report = reports[name]
-        (low, high), mean = report.intervals()["ndcg@10"], report.mean
-        reciprocal = np.mean(1 / np.array(RANKS[name]))
-        assert re.split("  +", row) == [
-            *(str(number), name, f"{mean['ndcg@10']:.4f}", f"[{low:.4f}, {high:.4f}]"),
-            *(f"{reciprocal:.4f}", f"{reciprocal:.4f}", differs[name]),
-        ]
-    how = "Differs: significantly by ndcg@10, per query; permutation test at 0.05 with Holm's correction."
-    assert " ".join(last.split()) == how
+    assert _demo._decision(board, seconds) == sentence + (f" Of these, {why}" if why else "")
+    alone = board_of({name: reports[name] for name in "ac"})
+    assert _demo._decision(alone, {"a": 1, "c": 2}) == "Ship a: by ndcg@10, it is significantly better than c."
 
 
-def test_pictures_of_the_demo(reports, saved, capsys):
-    _demo._draw(reports, compare(reports, random_state=0), Path("here.png"))
+def test_time_left(monkeypatch):
+    monkeypatch.setattr(_demo, "SHARES", {"a": 0.5, "b": 0.25, "c": 0.25})
+    assert _demo._seconds_left({"a": 10}, ["a", "b", "c"]) == 10
+    assert _demo._seconds_left({"a": 10, "b": 20}, ["a", "b", "c"]) == 10
+    assert _demo._seconds_left({"a": 10}, ["a", "c"]) == 5
+
+
+def test_picture_of_the_demo(reports, saved, capsys):
+    board = board_of(reports)
+    _demo._draw(board, Path("here.png"))
     assert list(saved) == [Path("here.png")]
-    left, right = saved[Path("here.png")].axes
-    assert left.get_ylabel().startswith("ndcg@k")
-    assert [text.get_text() for text in left.get_legend().get_texts()] == list(RANKS)
-    for line, report in zip(left.get_lines(), reports.values(), strict=True):
-        assert line.get_xdata().tolist() == [1, 3, 5, 10, 15, 20]
-        assert line.get_ydata().tolist() == [report.mean[name] for name in _demo.CUTOFFS]
-    assert right.get_ylabel() == "ndcg@10: a minus b", "the best two"
-    assert "the best two models per query: here.png" in capsys.readouterr().out
+    (ax,) = saved[Path("here.png")].axes
+    assert [label.get_text().split()[0] for label in ax.get_yticklabels()] == list(RANKS)
+    assert ax.get_title(loc="left").replace("\n", " ") == board.verdict
+    assert "All models against the best: here.png" in capsys.readouterr().out
 
 
 def test_tuning_of_the_demo(data):
@@ -156,7 +140,7 @@ def test_tuning_of_the_demo(data):
     assert best == "fit_intercept=True, positive=False", "the distance has a negative effect"
     assert n_fits + n_saved == 2 * 5, "candidates and folds"
     expected = cross_evaluate(
-        QueryRanker(Ridge()), data.data, data.target, qid=data.qid, cv=QueryKFold(5), metrics=_demo.COMPUTED
+        QueryRanker(Ridge()), data.data, data.target, qid=data.qid, cv=QueryKFold(5), metrics=_demo.METRICS
     )
     assert report.mean == expected.reports["QueryRanker"].mean
 
@@ -170,15 +154,14 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
     printed = capsys.readouterr().out
     assert printed.startswith(f"Query-by-image retrieval over digits: {len(data.qid)} documents, 30 queries.\n")
     assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean, 5 fits, \d+\.\d s$", printed, re.MULTILINE)
-    assert re.search(r"^\[2/2\] strong \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
+    assert re.search(r"^\[2/2\] strong \(about \d+ s left\) \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
     assert "The races took 10 fits; grid searches take 10.\n" in printed
     assert "Left out: LGBMRanker, as lightgbm is not installed." in printed
-    rows = {row[3:].split("  ")[0]: row for row in printed.splitlines() if re.match(r"\d  ", row)}
+    rows = {name: value.removeprefix("*") for name, value, *_ in ROW.findall(printed)}
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
-    assert f"  {nearest['ndcg@10']:.4f}  " in rows[_demo.BASELINE]
-    assert [row[0] for row in rows.values()] == ["1", "2", "3"]
-    values = [re.search(r"0\.\d{4}", row).group() for row in rows.values()]
-    assert values == sorted(values, reverse=True)
+    assert rows[_demo.BASELINE] == f"{nearest['ndcg@10']:.4f}"
+    assert list(rows.values()) == sorted(rows.values(), reverse=True)
+    assert re.search(r"^This took \d+ s\.\n\nShip ", printed, re.MULTILINE)
     assert list(saved) == [Path("picture.png")]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -31,7 +32,8 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 th{vertical-align:bottom}
 .n{text-align:right}td.n{white-space:nowrap}
-td:not(.n){max-width:24em;overflow-wrap:anywhere}td:first-child:not(.n){min-width:8em}
+td:not(.n){max-width:24em;overflow-wrap:break-word}
+td:first-child:not(.n){min-width:8em;overflow-wrap:anywhere}
 figure{margin:1.5rem 0;max-width:46rem}
 figcaption{font-weight:600;margin-bottom:.4em;overflow-wrap:anywhere}
 .chart div{display:grid;grid-template-columns:minmax(5em,14em) 1fr max-content;gap:0 .8em}
@@ -78,6 +80,7 @@ def page(title: str, blocks: Iterable[str], call: str) -> str:
     )
 
 
+@cache
 def _versions() -> str:
     import platform  # these take longer to load than a small report to compute
     from importlib.metadata import version

@@ -145,7 +145,7 @@ class _Shown:
     def width(self, head: int, name: int) -> int:
         """Width of the column if its head and, in a column of names, its cells are wrapped; numbers stay whole."""
         cells = min(self._longest, name) if self.is_name else self._longest
-        return max(cells, *map(len, _wrap_head(self.head, max(head, cells))))
+        return max(1, cells, *map(len, _wrap_head(self.head, max(head, cells))))
 
     def lines(self, width: int) -> list[list[str]]:
         """Lines of the head and of each cell, padded to the widest."""

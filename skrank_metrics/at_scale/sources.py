@@ -173,9 +173,9 @@ def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
     return {name: array_of(table[name]) for name in columns.names}
 
 
-def selected(table: Any, columns: Columns, first: int = 0) -> Any:
-    """The columns in question, checked; ``first`` is the number of the first row."""
-    columns.check(table.schema, table, first)
+def selected(table: Any, columns: Columns, first: int | None = None) -> Any:
+    """The columns in question, checked; ``first`` is the number of the first row, None if rows have none."""
+    columns.check(table.schema, None if first is None else table, first or 0)
     return _plain(table.select(columns.names))
 
 

@@ -93,15 +93,18 @@ class SplitDisplay:
         for number, (label, values, marker, shift) in enumerate(shown):
             style = {"linestyle": "none", "marker": marker, "color": COLOURS[2 * number % 5], "label": label}
             self.lines_ += ax.plot(_relative(values), np.arange(n_folds) + shift, **style)
-        low, high = ax.get_xlim()
-        ax.set_xlim(min(low, 1 - LEAST_SHOWN), max(high, 1 + LEAST_SHOWN))
+        self._label_folds(ax)
+        legend(ax)
+        return self
+
+    def _label_folds(self, ax: Any) -> None:
+        n_folds, (low, high) = len(self.documents), ax.get_xlim()
+        splitter = textwrap.fill(textwrap.shorten(self.splitter or "", MOST_NAMED), LABEL_WIDTH)
+        xlabel = f"relative to the mean over folds\n{splitter}".rstrip()
+        ax.set(xlabel=xlabel, ylim=(n_folds - 0.5, -0.5), xlim=(min(low, 1 - LEAST_SHOWN), max(high, 1 + LEAST_SHOWN)))
         ax.set_yticks(range(n_folds), [self._label(fold) for fold in range(n_folds)], fontsize="small")
         for fold, text in enumerate(ax.get_yticklabels()):
             text.set_color(COLOURS[1] if self.leaks[fold] else ink())
-        splitter = textwrap.fill(textwrap.shorten(self.splitter or "", MOST_NAMED), LABEL_WIDTH)
-        ax.set(xlabel=f"relative to the mean over folds\n{splitter}".rstrip(), ylim=(n_folds - 0.5, -0.5))
-        legend(ax)
-        return self
 
     def _label(self, fold: int) -> str:
         sizes = f"{counted(int(self.queries[fold]), 'query')}, {counted(int(self.documents[fold]), 'document')}"

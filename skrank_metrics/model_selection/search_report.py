@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -25,7 +25,7 @@ from skrank_metrics.reports._alignment import align_reports, check_by_query
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._standings import verdict
 from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
-from skrank_metrics.reports.comparison import Pair
+from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
 
@@ -110,8 +110,10 @@ class SearchReport(Result):
         best, tested = spelled(self.candidates[0].params) or "the defaults", [c for c in self.candidates if c.pair]
         if not tested:
             return f"Ship {best}: no other candidate ran all folds."
+        n_tested, n_all = 1 + len(tested), len(self.candidates)
+        by = self.metric + (f" among the best {n_tested} of {n_all} candidates" if n_tested < n_all else "")
         worse = [spelled(c.params) for c in tested if c.verdict == "worse"]
-        return verdict(best, [spelled(c.params) for c in tested if c.verdict != "worse"], worse, self.metric)
+        return verdict(best, [spelled(c.params) for c in tested if c.verdict != "worse"], worse, by)
 
     def _parts(self) -> list[Part]:
         found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
@@ -127,16 +129,7 @@ class SearchReport(Result):
             *([Table(("rank", *lead), leads)] if leads else []),
             *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
         ]
-        if self.changed > 1e-9:
-            parts.append(
-                f"Fitted again, folds differ from the search by up to {self.changed:.4f}: folds or models are random, "
-                "or the data, the order of their rows or the weights are not those of the search."
-            )
-        if left := sum(bool(c.left) for c in found):
-            parts.append(
-                f"{counted(left, 'candidate')} left the race before the last fold, and have no mean over folds: "
-                "cv_results_ says how far they were behind the leader."
-            )
+        parts += self._notes()
         if not tested:
             return parts
         reports = self.evaluation.reports
@@ -147,6 +140,19 @@ class SearchReport(Result):
             f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
             *drawn_orders(reports, next(iter(reports.values())).metrics),
         ]
+
+    def _notes(self) -> Iterator[str]:
+        """What changes how to read the table."""
+        if self.changed > 1e-9:
+            yield (
+                f"Fitted again, folds differ from the search by up to {self.changed:.4f}: folds or models are random, "
+                "or the data, the order of their rows or the weights are not those of the search."
+            )
+        if left := sum(bool(c.left) for c in self.candidates):
+            yield (
+                f"{counted(left, 'candidate')} left the race before the last fold, and have no mean over folds: "
+                "cv_results_ says how far they were behind the leader."
+            )
 
     def _charts(self) -> list[Chart]:
         marks = [

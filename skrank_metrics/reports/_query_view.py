@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import chain, zip_longest
 from typing import Any
@@ -71,7 +72,7 @@ class QueryView:
         differences = [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
         return f"Query {first.qid}: {', '.join(values + differences)}; {relevant}"
 
-    @property
+    @cached_property
     def _longest(self) -> float:
         """What the longest bar stands for."""
         parts = [part for ranking in self.rankings for part in (ranking.added, ranking.ideal)]
@@ -87,7 +88,7 @@ class QueryView:
             bars = list(self._bars(ranking, BAR if alone else SHORT_BAR))
             columns.insert(len(columns) - bool(ranking.documents), (Column(""), bars))
         rows = list(zip(*(values for _, values in columns), strict=True))
-        lines = Table([column for column, _ in columns], rows).as_text().splitlines()
+        lines = Table([column for column, _ in columns], rows).as_text().splitlines() if rows else []
         caption = [] if alone else textwrap.wrap(f"{ranking.ranking}: {_value(ranking)}", room)
         return [*caption, *lines, *chain.from_iterable(textwrap.wrap(line, room) for line in _below(ranking))]
 
@@ -123,7 +124,8 @@ class QueryView:
         body = "".join(f"<tr{how['tied'] if tied else ''}>{''.join(row)}</tr>" for tied, row in rows)
         caption = f"<div><b>{escape(ranking.ranking)}</b>: {_value(ranking)}</div>" if ranking.ranking else ""
         below = "".join(f"<div>{line}</div>" for line in _below(ranking))
-        return f"<div>{caption}<table{how['table']}><tr>{''.join(heads)}</tr>{body}</table>{below}</div>"
+        table = f"<table{how['table']}><tr>{''.join(heads)}</tr>{body}</table>" if body else ""
+        return f"<div>{caption}{table}{below}</div>"
 
     def _html_ends(self, ranking: RankedQuery) -> Iterator[dict[str, str]]:
         for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):

@@ -14,7 +14,8 @@ from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports._slices import name_of_slice, queries_of_slices
-from skrank_metrics.reports.comparison import Comparison, Comparisons, Pair
+from skrank_metrics.reports.comparison import Comparison, Comparisons
+from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Of the permutation test, unless it is given: usually, and at most.

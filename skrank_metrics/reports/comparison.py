@@ -1,14 +1,13 @@
-"""The result of comparing rankings of the same queries: pairs with their differences and significance."""
+"""The result of comparing rankings of the same queries, by one metric or by several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
@@ -20,6 +19,7 @@ from skrank_metrics.reports import statistics
 from skrank_metrics.reports._slices import cell_of_slice, name_of_slice
 from skrank_metrics.reports._standings import LETTERS, letters
 from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 
 # Of the number of queries that would show a difference, and how many pairs have theirs printed.
@@ -29,75 +29,6 @@ MOST_ROWS, WIDEST_MATRIX = 10, 20
 MATRIX = (
     "+: significantly better than the one of the column, -: worse, .: neither. Models that share a letter: neither."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two rankings compared.
-
-    Attributes
-    ----------
-    first, second : str
-        Names of the rankings.
-    difference : float
-        Mean of the first minus mean of the second.
-    interval : tuple of float
-        Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both, or
-        the metric is unbounded and all differences are equal.
-    p_value, p_adjusted : float
-        Before and after the correction for the number of pairs. NaN for the t-test of equal differences, which have no
-        spread to test against.
-    wins, ties, losses : int
-        Number of queries on which the first is better, equal and worse.
-    effect_size : float
-        The difference divided by the standard deviation of the differences; NaN if there is only one query.
-    n_queries : int
-        Number of queries with a value in both and a weight above 0.
-    differences, qid : ndarray of shape (n_queries,)
-        Their differences and ids.
-    values : ndarray of shape (2, n_queries)
-        Their values in the first and in the second ranking.
-    """
-
-    first: str
-    second: str
-    difference: float
-    interval: tuple[float, float]
-    p_value: float
-    p_adjusted: float
-    wins: int
-    ties: int
-    losses: int
-    effect_size: float
-    n_queries: int
-    differences: FloatArray
-    qid: NDArray[Any]
-    values: FloatArray
-
-    def reversed(self) -> Pair:
-        """The second compared with the first."""
-        low, high = self.interval
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            difference=-self.difference,
-            interval=(-high, -low),
-            wins=self.losses,
-            losses=self.wins,
-            effect_size=-self.effect_size,
-            differences=-self.differences,
-            values=self.values[::-1],
-        )
-
-
-class QueryDifference(NamedTuple):
-    """A query with the values of two rankings and their difference."""
-
-    qid: Any
-    first: float
-    second: float
-    difference: float
 
 
 @dataclass(frozen=True, repr=False, eq=False)

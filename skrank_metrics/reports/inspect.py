@@ -115,6 +115,7 @@ def inspect_rankings(
     """Inspect the same queries, given by their places in each report; columns are the metric in each."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
     if documents is not None:
+        documents = documents.to_pylist() if hasattr(documents, "to_pylist") and not _is_table(documents) else documents
         _check_documents(documents, evaluations, places)
     found = []
     for name, evaluation in evaluations.items():
@@ -166,7 +167,7 @@ def _with_documents(queries: list[RankedQuery], documents: Any) -> list[RankedQu
 def _texts(taken: Any) -> list[str]:
     """Documents as text: features with their names, or what there is."""
     taken = taken.toarray() if hasattr(taken, "toarray") else taken
-    names = getattr(taken, "column_names" if hasattr(taken, "to_batches") else "columns", None)
+    names = getattr(taken, "column_names" if _is_table(taken) else "columns", None)
     if names is not None:
         columns = [map(_spelled, np.asarray(taken[name]).tolist()) for name in names[:MOST_FEATURES]]
         rows = (
@@ -175,6 +176,11 @@ def _texts(taken: Any) -> list[str]:
         more = ", ..." * (len(names) > MOST_FEATURES)
         return [_cut(", ".join(row) + more) for row in rows]
     return [_cut(_spelled(value)) for value in (taken.tolist() if hasattr(taken, "tolist") else taken)]
+
+
+def _is_table(documents: Any) -> bool:
+    """Whether documents are a table of pyarrow, whose columns are not what others call columns."""
+    return hasattr(documents, "to_batches")
 
 
 def _spelled(value: Any) -> str:

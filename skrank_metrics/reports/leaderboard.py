@@ -21,7 +21,7 @@ from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import name_of_slice, slice_of_query
+from skrank_metrics.reports._slices import largest, name_of_slice, slice_of_query
 from skrank_metrics.reports._standings import LETTERS, letters, listed, verdict
 from skrank_metrics.reports.compare import check_how, check_weights, compare
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
@@ -66,13 +66,19 @@ class Leaderboard(Result):
         return next(iter(self.reports))
 
     @property
+    def contenders(self) -> list[str]:
+        """The best model and those that are not significantly worse by the first metric."""
+        found = self.compare()
+        return [name for name in self.reports if name == self.best or not _worse(found, name, self.best)]
+
+    @property
     def verdict(self) -> str:
         """One sentence on what to ship."""
-        by, found = self.metrics[0], self._comparison(self.metrics[0])
-        if found is None:
+        by = self.metrics[0]
+        if self._comparison(by) is None:
             return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
-        worse = [name for name in self.reports if name != self.best and _worse(found, name, self.best)]
-        return verdict(self.best, [name for name in self.reports if name not in (self.best, *worse)], worse, by)
+        worse = [name for name in self.reports if name not in self.contenders]
+        return verdict(self.best, self.contenders[1:], worse, by)
 
     def compare(self, metric: Any = None) -> Comparison:
         """Compare all models by a metric, once.
@@ -202,22 +208,23 @@ class Leaderboard(Result):
         """The best of all queries and the best of each slice, and whether they differ significantly there."""
         metric, found = self.metrics[0], self._comparison(self.metrics[0])
         slices = {name: report.slices for name, report in self.reports.items()}
-        rows = []
-        for value, report in slices[self.best].items():
+        own = slices[self.best]
+        if not own:
+            return
+        shown, rows = largest(own, {value: report.n_queries for value, report in own.items()}), []
+        for value, report in shown.items():
             best = rank({name: parts[value] for name, parts in slices.items()}, metric)[0]
-            compared = found.slices.get(value) if found else None
-            differs = (
-                "" if best == self.best or compared is None else "yes" if _worse(compared, self.best, best) else "no"
-            )
+            compared = found.slices.get(value) if found and best != self.best else None
+            differs = ("yes" if _worse(compared, self.best, best) else "no") if compared else ""
             means = report.mean[metric], slices[best][value].mean[metric]
             rows.append((name_of_slice(value), report.n_queries, means[0], best, means[1], differs))
-        if rows:
-            yield Table(
-                ("slice", "queries", f"{metric} of {self.best}", "best", metric, "significantly different"), rows
-            )
-            if found and found.correction:
-                n_tests = next((part.n_tests for part in found.slices.values()), 0)
-                yield f"Slices: adjusted for {n_tests} tests, all pairs in all slices."
+        heads = ("slice", "queries", f"{metric} of the overall best", "best", metric, "significantly different")
+        yield Table(heads, rows)
+        some = f"the largest {len(shown)} of {len(own)}. " if len(shown) < len(own) else ""
+        n_tests = next((part.n_tests for part in found.slices.values()), 0) if found else 0
+        adjusted = f"adjusted for {n_tests} tests, all pairs in all slices." if found and found.correction else ""
+        if some or adjusted:
+            yield f"Slices: {some}{adjusted.capitalize() if some else adjusted}".rstrip()
 
     def _findings(self) -> Iterator[str]:
         """What is true of all models once, and the kinds of all other findings with the models that have them."""
@@ -239,6 +246,7 @@ class Leaderboard(Result):
         if found is None:
             return []
         title = f"{found.metric} minus that of {self.best}, with paired {100 * found.confidence:g}% intervals"
+        title += "; orange: significantly different"
         pairs = [(found.pair(name, self.best), name) for name in self.reports if name != self.best]
         marks = [
             Mark(name, pair.difference, signed(pair.difference), pair.interval, warns=pair.p_adjusted <= found.level)

@@ -20,6 +20,21 @@ def test_lists_without_caches_hold_the_same_documents_and_nothing_else():
     np.testing.assert_array_equal(fresh.ideal(check_gain("linear"), check_discount("log2"), None), ideal)
 
 
+def test_lists_with_other_scores_share_what_follows_from_labels():
+    lists = query_lists([[1, 0, 2], [0, 0, 1]], [[3, 2, 1], [1, 2, 3]], judged=np.ones((2, 3), dtype=bool))
+    ideal = lists.ideal(check_gain("linear"), check_discount("log2"), None)
+    first_keys, condensed, n_judged = lists.keys, lists.condensed, lists.n_judged
+    other = lists.with_scores(np.array([1.0, 2, 3, 3, 2, 1]))
+    assert other.ideal(check_gain("linear"), check_discount("log2"), None) is ideal
+    assert other.grades is lists.grades
+    assert other.n_judged is n_judged
+    assert first_keys.tolist() == [3, 2, 1, 1, 2, 3]
+    assert other.keys.tolist() == [1, 2, 3, 3, 2, 1]
+    assert condensed.scores.tolist() == first_keys.tolist(), "lists that depend on scores are made again"
+    assert other.condensed.scores.tolist() == other.keys.tolist()
+    assert other._counts is not lists._counts
+
+
 def test_lists_are_freed_without_the_garbage_collector():
     lists = query_lists([[1, 0, 2]], [[3, 2, 1]])
     assert lists.counted is lists.condensed is lists

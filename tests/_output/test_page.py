@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.linear_model import Ridge
 
 import skrank_metrics
 from skrank_metrics import (
@@ -93,9 +94,7 @@ def results():
         "Convention match": match_convention(LABELS, SCORES, qid=QID, value=0.9),
         "Split report": audit_splits(QueryKFold(3), X, LABELS, qid=QID),
         "Health": report.health,
-        "Cross evaluation": cross_evaluate(
-            sklearn.linear_model.Ridge(), X, LABELS, qid=QID, cv=QueryKFold(3), metrics="mrr"
-        ),
+        "Cross evaluation": cross_evaluate(Ridge(), X, LABELS, qid=QID, cv=QueryKFold(3), metrics="mrr"),
     }
 
 

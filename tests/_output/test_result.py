@@ -1,5 +1,6 @@
 import re
 import sys
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -68,6 +69,11 @@ def test_text_fits_80_columns(result):
     assert max(map(len, str(result).splitlines())) <= 80
 
 
+# Tags of a page beyond those of tables.
+PAGE = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
+PICTURE = {"figure", "figcaption", "span", "b", "svg", "line", "rect", "circle", "text"}
+
+
 class Outline(HTMLParser):
     def __init__(self, html):
         super().__init__()
@@ -89,6 +95,16 @@ def test_html_has_every_number_of_the_text(result):
     # In HTML a table is in one piece; in text its first column may be repeated.
     numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
     assert set(numbers.findall(str(result))) == set(numbers.findall(re.sub(r"<[^>]*>", " ", result._repr_html_())))
+
+
+def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
+    result.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert Outline(page).tags <= PAGE | PICTURE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {name for name in Outline(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
+    numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
+    assert set(numbers.findall(str(result))) <= set(numbers.findall(re.sub(r"<[^>]*>", " ", page)))
+    assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
 
 
 def test_frames_of_both_libraries_agree(result):

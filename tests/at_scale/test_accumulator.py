@@ -195,6 +195,9 @@ def test_a_query_may_not_come_back(data):
     with pytest.raises(ValueError, match="query 6 came back"):
         accumulator.merge(other)
     assert accumulator.result().mean == before
+    merged = RankingAccumulator(METRICS).merge(other)
+    with pytest.raises(ValueError, match="query 6 came back"):
+        merged.update(**again)
     means = [accumulated(part, [], keep="means") for part in (data, again)]
     with pytest.raises(ValueError, match="one update; a query came back"):
         means[0].merge(means[1])

@@ -6,12 +6,13 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
+from support.engines import MISSING
 
 from skrank_metrics import dask, evaluate
 
 pytestmark = [pytest.mark.slow, pytest.mark.clusters, pytest.mark.filterwarnings("default")]
 
-dd = pytest.importorskip("dask.dataframe")
+dd = pytest.importorskip("dask.dataframe", reason=MISSING)
 
 
 def piece(number):

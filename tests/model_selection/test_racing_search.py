@@ -360,7 +360,9 @@ def test_a_budget():
     search = race(max_fits=13, min_queries=1000).fit(X, LABELS)
     assert search.n_fits_ == 13  # 5 + 4 * 2
     assert search.cv_results_["left_because"].tolist().count("max_fits") == 3
-    with pytest.raises(ValueError, match="max_fits must be at least 9, so that 5 candidates can run the first fold"):
+    with pytest.raises(
+        ValueError, match="at least 9, so that 5 candidates can run the first fold and one the other 4; got 8"
+    ):
         race(max_fits=8).fit(X, LABELS)
 
 
@@ -407,6 +409,9 @@ def test_candidates_that_failed_on_a_rung_leave():
         search = race(grid={"column": [4, -1]}, rungs=(0.5, 1), error_score=np.nan).fit(X, LABELS)
     assert search.cv_results_["left_because"].tolist() == ["", "failed"]
     assert search.cv_results_["left_after"][1] == 0
+    scores = [search.cv_results_[f"split{fold}_test_score"] for fold in range(5)]
+    folds = [test for _, test in QueryKFold(5).split(X, Y, QID)]
+    assert [score[0] for score in scores] == [ndcg_score(Y[t], X[t, 4], qid=QID[t], k=3) for t in folds]
     report = search_report(search, X, Y, qid=QID)
     assert [c.verdict for c in report.candidates] == ["best", "failed"]
 

@@ -126,6 +126,9 @@ def test_verdict(found):
             for candidate, kind in zip((second, third), kinds, strict=True)
         ]
         assert replace(found, candidates=[best, *others]).verdict == expected
+    one = replace(second, pair=replace(second.pair, difference=0.1, p_adjusted=0.01)), replace(third, pair=None)
+    among = f"Ship {names[0]}: by ndcg@10 among the best 2 of 3 candidates, it is significantly better than {names[1]}."
+    assert replace(found, candidates=[best, *one]).verdict == among
     untested = [replace(candidate, pair=None) for candidate in (second, third)]
     assert replace(found, candidates=[best, *untested]).verdict == f"Ship {names[0]}: no other candidate ran all folds."
 
@@ -472,6 +475,18 @@ def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
     assert len(found.evaluation.reports) == 2
     assert found.changed == pytest.approx(0, abs=1e-12)
     assert "1 candidate left the race before the last fold" in " ".join(str(found).split())
+
+
+def test_candidates_that_left_together_are_ordered_by_their_means_so_far():
+    X, y, qid = make_ranking(150, random_state=0)
+    grid = {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}
+    search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=QueryKFold(5), confidence=0.5)
+    found = search.fit(X, with_qid(y, qid)).cv_results_
+    order = [c.index for c in search_report(search, X, y, qid=qid).candidates]
+    last = np.nan_to_num(found["left_after"], nan=np.inf)
+    means = np.nanmean([found[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
+    assert len(set(last)) < len(last)
+    assert order == sorted(range(5), key=lambda row: (-last[row], -means[row]))
 
 
 def test_a_race_that_one_candidate_finishes():

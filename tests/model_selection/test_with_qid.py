@@ -40,6 +40,7 @@ def test_train_and_test_that_number_on_share_no_ids():
         (["2"], 0, TypeError, "sizes must hold real numbers"),
         ([2], -1, ValueError, "first must be an int >= 0; got -1"),
         ([2], 1.0, TypeError, "first must be an int >= 0; got 1.0"),
+        ([2, 1], 2**63 - 2, ValueError, "first must leave ids of all queries within int64"),
         ([2, 1], 2**63 - 1, ValueError, "first must leave ids of all queries within int64, .* got 9223372036854775807"),
     ],
 )

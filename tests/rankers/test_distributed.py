@@ -1,7 +1,5 @@
 """Metrics inside boosters that train on several workers, against the numbers of one machine."""
 
-import shutil
-import sys
 import threading
 from types import SimpleNamespace
 
@@ -141,34 +139,29 @@ def several(metrics):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # what a cluster warns of while it starts and stops is its own
-def test_dask_workers_with_unequal_numbers_of_queries(rows):
-    distributed, dataframe = pytest.importorskip("distributed"), pytest.importorskip("dask.dataframe")
+@pytest.mark.clusters
+@pytest.mark.filterwarnings("default")  # what a cluster warns of is its own
+def test_dask_workers_with_unequal_numbers_of_queries(rows, on_dask):
+    import dask.dataframe
     from xgboost import dask as xgboost_dask
 
-    features = [name for name in rows if name.startswith("f")]
+    client, features = on_dask.client, [name for name in rows if name.startswith("f")]
     train, valid = rows[~rows["valid"]], rows[rows["valid"]]
     metrics = [xgboost_metric(name) for name in NAMES]
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
 
-        def spread(frame, cut):
-            workers = client.scheduler_info()["workers"]
-            parts = [frame[frame["q"] < cut], frame[frame["q"] >= cut]]
-            there = [client.scatter(part, workers=[name]) for part, name in zip(parts, workers, strict=True)]
-            data = dataframe.from_delayed(there, meta=frame.iloc[:0]).persist()
-            return xgboost_dask.DaskDMatrix(client, data[features], data["y"], qid=data["q"])
+    def spread(frame, cut):
+        workers = client.scheduler_info()["workers"]
+        parts = [frame[frame["q"] < cut], frame[frame["q"] >= cut]]
+        there = [client.scatter(part, workers=[name]) for part, name in zip(parts, workers, strict=True)]
+        data = dask.dataframe.from_delayed(there, meta=frame.iloc[:0]).persist()
+        return xgboost_dask.DaskDMatrix(client, data[features], data["y"], qid=data["q"])
 
-        def fit(cut, metric):
-            params = {"objective": "rank:ndcg", "eval_metric": "ndcg@10", "ndcg_exp_gain": False}
-            evals = [(spread(valid, cut), "valid")]
-            return xgboost_dask.train(client, params, spread(train, 30), 3, evals=evals, custom_metric=metric)
+    def fit(cut, metric):
+        params = {"objective": "rank:ndcg", "eval_metric": "ndcg@10", "ndcg_exp_gain": False}
+        evals = [(spread(valid, cut), "valid")]
+        return xgboost_dask.train(client, params, spread(train, 30), 3, evals=evals, custom_metric=metric)
 
-        done = fit(117, several(metrics))  # three of the queries are in the second worker
-        with pytest.raises(Exception, match="average must not be 'median'"):
-            fit(117, xgboost_metric("ndcg(average=median)"))
+    done = fit(117, several(metrics))  # three of the queries are in the second worker
     scores, found = done["booster"].predict(xgboost.DMatrix(valid[features])), done["history"]["valid"]
     report = evaluate(valid["y"], scores, qid=valid["q"], metrics=NAMES)
     for name, metric in zip(NAMES, metrics, strict=True):
@@ -178,36 +171,27 @@ def test_dask_workers_with_unequal_numbers_of_queries(rows):
     sides = [valid["q"] < 117, valid["q"] >= 117]
     of_workers = [get_metric("ndcg@10")(valid["y"][side], scores[side], qid=valid["q"][side]) for side in sides]
     assert abs(np.mean(of_workers) - report.mean["ndcg@10"]) > 0.01, "the mean of the workers' means is another number"
+    with pytest.raises(Exception, match="average must not be 'median'"):
+        fit(117, xgboost_metric("ndcg(average=median)"))
 
 
 @pytest.mark.slow
+@pytest.mark.clusters
 @pytest.mark.filterwarnings("default")
-def test_spark_workers(rows, monkeypatch):
-    sql = pytest.importorskip("pyspark.sql")
+def test_spark_workers(rows, on_spark):
     from pyspark.ml.feature import VectorAssembler
     from xgboost.spark import SparkXGBRanker
 
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    shared = sql.SparkSession.getActiveSession() is not None
-    builder = sql.SparkSession.builder.master("local[2]").config("spark.driver.bindAddress", "127.0.0.1")
-    session = builder.config(map={"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}).getOrCreate()
-    try:
-        # Each worker gets a range of ids, so that one of them has no query of the validation data. Unless forced,
-        # data of as many partitions as workers stay as they are, and a query may have rows in two of them.
-        frame = session.createDataFrame(rows)
-        features = [name for name in rows if name.startswith("f")]
-        data = VectorAssembler(inputCols=features, outputCol="features").transform(frame)
-        ranker = SparkXGBRanker(
-            features_col="features", label_col="y", qid_col="q", validation_indicator_col="valid", num_workers=2,
-            n_estimators=3, custom_metric=xgboost_metric("ndcg@10"), eval_metric="ndcg@10", force_repartition=True,
-        )  # fmt: skip
-        model = ranker.fit(data)
-        found = model.training_summary.validation_objective_history["ndcg@10_skrank"]
-    finally:
-        if not shared:
-            session.stop()
+    # Each worker gets a range of ids, so that one of them has no query of the validation data. Unless forced, data of
+    # as many partitions as workers stay as they are, and a query may have rows in two of them.
+    features = [name for name in rows if name.startswith("f")]
+    frame = on_spark.session.createDataFrame(rows)
+    ranker = SparkXGBRanker(
+        features_col="features", label_col="y", qid_col="q", validation_indicator_col="valid", num_workers=2,
+        n_estimators=3, custom_metric=xgboost_metric("ndcg@10"), eval_metric="ndcg@10", force_repartition=True,
+    )  # fmt: skip
+    model = ranker.fit(VectorAssembler(inputCols=features, outputCol="features").transform(frame))
+    found = model.training_summary.validation_objective_history["ndcg@10_skrank"]
     valid = rows[rows["valid"]]
     scores = model.get_booster().predict(xgboost.DMatrix(valid[features].to_numpy()))
     expected = get_metric("ndcg@10")(valid["y"], scores, qid=valid["q"])

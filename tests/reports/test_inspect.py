@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -103,6 +104,22 @@ def test_documents_that_are_not_ranked_or_judged():
     assert only(report_of("bpref", judged=judged).inspect("a")).rows.tolist() == [0, 1, 3]
 
 
+def test_a_query_without_ranked_documents():
+    report = evaluate([[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]])
+    lines = str(report.inspect(0)).splitlines()
+    assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
+    assert lines[2:4] == ["No document is ranked", "1 relevant document not ranked"]
+    assert "<table" not in report.inspect(0)._repr_html_()
+    assert len(report.inspect([0, 1]).to_frame()) == 2
+
+
+def test_infinite_scores_tie():
+    report = evaluate([[0, 1, 2, 0]], [[-np.inf, np.inf, np.inf, -np.inf]], metrics="ndcg")
+    found = only(report.inspect(0))
+    assert found.rows.tolist() == [1, 2, 0, 3]
+    assert found.tied.all()
+
+
 def test_undefined_queries_say_what_they_count_as():
     labels, scores = [[0, 0], [1, 0]], [[2, 1], [2, 1]]
     for value, text in {0.0: "counted as 0", np.nan: "left out of the mean"}.items():
@@ -175,6 +192,9 @@ def test_documents_of_any_kind():
         (pd.Series(texts, index=list("fedcba")), texts[:4]),
         (pl.Series(texts), texts[:4]),
         (np.array(texts), texts[:4]),
+        (tuple(texts), texts[:4]),
+        (pa.array(texts), texts[:4]),
+        (pa.table(features), named),
         (pd.DataFrame(features), named),
         (pl.DataFrame(features), named),
         (numbers, pairs),

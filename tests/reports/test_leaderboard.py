@@ -176,7 +176,7 @@ def test_slices():
     assert list(found) == ["de", "fr"]
     assert {part.n_tests for part in found.values()} == {2 * 6}
     *_, table = html_of(board)[0]
-    assert table[0] == ["slice", "queries", f"ndcg@5 of {board.best}", "best", "ndcg@5", "significantly different"]
+    assert table[0] == ["slice", "queries", "ndcg@5 of the overall best", "best", "ndcg@5", "significantly different"]
     for row, value in zip(table[1:], ("de", "fr"), strict=True):
         means = {name: report.slices[value].mean["ndcg@5"] for name, report in board.reports.items()}
         best = max(means, key=means.get)
@@ -185,6 +185,15 @@ def test_slices():
             *(f"{means[board.best]:.4f}", best, f"{means[best]:.4f}"),
         ]
     assert "Slices: adjusted for 12 tests, all pairs in all slices." in words(board)
+
+
+def test_many_slices_and_those_of_two_columns():
+    text = words(leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=QID // 1, test="t"))
+    assert "Slices: the largest 20 of 40. Adjusted for 240 tests, all pairs in all slices." in text
+    country = np.where(QID % 2 == 0, "de", "fr")
+    board = leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=pd.DataFrame({"c": country, "long": QID % 4 > 1}))
+    assert list(board.compare().slices) == [("de", False), ("de", True), ("fr", False), ("fr", True)]
+    assert "de, True" in words(board)
 
 
 def test_findings_of_all_models_come_once():

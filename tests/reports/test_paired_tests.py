@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics.reports.statistics import TESTS, adjust, p_value, sign_flip_p, without_rounding
+from skrank_metrics.reports.statistics import TESTS, adjust, p_value, sign_flip_p, sign_flip_ps, without_rounding
 
 # 4,000 data sets as in ``python -m benchmarks.comparison`` take half a minute.
 N_DATA_SETS = int(os.environ.get("SKRANK_SIMULATED_DATA_SETS", "1000"))
@@ -172,3 +172,32 @@ def test_pairs_that_are_not_tested_do_not_count(correction):
 
 def test_no_correction_is_none():
     np.testing.assert_array_equal(adjust(np.array([0.5, 0.01]), None), [0.5, 0.01])
+
+
+def test_signs_shared_by_pairs_are_those_of_each_pair_alone():
+    random = np.random.default_rng(0)
+    values = random.normal(size=(4, 45)) + 0.15 * np.arange(4)[:, None]
+    pairs = np.array([(0, 1), (0, 2), (0, 3), (2, 3)])
+    # More than are drawn at a time.
+    found = sign_flip_ps(values, pairs, 25_000, np.random.default_rng(1))
+    alone = [sign_flip_p(values[one] - values[other], 25_000, random) for one, other in pairs]
+    assert found == pytest.approx(alone, abs=0.02)
+    expected = [stats.ttest_rel(values[one], values[other]).pvalue for one, other in pairs]
+    assert found == pytest.approx(expected, abs=0.03)
+    again = sign_flip_ps(1e300 * values, pairs, 25_000, np.random.default_rng(1))
+    np.testing.assert_array_equal(again, found)
+
+
+def test_shared_signs_count_ties_whatever_rounding_makes_of_them():
+    # The differences of the first two are 1/2 or 0; those of the third are large, and have sums with other roundings.
+    first = np.array([1.0, 1 / 2] * 20)
+    values = np.stack([first, first - np.tile([1 / 2, 0, 0, 0], 10), 1e3 * np.random.default_rng(0).random(40)])
+    found = sign_flip_ps(values, np.array([(0, 1)]), 50_000, np.random.default_rng(0))
+    # Ten equal differences: 2 of 2^10 signs are as extreme as the observed ones.
+    assert found == pytest.approx([2 / 2**10], abs=0.0006)
+
+
+def test_shared_p_values_are_never_zero():
+    values = np.stack([np.ones(30), np.zeros(30), np.full(30, 0.5)])
+    pairs = np.array([(0, 1), (0, 2)])
+    np.testing.assert_array_equal(sign_flip_ps(values, pairs, 999, np.random.default_rng(0)), 1 / 1000)

@@ -48,6 +48,7 @@ def test_folds_never_change():
         (([1, 2], 2**31), "n_folds must be below"),
         (([1, 2], 2, -1), "seed must be an int >= 0; got -1"),
         (([1, 2], 2, 2**63), "seed must be below"),
+        (([1, 2], 2**31, 2**40), "n_folds must be below"),
         (([1.0, np.nan], 2), "qid must not hold missing ids; got nan at row 1"),
     ],
 )

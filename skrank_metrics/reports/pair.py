@@ -1,0 +1,79 @@
+"""Two rankings compared: the difference of their means, and those of their queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from skrank_metrics._input.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two rankings compared.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the rankings.
+    difference : float
+        Mean of the first minus mean of the second.
+    interval : tuple of float
+        Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both, or
+        the metric is unbounded and all differences are equal.
+    p_value, p_adjusted : float
+        Before and after the correction for the number of pairs. NaN for the t-test of equal differences, which have no
+        spread to test against.
+    wins, ties, losses : int
+        Number of queries on which the first is better, equal and worse.
+    effect_size : float
+        The difference divided by the standard deviation of the differences; NaN if there is only one query.
+    n_queries : int
+        Number of queries with a value in both and a weight above 0.
+    differences, qid : ndarray of shape (n_queries,)
+        Their differences and ids.
+    values : ndarray of shape (2, n_queries)
+        Their values in the first and in the second ranking.
+    """
+
+    first: str
+    second: str
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+    p_adjusted: float
+    wins: int
+    ties: int
+    losses: int
+    effect_size: float
+    n_queries: int
+    differences: FloatArray
+    qid: NDArray[Any]
+    values: FloatArray
+
+    def reversed(self) -> Pair:
+        """The second compared with the first."""
+        low, high = self.interval
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            interval=(-high, -low),
+            wins=self.losses,
+            losses=self.wins,
+            effect_size=-self.effect_size,
+            differences=-self.differences,
+            values=self.values[::-1],
+        )
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float

@@ -60,9 +60,13 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
     if docname == "metrics":  # each has a page here, so that they are not shown twice
         pages = "The [reference](reference/metrics/index.rst) has a page on each metric."
         source[0] = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, source[0], flags=re.DOTALL)
+    for above, here in ABOVE.items():
+        source[0] = source[0].replace(f"](../{above}", f"]({here}")
     source[0] = PICTURE.sub(_two_images, source[0])
 
 
+# Files of the repository that are pages here.
+ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 # The theme of the site can be switched, so the browser's preference does not choose the picture.
 PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.+?)">\s*<img alt="(.+?)" src="(.+?)">\s*</picture>')
 
@@ -73,8 +77,8 @@ def _two_images(found: re.Match[str]) -> str:
     return "\n\n".join(f"```{{image}} {image}\n:alt: {text}\n:class: {kind}\n```" for image, kind in images)
 
 
-def link_playground(app: Any, doctree: Any) -> None:
-    """Open the playground, which MyST would offer as a download."""
+def mend_links(app: Any, doctree: Any) -> None:
+    """Open the playground, which MyST would offer as a download, and unlink ndcg@10, which looks like an address."""
     from docutils.nodes import reference
     from sphinx.addnodes import download_reference
 
@@ -83,6 +87,9 @@ def link_playground(app: Any, doctree: Any) -> None:
         if node["reftarget"].endswith("playground/index.html"):
             target = reference("", "", *node.children, refuri=f"{up}playground/index.html", internal=True)
             node.replace_self(target)
+    for node in list(doctree.findall(reference)):
+        if node.get("refuri", "").startswith("mailto:"):
+            node.replace_self(node.children)
 
 
 def copy_playground(app: Any, error: Exception | None) -> None:
@@ -96,5 +103,5 @@ def setup(app: Any) -> None:
     reference_pages.write(HERE / "reference")
     app.connect("source-read", adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
-    app.connect("doctree-read", link_playground, priority=400)  # before downloads are collected
+    app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected
     app.connect("build-finished", copy_playground)

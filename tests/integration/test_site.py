@@ -65,6 +65,10 @@ def test_nothing_is_loaded_from_elsewhere(pages):
     assert [address for page in pages.values() for address in page.loads if urlsplit(address).netloc] == []
 
 
+def test_names_such_as_ndcg_at_10_are_no_addresses(pages):
+    assert [link for page in pages.values() for link in page.links if link.startswith("mailto:")] == []
+
+
 def test_every_public_name_has_a_page(pages):
     anchors = set().union(*(page.anchors for page in pages.values()))
     names = [*skrank_metrics.__all__, "datasets.make_ranking", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]

@@ -62,11 +62,13 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
         source[0] = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, source[0], flags=re.DOTALL)
     for above, here in ABOVE.items():
         source[0] = source[0].replace(f"](../{above}", f"]({here}")
+    source[0] = ELSEWHERE.sub(r"\1 (`\2`)", source[0])
     source[0] = PICTURE.sub(_two_images, source[0])
 
 
-# Files of the repository that are pages here.
+# Files of the repository that are pages here, and those that are not.
 ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
 # The theme of the site can be switched, so the browser's preference does not choose the picture.
 PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.+?)">\s*<img alt="(.+?)" src="(.+?)">\s*</picture>')
 

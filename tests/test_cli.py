@@ -276,12 +276,12 @@ def test_explain(files, capsys):
     ]
     expected = explain_difference(files["y"], files["a"], qid=files["q"])
     assert output_of(capsys, *words) == f"{expected}\n"
-    found = json.loads(output_of(capsys, *words, "--output", "json"))["a, ndcg@10"]
+    found = json.loads(output_of(capsys, *words, "--output", "json"))["a"]["ndcg@10"]
     assert found["conventions"] == ["sklearn", "lightgbm"]
     assert found["end"] - found["start"] == pytest.approx(sum(row["effect"] for row in found["rows"]), abs=1e-12)
     head, *rows = output_of(capsys, *words, "--output", "tsv").splitlines()
-    assert head.split("\t") == ["ranking", "cause", "change", "effect", "n_queries"]
-    assert [row.split("\t")[1] for row in rows] == [cause.cause for cause in expected.causes]
+    assert head.split("\t") == ["ranking", "metric", "cause", "change", "effect", "n_queries"]
+    assert [row.split("\t")[2] for row in rows] == [cause.cause for cause in expected.causes]
     assert "gain: linear" in output_of(capsys, *words, "--output", "html")
 
 
@@ -291,9 +291,18 @@ def test_explain_counts_ties_and_documents_of_runs_as_trec_eval_does(files, caps
     (tmp_path / "run").write_text("1 Q0 a 1 7.5 mine\n1 Q0 b 2 7.5 mine\n")
     words = ["explain", "qrels", "run", "map", "mrr", "--conventions", "trec_eval", "sklearn", "--output", "json"]
     found = json.loads(output_of(capsys, *words))
-    assert found["run, map"]["start"] == 1 / 2 / 2
-    assert found["run, mrr"]["start"] == 1 / 2
-    assert found["run, mrr"]["end"] == (1 + 1 / 2) / 2, "the mean of both orders"
+    assert found["run"]["map"]["start"] == 1 / 2 / 2
+    assert found["run"]["mrr"]["start"] == 1 / 2
+    assert found["run"]["mrr"]["end"] == (1 + 1 / 2) / 2, "the mean of both orders"
+
+
+def test_explain_takes_names_of_trec_eval_and_several_runs(files, capsys):
+    words = ["explain", "qrels", "run", "other", "P_1", "--conventions", "trec_eval", "catboost"]
+    first, second = output_of(capsys, *words).split("\n\n")
+    assert first.splitlines()[:2] == ["run", "precision@1: 0.5000 by trec_eval, 0.5000 by catboost"]
+    assert second.splitlines()[:2] == ["other", "precision@1: 1.0000 by trec_eval, 1.0000 by catboost"]
+    rows = output_of(capsys, *words, "--output", "tsv").splitlines()
+    assert rows[1].startswith("run\tP_1\t")
 
 
 def test_match(files, capsys):
@@ -302,7 +311,7 @@ def test_match(files, capsys):
     words += ["--value", f"{value:.5f}"]
     expected = match_convention(files["y"], files["a"], qid=files["q"], metric="ndcg@5", value=float(f"{value:.5f}"))
     assert output_of(capsys, *words) == f"{expected}\n"
-    found = json.loads(output_of(capsys, *words, "--output", "json"))["a, ndcg@5"]
+    found = json.loads(output_of(capsys, *words, "--output", "json"))["a"]["ndcg@5"]
     assert "lightgbm" in found["rows"][0]["peers"]
     none = output_of(capsys, *words[:-1], "0.123456", "--tolerance", "1e-9")
     assert "none of" in none
@@ -355,6 +364,8 @@ def test_progress_on_a_terminal(files, capsys, monkeypatch):
     shown = capsys.readouterr().err
     assert f"{len(files):,} rows, " in shown
     assert shown.endswith(progress.REPLACE)
+    main(["evaluate", "qrels", "run", "other", "mrr"])
+    assert capsys.readouterr().err.split(progress.REPLACE) == ["", "run, 1 of 2", "other, 2 of 2", ""]
 
 
 def test_interruptions_are_quiet(files, capsys, monkeypatch):

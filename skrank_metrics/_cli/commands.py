@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
 from skrank_metrics._cli.sources import FORMATS, read_reports, rows_of
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
+from skrank_metrics.metrics.names import bind
 
 FILES = """\
 Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv) with --label, --score and --qid; or
@@ -96,23 +98,22 @@ def _compare(chosen: argparse.Namespace) -> str:
 def _explain(chosen: argparse.Namespace) -> str:
     from skrank_metrics.reports.explain_difference import explain_difference
 
-    found: dict[str, Result] = {
-        f"{name}, {metric}": explain_difference(**rows_of(report), metric=metric, conventions=chosen.conventions)
-        for name, report in read_reports(chosen).items()
-        for metric in report.mean
-    }
-    return show_results(found, chosen.output, call=chosen.call)
+    return _of_each(chosen, partial(explain_difference, conventions=chosen.conventions))
 
 
 def _match(chosen: argparse.Namespace) -> str:
     from skrank_metrics.reports.match_convention import match_convention
 
-    how: dict[str, Any] = {"value": chosen.value, "tolerance": chosen.tolerance}
-    found: dict[str, Result] = {
-        f"{name}, {metric}": match_convention(**rows_of(report), metric=metric, **how)
-        for name, report in read_reports(chosen).items()
-        for metric in report.mean
-    }
+    return _of_each(chosen, partial(match_convention, value=chosen.value, tolerance=chosen.tolerance))
+
+
+def _of_each(chosen: argparse.Namespace, function: Callable[..., Result]) -> str:
+    """Call a function of rows and a metric for each ranking and metric."""
+    reports, found = read_reports(chosen), {}
+    for ranking, report in reports.items():
+        rows = rows_of(report)
+        for name in report.mean:
+            found[ranking, name] = function(**rows, metric=bind(name, chosen.convention))
     return show_results(found, chosen.output, call=chosen.call)
 
 

@@ -77,36 +77,42 @@ def _rows(reports: Mapping[str, RankingReport], *, by_query: bool) -> Iterable[t
 
 def show_comparison(comparisons: Mapping[str, Result], output: str, *, call: str) -> str:
     """Tests of all pairs by each metric."""
-    if output in ("html", "table"):
-        return show_results(comparisons, output, call=call)
-    names, rows = _joined(comparisons, "metric")
+    if output == "html":
+        return _as_html(comparisons, call)
+    if output == "table":
+        return "\n\n".join(map(str, comparisons.values())) + "\n"
+    names, rows = _joined(("metric",), {(metric,): comparison for metric, comparison in comparisons.items()})
     if output == "tsv":
         return _as_tsv(names, rows)
     return _as_json([dict(zip(names, row, strict=True)) for row in rows])
 
 
-def show_results(results: Mapping[str, Result], output: str, *, call: str) -> str:
-    """Results of any kind, by what they are about."""
+def show_results(results: Mapping[tuple[str, str], Result], output: str, *, call: str) -> str:
+    """Results of any kind, by ranking and metric."""
     if output == "html":
-        return _as_html(results, call)
-    if output == "table":
-        named = [f"{name}\n{result}" if len(results) > 1 else str(result) for name, result in results.items()]
-        return "\n\n".join(named) + "\n"
+        return _as_html({", ".join(names): result for names, result in results.items()}, call)
     if output == "tsv":
-        return _as_tsv(*_joined(results, "ranking"))
-    return _as_json({name: _as_records(result) for name, result in results.items()})
+        return _as_tsv(*_joined(("ranking", "metric"), results))
+    rankings = list(dict.fromkeys(ranking for ranking, _ in results))
+    if output == "table":
+        heads = {ranking: f"{ranking}\n" if len(rankings) > 1 else "" for ranking in rankings}
+        return "\n\n".join(f"{heads[ranking]}{result}" for (ranking, _), result in results.items()) + "\n"
+    found: dict[str, dict[str, Any]] = {ranking: {} for ranking in rankings}
+    for (ranking, metric), result in results.items():
+        found[ranking][metric] = _as_records(result)
+    return _as_json(found)
 
 
-def _joined(results: Mapping[str, Result], head: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The rows of several results with the same columns."""
-    columns = {name: dict(result._columns()) for name, result in results.items()}
-    names = tuple(dict.fromkeys(key for found in columns.values() for key in found))
+def _joined(heads: tuple[str, ...], results: Mapping[Any, Result]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The rows of several results, with what they are about in front; empty cells in columns that some do not have."""
+    columns = {names: dict(result._columns()) for names, result in results.items()}
+    all_names = tuple(dict.fromkeys(name for found in columns.values() for name in found if name not in heads))
     rows = [
-        (name, *row)
-        for name, found in columns.items()
-        for row in zip(*(found.get(key, [""] * len(next(iter(found.values())))) for key in names), strict=True)
+        (*names, *(found[name][row] if name in found else "" for name in all_names))
+        for names, found in columns.items()
+        for row in range(len(next(iter(found.values()), ())))
     ]
-    return (head, *names), rows
+    return (*heads, *all_names), rows
 
 
 def _as_records(result: Result) -> dict[str, Any]:

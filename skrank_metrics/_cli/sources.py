@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.trec_lines import read_bytes, refuse
+from skrank_metrics.at_scale.progress import Progress
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
@@ -27,7 +28,7 @@ _ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:\s|$)")
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     """Evaluate all rankings, by name: of the file of the run or scores, or of the column of scores."""
     form = chosen.format or _recognise(chosen)
-    convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
+    chosen.convention = convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
     files, metrics = _split(chosen.words, convention)
     options = {"metrics": metrics or chosen.default_metrics, "convention": convention, "ties": chosen.ties}
     _check_options(chosen, form)
@@ -36,7 +37,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
             raise ValueError("A file of judgments and one or more runs are needed: QRELS RUN [RUN ...].")
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"complete": chosen.complete, "score_type": chosen.score_type}
-        return {name: evaluate_run(qrels, name, **options, **how) for name in names}
+        return {name: evaluate_run(qrels, name, **options, **how) for name in _shown(names)}
     if len(files) != 1:
         raise ValueError(f"One file of rows is needed; got {len(files)}: {', '.join(files)}.")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
@@ -45,6 +46,14 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
                 for name, score in scores.items()}  # fmt: skip
     except (ValueError, TypeError) as error:
         raise ValueError(f"{files[0]}: {error}") from None
+
+
+def _shown(names: Sequence[str]) -> Iterator[str]:
+    """Names one by one; on a terminal, the present one is shown."""
+    with Progress(None) as progress:
+        for number, name in enumerate(names, start=1):
+            progress.say(f"{name}, {number} of {len(names)}")
+            yield name
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:

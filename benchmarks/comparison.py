@@ -13,7 +13,7 @@ from scipy import optimize, stats
 from skrank_metrics import Leaderboard, RankingReport, evaluate, leaderboard
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.reports.statistics import TESTS, mean_interval, moments, p_value, sign_flip_p
+from skrank_metrics.reports.statistics import TESTS, difference_interval, mean_interval, moments, p_value, sign_flip_p
 
 N_QUERIES, N_RESAMPLES, ROUNDS = 20_000, 9_999, 3
 N_MODELS, N_BOARD_QUERIES = 10, 3_000
@@ -123,6 +123,7 @@ DISTRIBUTIONS: dict[str, tuple[Interval, float, Callable[[np.random.Generator, i
     ),
     "95 % without difference": ((-1, 1), 0.05 / 3, lambda r, n: (r.random(n) < 0.05) * r.choice([1.0, -0.5, 0.5], n)),
     "difference, std 0.05": ((-1, 1), 0.01, lambda r, n: r.normal(0.01, 0.05, n)),
+    "rare large differences": ((-1, 1), 0.0255, lambda r, n: r.normal(0, 0.03, n) + 0.85 * (r.random(n) < 0.03)),
 }
 
 
@@ -131,6 +132,8 @@ def student_t(values: Values, bounds: Interval) -> Interval:
 
 
 def with_bounds(values: Values, bounds: Interval) -> Interval:
+    if bounds[0] < 0:
+        return difference_interval(moments(values), bounds[1], 0.95)
     return mean_interval(moments(values), bounds)
 
 

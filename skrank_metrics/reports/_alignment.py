@@ -29,7 +29,7 @@ class Aligned:
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
-    bounds: tuple[float, float]  # of the differences of values in the range of the metric
+    largest_difference: float  # of values in the range of the metric
     reports: dict[str, tuple[RankingReport, str]]  # with their names for the metric
     drawn: tuple[str, ...]  # a sentence if orders of ties were drawn at random
     by: NDArray[Any] | None = None  # the slice of each query
@@ -61,7 +61,7 @@ def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) 
         first.qid[places[name]],
         _common_weights(named, places),
         bound.greater_is_better,
-        (low - high, high - low),
+        high - low,
         {name: (report, columns[name]) for name, report in named.items()},
         tuple(drawn_orders(named, {columns[name]: bound})),
         None if by is None else _slices(by, first)[places[name]],

@@ -114,6 +114,9 @@ def compare(
     Weights of the queries must be the same in all reports. The difference, its interval and the permutation test are
     then those of the weighted mean. The other two tests are not defined for weights and raise an error.
 
+    Intervals are those of Student's t. If the metric is bounded, half an observation is added on either side, at the
+    geometric mean of the bound of the differences and the largest one that occurs, and intervals are cut to the bounds.
+
     References
     ----------
     M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
@@ -289,7 +292,7 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         first,
         second,
         difference=found.mean,
-        interval=statistics.mean_interval(found, aligned.bounds, how.confidence),
+        interval=statistics.difference_interval(found, aligned.largest_difference, how.confidence),
         p_value=np.nan,
         p_adjusted=np.nan,
         wins=int((better > 0).sum()),

@@ -87,19 +87,19 @@ def moments(values: Any, weights: Any = None) -> Moments:
 
 
 def mean_interval(
-    found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95
+    found: Moments, bounds: tuple[float, float] = (-np.inf, np.inf), confidence: float = 0.95, *, share: float = 1.0
 ) -> tuple[float, float]:
     """Interval of a mean over queries by Student's t, within the bounds of the values; (nan, nan) if there is none.
 
-    If the values have two bounds, half an observation is added at each (after Agresti & Coull 1998), because nearly
-    equal values of a few queries do not show how much those of others may differ.
+    If the values have two bounds, half an observation is added at each, or at a ``share`` of it (after Agresti & Coull
+    1998), because nearly equal values of a few queries do not show how much those of others may differ.
     """
     n, mean, error = found.n_effective, found.mean, found.error
     # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
     low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
     if n > 1 and np.isfinite([low, high]).all():
         unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
-        centre, smallest, largest = mean / unit, low / unit, high / unit
+        centre, smallest, largest = mean / unit, share * low / unit, share * high / unit
         middle = (n * centre + (smallest + largest) / 2) / (n + 1)
         squares = (n - 1) * n * (error / unit) ** 2 + n * (centre - middle) ** 2
         squares += ((smallest - middle) ** 2 + (largest - middle) ** 2) / 2
@@ -108,6 +108,17 @@ def mean_interval(
         return np.nan, np.nan
     half = two_sided_quantile(1 - confidence, n - 1) * error
     return max(float(low), float(mean - half)), min(float(high), float(mean + half))
+
+
+def difference_interval(found: Moments, bound: float, confidence: float) -> tuple[float, float]:
+    """Interval of a mean difference of values per query that differ by at most ``bound``.
+
+    Most differences are small compared with the bound. So half an observation is added on either side at the geometric
+    mean of the bound and the largest difference that was seen, if there was one.
+    """
+    largest = float(np.abs(found.extremes).max())
+    share = (largest / bound) ** 0.5 if 0 < largest < bound < np.inf else 1.0
+    return mean_interval(found, (-bound, bound), confidence, share=share)
 
 
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:

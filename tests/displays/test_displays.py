@@ -175,8 +175,8 @@ def test_comparison_draws_sorted_differences_and_their_mean():
     assert sorted(old[old[:, 1] < 0, 0]) == [2, 3]
     assert (new[:, 1].max(), old[:, 1].min()) == (1 / 2, -1 / 2)
     np.testing.assert_allclose(display.line_.get_ydata(), 0, atol=1e-15)
-    # 1/2, -1/2, 0 and half a difference at -1 and at 1: squares 3/2; 3.1824 standard errors, cut to [-1, 1].
-    half = min(1, 3.182446305284263 * np.sqrt(3 / 2 / 3 / 4))
+    # 1/2, -1/2, 0 and half a difference of sqrt(1/2) on either side: squares 1/2 + 1/2; 3.1824 standard errors.
+    half = 3.182446305284263 * np.sqrt(1 / 3 / 4)
     np.testing.assert_allclose(display.interval, [-half, half])
     assert display.ax_.get_xlim() == (0, 3)
     assert display.ax_.get_ylabel() == "mrr: new minus old"

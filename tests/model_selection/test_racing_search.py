@@ -141,8 +141,9 @@ def test_the_interval_has_the_confidence_of_the_race():
     best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
     for confidence in (0.95, 0.7):
         found = race(grid={"column": [0, 4]}, confidence=confidence).fit(X, LABELS).cv_results_
-        # Student's t with half an observation at each end of the range of differences.
-        values = np.append(best - worst, [-1.0, 1.0])
+        # Student's t with half an observation on either side, between the largest difference and the bound of 1.
+        end = np.sqrt(np.abs(best - worst).max())
+        values = np.append(best - worst, [-end, end])
         weights = np.append(np.ones(len(best)), [0.5, 0.5])
         mean = np.average(values, weights=weights)
         variance = np.average((values - mean) ** 2, weights=weights)

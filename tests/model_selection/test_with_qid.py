@@ -49,6 +49,10 @@ def test_bad_sizes(sizes, first, error, message):
         qid_from_sizes(sizes, first=first)
 
 
+def test_the_largest_ids():
+    assert qid_from_sizes([1, 1], first=2**63 - 3).tolist() == [2**63 - 3, 2**63 - 2]
+
+
 @pytest.mark.parametrize(
     "container", [pd.Categorical, pd.CategoricalIndex, lambda ids: pd.Series(ids, dtype="category")]
 )

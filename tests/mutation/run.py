@@ -55,7 +55,11 @@ TESTS = {
     "_output": ["_output reports", "model_selection/test_search_report.py splitters/test_audit.py test_main.py"],
     "metrics": ["metrics/test_names.py metrics/test_conventions.py", *ENGINE],
     "splitters": ["splitters"],
-    "reports": ["reports", "model_selection/test_cross_evaluate.py model_selection/test_search_report.py"],
+    "reports": [
+        "at_scale/test_accumulator.py metrics/test_judged.py metrics/test_retrieved.py",
+        "reports",
+        "model_selection/test_cross_evaluate.py model_selection/test_search_report.py",
+    ],
     "model_selection": ["model_selection", "test_sklearn_internals.py integration/test_combinations.py"],
     "rankers": ["rankers", "integration/test_combinations.py"],
     "displays": ["displays"],

@@ -32,8 +32,8 @@ def test_pairs_are_differences_query_by_query(reports):
         differences = one.per_query["mrr"] - other.per_query["mrr"]
         np.testing.assert_allclose(pair.differences, differences, atol=1e-12)
         assert pair.difference == pytest.approx(one.mean["mrr"] - other.mean["mrr"])
-        # Half an observation at each bound of a difference of two reciprocal ranks, -1 and 1.
-        squares = (differences**2).sum() + 2 * 1 / 2 - 61 * (differences.sum() / 61) ** 2
+        # Half an observation on either side, at the geometric mean of the bound, 1, and the largest difference.
+        squares = (differences**2).sum() + 2 * abs(differences).max() / 2 - 61 * (differences.sum() / 61) ** 2
         half = stats.t.ppf(0.975, 60) * np.sqrt(squares / 60 / 61)
         assert pair.interval == pytest.approx((differences.sum() / 61 - half, differences.sum() / 61 + half))
         assert pair.effect_size == pytest.approx(differences.mean() / differences.std(ddof=1))
@@ -333,8 +333,8 @@ def test_equal_differences_are_not_t_tested():
     same, different, _ = comparison.pairs
     assert (same.p_value, same.p_adjusted) == (1, 1)
     assert np.isnan([different.p_value, different.p_adjusted]).all()
-    # Three differences of 1/2, and half of one at -1 and at 1: squares 3/4 + 1 - 4 (3/8)^2 = 19/16; cut at 1.
-    assert different.interval == pytest.approx((3 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(19 / 16 / 3 / 4), 1))
+    # Three differences of 1/2, and half of one of sqrt(1/2) on either side: squares 3/4 + 1/2 - 4 (3/8)^2 = 11/16.
+    assert different.interval == pytest.approx((3 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(11 / 16 / 3 / 4), 1))
     assert comparison.significant() == []
     text = " ".join(str(comparison).split())
     # Difference, interval, wins, ties, losses, effect size and p-values.
@@ -352,9 +352,9 @@ def test_interval_of_a_difference_respects_the_bounds():
     first, last = (evaluate(labels, sign * np.tile(range(10), 12), qid=qid, metrics="mrr") for sign in (-1, 1))
     (pair,) = compare([first, last], "mrr").pairs
     assert pair.difference == pytest.approx(1 - 1 / 10)
-    # Twelve differences of 9/10, and half of one at -1 and at 1; cut at 1.
+    # Twelve differences of 9/10, and half of one of sqrt(9/10) on either side; cut at 1.
     mean = 12 * 9 / 10 / 13
-    half = stats.t.ppf(0.975, 12) * np.sqrt((12 * 81 / 100 + 1 - 13 * mean**2) / 12 / 13)
+    half = stats.t.ppf(0.975, 12) * np.sqrt((12 * 81 / 100 + 9 / 10 - 13 * mean**2) / 12 / 13)
     assert mean + half > 1
     assert pair.interval == pytest.approx((mean - half, 1))
 

@@ -32,7 +32,7 @@ def signs_of(differences):
 
 
 def interval_of(differences, weights, bounds, confidence=0.95):
-    """Student's t of a weighted mean; if there are bounds, with half an observation at each."""
+    """Student's t of a weighted mean; if there are bounds, with half an observation between each and the extremes."""
     d, w = np.array(differences, dtype=float), np.array(weights, dtype=float)
     mean, n = np.average(d, weights=w), w.sum() ** 2 / (w**2).sum()
     # The variance of a ratio of sums, as in textbooks of survey sampling.
@@ -40,8 +40,10 @@ def interval_of(differences, weights, bounds, confidence=0.95):
     if bounds is None:
         return mean + np.array([-1, 1]) * stats.t.ppf((1 + confidence) / 2, n - 1) * np.sqrt(variance)
     # Deviations from the mean of all, as if n observations had this spread around their own mean.
-    shifted = (n * mean + sum(bounds) / 2) / (n + 1)
-    total = n * (n - 1) * variance + n * (mean - shifted) ** 2 + sum((end - shifted) ** 2 for end in bounds) / 2
+    largest = np.abs(d[w > 0]).max() or bounds[1]
+    ends = np.sqrt(bounds[1] * largest) * np.array([-1, 1])
+    shifted = n * mean / (n + 1)
+    total = n * (n - 1) * variance + n * (mean - shifted) ** 2 + ((ends - shifted) ** 2).sum() / 2
     half = stats.t.ppf((1 + confidence) / 2, n) * np.sqrt(total / n / (n + 1))
     return np.clip([shifted - half, shifted + half], *bounds)
 
@@ -116,11 +118,12 @@ def test_confidence_is_spelled_in_full(confidence, spelled):
 
 def test_weighted_interval_of_two_queries():
     # Differences 1/2 and 0 with weights 3 and 1: the mean is 3/8, (3 + 1)^2 / (3^2 + 1^2) = 1.6 queries count, and the
-    # variance of the mean is (9/16 (1/8)^2 + 1/16 (3/8)^2) 1.6 / 0.6 = 3/64. Half an observation at -1 and 1 makes the
-    # mean 0.6 / 2.6 = 3/13 and the sum of squares 1.6 * 0.6 * 3/64 + 1.6 (3/8 - 3/13)^2 + 1 + (3/13)^2.
+    # variance of the mean is (9/16 (1/8)^2 + 1/16 (3/8)^2) 1.6 / 0.6 = 3/64. Half an observation at
+    # sqrt(1/2) on either side makes the mean 0.6 / 2.6 = 3/13 and the sum of squares 1.6 * 0.6 * 3/64 +
+    # 1.6 (3/8 - 3/13)^2 + 1/2 + (3/13)^2.
     reports = [report_of_ranks(ranks, weights=[3, 1]) for ranks in ([1, 2], [2, 2])]
     (pair,) = compare(reports, "mrr", confidence=0.5).pairs
-    squares = 1.6 * 0.6 * 3 / 64 + 1.6 * (3 / 8 - 3 / 13) ** 2 + 1 + (3 / 13) ** 2
+    squares = 1.6 * 0.6 * 3 / 64 + 1.6 * (3 / 8 - 3 / 13) ** 2 + 1 / 2 + (3 / 13) ** 2
     half = stats.t.ppf(0.75, 1.6) * np.sqrt(squares / 1.6 / 2.6)
     assert pair.interval == pytest.approx((3 / 13 - half, 3 / 13 + half))
     assert pair.effect_size == pytest.approx(3 / 8 / np.sqrt((3 / 4 / 64 + 1 / 4 * 9 / 64) * 1.6 / 0.6))

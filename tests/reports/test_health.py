@@ -207,3 +207,21 @@ def test_metrics_that_need_a_cutoff_are_named():
     )
     masked = evaluate(**rows, metrics="recall", retrieved=[True, True, False, True])  # the share that was retrieved
     assert not any("cutoff" in finding for finding in masked.health.findings)
+
+
+def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_nor_relevant():
+    # Of "a" one document was judged and none ranked, of "b" one ranked and none judged, of "c" neither.
+    qid = ["a", "a", "b", "b", "c", "c", "d", "d"]
+    judged = np.array([True, False, False, False, False, False, True, True])
+    retrieved = np.array([False, False, True, False, False, False, True, True])
+    labels = np.where(judged, [1, 0, 0, 0, 0, 0, 1, 1], np.nan)
+    health = evaluate(labels, range(8), qid=qid, metrics="mrr", judged=judged, retrieved=retrieved).health
+    assert health.n_single_document == 2
+    assert health.n_all_relevant == 1
+
+
+def test_repeated_rows_are_told_if_they_make_up_half_of_the_ties():
+    # Rows of the same label and score repeat one another; rows of other labels tie without.
+    for labels, told in (([1, 1, 0, 0], True), ([1, 0, 2, 3], False), ([1, 1, 0, 2], False)):
+        health = evaluate([labels], [[1, 1, 1, 1]], metrics="ndcg").health
+        assert any(finding.startswith("Repeated rows") for finding in health.findings) == told

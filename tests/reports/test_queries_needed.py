@@ -73,6 +73,14 @@ def test_unequal_weights_need_more_queries():
     assert equal == queries_needed(BETTER, WORSE, metric="mrr", difference=0.1)
 
 
+def test_compare_prints_it_for_weighted_queries():
+    weights = np.repeat(np.where(np.arange(40) % 2, 1.0, 3.0), 2)
+    reports = {name: report(np.arange(40) % n != 0, sample_weight=weights) for name, n in (("a", 8), ("b", 7))}
+    text = " ".join(str(compare(reports, "mrr", random_state=0)).split())
+    n = queries_needed(*reports.values(), metric="mrr")
+    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+
+
 def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     near = report(np.arange(40) % 7 != 0)
     text = " ".join(str(compare({"a": BETTER, "b": near}, "mrr", random_state=0)).split())

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -13,12 +14,13 @@ import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool, check_mask, check_scores
-from skrank_metrics._input.query_ids import carried, check_aligned
+from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports import statistics
+from skrank_metrics.reports._alignment import align_reports, named_reports
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports._slices import largest, name_of_slice, slice_of_query
@@ -54,6 +56,61 @@ class Leaderboard(Result):
     reports: dict[str, RankingReport]
     options: dict[str, Any] = field(default_factory=dict)
     _compared: dict[str, Comparison | None] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def from_reports(
+        cls,
+        reports: Mapping[str, RankingReport],
+        *,
+        test: str = "permutation",
+        correction: str | None = "holm",
+        confidence: float = 0.95,
+        n_resamples: int | None = None,
+        random_state: Any = None,
+    ) -> Leaderboard:
+        """Rank reports over the same queries, such as those of TREC runs, of batches, or of cross_evaluate.
+
+        Parameters
+        ----------
+        reports : dict of str to RankingReport
+            At least two reports by name of the model, with the same metrics; models are ranked by the first.
+        test, correction, confidence, n_resamples, random_state : object
+            As in compare.
+
+        Returns
+        -------
+        board : Leaderboard
+            As returned by leaderboard.
+
+        Raises
+        ------
+        TypeError
+            If the reports are not reports, or an argument has the wrong type.
+        ValueError
+            If there are fewer than two reports, or they differ in metrics, queries, documents, labels, weights or
+            slices.
+
+        Examples
+        --------
+        >>> from skrank_metrics import Leaderboard, evaluate
+        >>> rankings = {"one": [[1, 2]], "other": [[2, 1]]}
+        >>> reports = {name: evaluate([[1, 0]], scores, metrics="mrr") for name, scores in rankings.items()}
+        >>> Leaderboard.from_reports(reports).best
+        'other'
+        """
+        options = {"test": test, "correction": correction, "confidence": confidence}
+        options |= {"n_resamples": n_resamples, "random_state": random_state}
+        how = check_how(**options)
+        named = named_reports(reports)
+        first = next(iter(named.values()))
+        for name, report in named.items():
+            if list(report.mean) != list(first.mean):
+                raise ValueError(f"reports must have the same metrics; got {list(first.mean)} and {list(report.mean)}.")
+            if _values(report.by) != _values(first.by):
+                raise ValueError(f"reports must have the same slices; {name!r} has others than {next(iter(named))!r}.")
+        for metric in filter(partial(_comparable, first), first.mean):
+            check_weights(align_reports(named, metric, None).weights is not None, how)
+        return board_of(named, **options)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -108,9 +165,7 @@ class Leaderboard(Result):
 
     def _comparison(self, name: str) -> Comparison | None:
         """The comparison by a metric; None if its mean is not one over queries."""
-        if self.reports[self.best].metrics[name].average not in ("macro", None):
-            return None
-        return self.compare(name)
+        return self.compare(name) if _comparable(self.reports[self.best], name) else None
 
     @property
     def _confidence(self) -> float:
@@ -253,6 +308,15 @@ class Leaderboard(Result):
             for pair, name in pairs[:MOST_MARKS]
         ]
         return [Chart(title, marks, reference=0.0)]
+
+
+def _comparable(report: RankingReport, metric: str) -> bool:
+    """Whether the mean of a metric is one over queries."""
+    return report.metrics[metric].average in ("macro", None)
+
+
+def _values(by: Any) -> set[Any] | None:
+    return None if by is None else set(as_python(by))
 
 
 def _starred(value: tuple[float, bool]) -> str:

@@ -17,6 +17,7 @@ from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
     DifferenceDisplay,
+    Leaderboard,
     LeaderboardDisplay,
     MetricAtKDisplay,
     QueryKFold,
@@ -32,7 +33,6 @@ from skrank_metrics import (
     with_qid,
 )
 from skrank_metrics.model_selection.search_report import Candidate, SearchReport
-from skrank_metrics.reports.leaderboard import board_of
 
 RANKS = {"new": [1, 2, 1, 3], "old": [2, 2, 4, 1]}
 METRICS = ["mrr", "recall@1", "recall@2", "recall@3", "precision@1", "precision@2"]
@@ -83,7 +83,7 @@ RACE.cv_results_ |= {"left_after": np.array([1, np.nan, 2]), "left_because": np.
 RACE.best_index_, RACE.best_params_, RACE.n_splits_ = 1, {"estimator__alpha": 10}, 3
 COMPARED = ComparisonDisplay([0.5, -0.25], 0.125, (-0.75, 0.875), metric="mrr")
 COMPARISON = compare({**REPORTS, "same": REPORTS["old"]}, "mrr", confidence=0.9)
-BOARD = board_of({"old": REPORTS["old"], "new": REPORTS["new"]})
+BOARD = Leaderboard.from_reports({"old": REPORTS["old"], "new": REPORTS["new"]})
 # Every public way to a picture, by its name.
 WAYS = {
     "ComparisonDisplay.plot": COMPARED.plot,
@@ -181,6 +181,7 @@ def test_axes_are_those_given_or_new_ones(way):
 
 @pytest.mark.parametrize("way", WITH_LINES)
 @pytest.mark.option("ComparisonDisplay.*.line_kw", "MetricAtKDisplay.*.line_kw", "QueryScoreDisplay.*.line_kw")
+@pytest.mark.slow
 def test_properties_of_the_line(way):
     display = WAYS[way](ax=axes(), line_kw={"color": "#123456", "linewidth": 3.5, "linestyle": ":"})
     line = display.line_
@@ -622,6 +623,7 @@ def test_folds_relative_to_their_mean_and_leaks():
 
 
 @pytest.mark.option("SplitDisplay.from_splitter.qid", "SplitDisplay.from_splitter.groups")
+@pytest.mark.slow
 def test_folds_of_a_splitter_are_those_of_its_audit():
     for cv, qid, groups in ((KFold(3), QID, None), (KFold(3), QID, QID // 2), (KFold(3), QID // 2, None)):
         report = audit_splits(cv, X, Y, qid=qid, groups=groups)

@@ -262,6 +262,7 @@ LOCK, CALLS = threading.Lock(), []
         (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
     ],
 )
+@pytest.mark.slow
 def test_finds_what_is_wrong_with_a_function(function, bounds, message):
     check_metric(make_metric(first))
     with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):

@@ -13,7 +13,6 @@ from support.shown import assert_shown, check_frame, html_of, words
 
 from skrank_metrics import Leaderboard, compare, evaluate, kendall_tau_distance, leaderboard, mrr_score
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.reports.leaderboard import board_of
 
 X, Y, QID = make_ranking(40, random_state=0)
 NOISE = np.random.default_rng(0).normal(size=(len(Y), 4))
@@ -325,9 +324,38 @@ def test_a_column_that_was_shuffled_without_the_others():
 
 def test_reports_of_other_sources_have_a_board():
     reports = {name: report_of_ranks(ranks) for name, ranks in RANKS.items()}
-    assert words(board_of(reports, correction=None)) == words(by_ranks(correction=None))
+    assert words(Leaderboard.from_reports(reports, correction=None)) == words(by_ranks(correction=None))
 
 
+@pytest.mark.option("Leaderboard.from_reports.test", "Leaderboard.from_reports.correction")
+@pytest.mark.option("Leaderboard.from_reports.confidence", "Leaderboard.from_reports.n_resamples")
+@pytest.mark.option("Leaderboard.from_reports.random_state")
+def test_options_of_boards_of_reports():
+    rng = np.random.default_rng(0)
+    reports = {name: report_of_ranks(rng.integers(1, 6, 30)) for name in "abc"}
+    for options in (
+        {"test": "wilcoxon", "correction": "bh", "confidence": 0.8},
+        {"test": "permutation", "correction": None, "n_resamples": 99, "random_state": 3},
+    ):
+        board = Leaderboard.from_reports(reports, **options)
+        assert board.compare().to_frame().equals(compare(board.reports, "mrr", **options).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": "ndcg"}, r"reports must have the same metrics; got \['mrr'\] and \['ndcg'\]"),
+        ({"by": np.repeat(range(3), N_DOCUMENTS)}, "reports must have the same slices; 'other' has others than 'one'"),
+        ({"ids": list("xyz")}, "reports must have a query in common; got none|must be over the same queries"),
+        ({"weights": [1, 2, 3]}, "reports must have the same weights"),
+    ],
+)
+def test_reports_that_do_not_belong_together(change, message):
+    with pytest.raises(ValueError, match=message):
+        Leaderboard.from_reports({"one": report_of_ranks([1, 2, 3]), "other": report_of_ranks([1, 2, 3], **change)})
+
+
+@pytest.mark.slow
 def test_many_models_fit_into_80_columns():
     noise = np.random.default_rng(0).normal(size=(36, len(Y)))
     scores = {f"candidate {i:02d}, depth={i}": X[:, 0] + 0.1 * i * noise[i] for i in range(36)}

@@ -33,7 +33,7 @@ def _row(function: MetricFunction) -> str:
     record = function.record
     name = record.name + ("@k" if record.has_cutoff else "")
     value = record.summary.partition(": ")[2].rstrip(".")
-    labels = _labels(record)
+    labels = labels_seen(record)
     empty = record.undefined or "(never)"
     own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
     cells = [
@@ -49,7 +49,7 @@ def _row(function: MetricFunction) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _labels(record: Metric) -> str:
+def labels_seen(record: Metric) -> str:
     """What a metric sees of labels."""
     if record.unjudged == "counted":
         return "judged or not"
@@ -76,7 +76,7 @@ def _section(function: MetricFunction) -> str:
         f"- **In strings:** `{record.name}{'@k' if record.has_cutoff else ''}`"
         + (f", with {parameters}" if parameters else "")
         + ("" if record.greater_is_better else ", the negative of the function"),
-        f"- **Range:** {record.bounds}. **Labels:** {_labels(record)}.",
+        f"- **Range:** {record.bounds}. **Labels:** {labels_seen(record)}.",
         f"- **Undefined for** a query with {record.undefined}." if record.undefined else "- **Always defined.**",
         f"- **Ties, averaged:** {TRANSFORMS[record.transform]}.",
         f"- **Computed by:** {', '.join(peers) or 'none of the peers compared'}.",
@@ -84,7 +84,7 @@ def _section(function: MetricFunction) -> str:
     ]
     code = code.replace("\n\n>>> ", "\n>>> ").rstrip()
     return (
-        f"### `{function.__name__}`\n\n{front.strip()}\n\n    {record.formula}\n\n"
+        f"### `{function.__name__}`\n\n{front.strip()}\n\n```math\n{record.formula}\n```\n\n"
         + "\n".join(lines)
         + f"\n\n{text.strip()}\n\n```python\n>>> {code}\n\n```"
     )
@@ -150,7 +150,7 @@ def _overloads(function: MetricFunction) -> str:
     ]
     average = "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
     # Editors show the docstring of a stub: that of the run time is beyond them, as a decorator makes it.
-    text = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
+    text = textwrap.indent(f'r"""{inspect.getdoc(function)}\n"""', "    ", lambda line: line != "\n")
     one = _signature(function, f'average: {average} = "macro"', "float")
     each = _signature(function, "average: None", "_FloatArray")
     return f"{one}:\n{text}\n\n{each}: ...\n"

@@ -84,6 +84,11 @@ def on_spark():
         yield engine
 
 
+@pytest.fixture(params=["dask", "spark"])
+def engine(request):
+    return request.getfixturevalue(f"on_{request.param}")
+
+
 @pytest.fixture
 def rows():
     """Labels, scores and query ids of six interleaved queries, ties included; one query has no relevant document."""

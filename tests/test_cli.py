@@ -242,6 +242,29 @@ def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, tmp_path):
     assert expected in message
 
 
+LINES = {
+    "301 Q0 c 3 1.5": "expected 6 fields (topic Q0 document rank score tag); got '301 Q0 c 3 1.5'.",
+    "301 Q0 c 3 high tag": "expected a number as score; got '301 Q0 c 3 high tag'.",
+    "301 Q0 a 3 1.5 tag": "expected each document once per topic, and line 2 has this one; got '301 Q0 a 3 1.5 tag'.",
+    "301 Q0 é 3 1.5 tag": "expected text in UTF-8; got '301 Q0 \\\\xe9 3 1.5 tag'.",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_wrong_lines_of_runs_are_shown(line, files, capsys, tmp_path):
+    (tmp_path / "run").write_bytes((RUN + line).encode("latin-1"))
+    assert error_of(capsys, "evaluate", "qrels", "run") == f"skrank-metrics: error: run, line 5: {LINES[line]}"
+
+
+def test_runs_that_are_empty_or_of_other_topics(files, capsys, tmp_path):
+    (tmp_path / "run").write_text("")
+    expected = "skrank-metrics: error: run must hold at least one line; got an empty file."
+    assert error_of(capsys, "evaluate", "qrels", "run") == expected
+    (tmp_path / "run").write_text("999 Q0 a 1 3 tag")
+    message = error_of(capsys, "compare", "qrels", "other", "run")
+    assert message.endswith("run must have a topic of qrels; got topics such as '999' and '301'.")
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 @pytest.mark.parametrize("column", ["y", "a", "q", "kind"])
 def test_nulls(name, column, files, capsys):

@@ -32,6 +32,7 @@ def test_features_compare_and_tell_something_but_not_all():
     assert chance + 0.2 < distance < 0.9
 
 
+@pytest.mark.slow
 def test_the_same_rows_every_time_and_the_digits_untouched():
     before = load_digits().images.copy()
     one, other = load_digits_retrieval(), load_digits_retrieval()

@@ -52,7 +52,11 @@ def auc_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
+    r"""Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
+
+    .. math::
+
+        \mathrm{AUC} = \frac{\text{concordant pairs}}{\text{pairs of a relevant and a non-relevant document}}
 
     The mean over queries is known as group AUC (GAUC). Undefined for a query with documents of only one class.
 
@@ -140,7 +144,12 @@ def bpref_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
+    r"""Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
+
+    .. math::
+
+        \mathrm{bpref}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i \left( 1 - \frac{\min(\text{non-relevant
+        documents above } i, R)}{\min(R, N)} \right)
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
     judged with ``judged``, rather than label them 0: they are left out of the list before anything else, also before
@@ -232,7 +241,11 @@ def cg_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    """Cumulative gain: the sum of the labels of the first k documents.
+    r"""Cumulative gain: the sum of the labels of the first k documents.
+
+    .. math::
+
+        \mathrm{CG}@k = \sum_{i=1}^{k} \mathrm{label}_i
 
     Without a cutoff it does not depend on the order. Undefined for a query with no relevant document.
 
@@ -321,7 +334,12 @@ def dcg_score(
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> float:
-    """Discounted cumulative gain: the sum over ranks of gain / discount.
+    r"""Discounted cumulative gain: the sum over ranks of gain / discount.
+
+    .. math::
+
+        \mathrm{DCG}@k = \sum_{i=1}^{k} \frac{\mathrm{gain}(\mathrm{label}_i)}{\mathrm{discount}(i)}, \quad
+        \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}
 
     The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
     labels 0 and 1. Undefined for a query with no relevant document.
@@ -420,7 +438,12 @@ def err_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
+    r"""Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
+
+    .. math::
+
+        \mathrm{ERR}@k = \sum_{i=1}^{k} \frac{s_i}{i} \prod_{j=1}^{i-1} p \, (1 - s_j), \quad \text{by default }
+        s_i = \frac{2^{\mathrm{label}_i} - 1}{2^{\mathrm{max\_grade}}}
 
     A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
     probability p. Undefined for a query with no relevant document.
@@ -524,7 +547,11 @@ def f1_at_k_score(
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
 ) -> float:
-    """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+    r"""F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
+
+    .. math::
+
+        \mathrm{F}_1@k = \frac{2}{k + R} \sum_{i=1}^{k} \mathrm{rel}_i
 
     With ``beta`` it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, near recall if it is large. Undefined for a query with no relevant document.
 
@@ -621,7 +648,11 @@ def fall_out_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
+    r"""Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
+
+    .. math::
+
+        \mathrm{fallout}@k = \frac{1}{N} \sum_{i=1}^{\min(k, n)} (1 - \mathrm{rel}_i)
 
     The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Documents
     that were not judged count as not relevant, in both numbers. Undefined for a query with relevant documents only.
@@ -713,7 +744,11 @@ def hit_rate_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Hit rate: 1 if any of the first k documents is relevant, else 0.
+    r"""Hit rate: 1 if any of the first k documents is relevant, else 0.
+
+    .. math::
+
+        \mathrm{HR}@k = 1 - \prod_{i=1}^{k} (1 - \mathrm{rel}_i)
 
     The mean is the share of queries with a hit: the hit rate at user level. The hit rate at item level, hits divided by
     recommended items, is precision with ``average="micro"``. Undefined for a query with no relevant document.
@@ -804,7 +839,11 @@ def judged_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    """Judged at k: the share of the first k documents that were judged, relevant or not.
+    r"""Judged at k: the share of the first k documents that were judged, relevant or not.
+
+    .. math::
+
+        \mathrm{judged}@k = \frac{1}{\min(k, n)} \sum_{i=1}^{\min(k, n)} \mathrm{judged}_i
 
     How much of what the ranking shows is known: if it differs between rankings, unjudged documents that count as not
     relevant favour the ranking that the judgments were made for. It is 1 if ``judged`` is None. Undefined for a query with no ranked document.
@@ -892,7 +931,11 @@ def kendall_tau_distance(
     judged: ArrayLike | None = None,
     normalize: bool = False,
 ) -> float:
-    """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
+    r"""Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
+
+    .. math::
+
+        \left| \{ (i, j) : i < j, \; \mathrm{label}_i < \mathrm{label}_j \} \right|
 
     Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
     ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none. The number is
@@ -980,7 +1023,12 @@ def kendall_tau_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
+    r"""Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
+
+    .. math::
+
+        \tau_b = \frac{\text{concordant pairs} - \text{discordant pairs}}{\sqrt{\text{pairs with different labels}
+        \cdot n (n - 1) / 2}}
 
     Tau-b corrects for equal labels. For equal scores it is the expectation over the orders of their documents, so
     constant scores have 0. Without tied scores it equals ``scipy.stats.kendalltau``. Undefined for a query with no two documents with different labels.
@@ -1067,7 +1115,14 @@ def map_score(
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean average precision: the mean over the relevant documents of the precision at their ranks. Undefined for a query with no relevant document.
+    r"""Mean average precision: the mean over the relevant documents of the precision at their ranks.
+
+    .. math::
+
+        \mathrm{AP}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i}{i}, \quad
+        \mathrm{hits}_i = \sum_{j=1}^{i} \mathrm{rel}_j
+
+    Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1160,7 +1215,13 @@ def mrr_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k. Undefined for a query with no relevant document.
+    r"""Mean reciprocal rank: 1 / rank of the first relevant document, 0 if it is not among the first k.
+
+    .. math::
+
+        \mathrm{RR}@k = \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} \prod_{j=1}^{i-1} (1 - \mathrm{rel}_j)
+
+    Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1250,7 +1311,11 @@ def ndcg_score(
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> float:
-    """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
+    r"""Normalised discounted cumulative gain: DCG / DCG of the ideal order.
+
+    .. math::
+
+        \mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}
 
     The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, ``gain="exp2"`` with the boosters. Undefined for a query with no relevant document.
 
@@ -1349,7 +1414,13 @@ def nerr_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Normalised expected reciprocal rank: ERR / ERR of the ideal order. Undefined for a query with no relevant document.
+    r"""Normalised expected reciprocal rank: ERR / ERR of the ideal order.
+
+    .. math::
+
+        \mathrm{nERR}@k = \frac{\mathrm{ERR}@k}{\mathrm{ERR}@k \text{ of the ideal order}}
+
+    Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1446,7 +1517,11 @@ def pairwise_accuracy_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
+    r"""Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
+
+    .. math::
+
+        \frac{\text{concordant pairs}}{\text{pairs with different labels}}
 
     Pairs with tied scores count 1/2. Undefined for a query with no two documents with different labels.
 
@@ -1534,7 +1609,12 @@ def pfound_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
+    r"""PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
+
+    .. math::
+
+        \mathrm{pFound}@k = \sum_{i=1}^{k} s_i \prod_{j=1}^{i-1} p \, (1 - s_j), \quad \text{by default } s_i =
+        \mathrm{label}_i
 
     Yandex's metric, based on the cascade model of clicks. Undefined for a query with no relevant document.
 
@@ -1636,7 +1716,11 @@ def precision_at_k_score(
     divisor: Literal["k", "retrieved"] = "k",
     relevance_threshold: float | None = None,
 ) -> float:
-    """Precision at k: relevant documents among the first k, divided by k.
+    r"""Precision at k: relevant documents among the first k, divided by k.
+
+    .. math::
+
+        \mathrm{P}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}_i
 
     With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level. Undefined for a query with no relevant document.
 
@@ -1731,7 +1815,12 @@ def q_measure_score(
     gain: _Gain = "linear",
     beta: float = 1.0,
 ) -> float:
-    """Q-measure: average precision that blends precision with gains.
+    r"""Q-measure: average precision that blends precision with gains.
+
+    .. math::
+
+        \mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i + \beta \,
+        \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}
 
     At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
     averages over min(k, R) documents. With beta=0 it is average precision, whatever the gain. Undefined for a query with no relevant document.
@@ -1826,7 +1915,13 @@ def r_precision_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    """R-precision: precision at rank R, the number of relevant documents, where it equals recall. Undefined for a query with no relevant document.
+    r"""R-precision: precision at rank R, the number of relevant documents, where it equals recall.
+
+    .. math::
+
+        \mathrm{P}@R = \frac{1}{R} \sum_{i=1}^{R} \mathrm{rel}_i
+
+    Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1916,7 +2011,11 @@ def rbp_score(
     normalize: bool = False,
     relevance_threshold: float | None = None,
 ) -> float:
-    """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
+    r"""Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
+
+    .. math::
+
+        \mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)
 
     The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
     below 1 even if all documents are relevant, since lists end. ``normalize=True`` gives such a list 1. Then it is the
@@ -2024,7 +2123,13 @@ def recall_at_k_score(
     normalizer: Literal["relevant", "min"] = "relevant",
     relevance_threshold: float | None = None,
 ) -> float:
-    """Recall at k: relevant documents among the first k, divided by R, the number of relevant documents. Undefined for a query with no relevant document.
+    r"""Recall at k: relevant documents among the first k, divided by R, the number of relevant documents.
+
+    .. math::
+
+        \mathrm{recall}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i
+
+    Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -2114,7 +2219,12 @@ def spearman_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    """Spearman's rho: the correlation of ranks by label with ranks by score.
+    r"""Spearman's rho: the correlation of ranks by label with ranks by score.
+
+    .. math::
+
+        \rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, \quad r_i \text{
+        the rank by label of the document at rank } i
 
     Documents with equal labels share their mean rank. For equal scores it is the expectation over the orders of their
     documents, so constant scores have 0. Without tied scores it equals ``scipy.stats.spearmanr``. Undefined for a query with no two documents with different labels.

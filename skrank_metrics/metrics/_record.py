@@ -66,7 +66,7 @@ class Metric:
     kernel: Kernel
     options: Mapping[str, Option]  # own parameters
     defaults: Mapping[str, Any]  # of the own parameters
-    formula: str  # with rank i, relevance rel_i, R relevant and N other documents
+    formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # distinguishes grades, not only relevant from non-relevant
     reference: Reference | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any, cast, get_type_hints
 
@@ -136,10 +137,13 @@ def signature_of(record: Metric) -> inspect.Signature:
 def docstring(record: Metric, text: str) -> str:
     """Complete a text, its examples last, with the sections that follow from the record."""
     front, *back = text.partition("Examples\n--------\n")
+    summary, _, more = front.partition("\n\n")
     texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}
     returned = f"In {record.bounds}. An array if average=None."
     sections = [
-        front.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else ""),
+        summary.strip(),
+        _displayed(record.formula) if record.formula else "",
+        (more.strip() + (f" Undefined for a query with {record.undefined}." if record.undefined else "")).strip(),
         docstrings.parameters(signature_of(record), texts),
         docstrings.section("Returns", docstrings.entry("score : float or ndarray of shape (n_queries,)", returned)),
         _RAISES,
@@ -149,3 +153,8 @@ def docstring(record: Metric, text: str) -> str:
         "".join(back),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _displayed(formula: str) -> str:
+    lines = textwrap.fill(formula, width=106, break_long_words=False, break_on_hyphens=False)
+    return ".. math::\n\n" + textwrap.indent(lines, "    ")

@@ -39,7 +39,12 @@ _Normalizer = Annotated[
 
 
 @metric(
-    "map", formula="sum(rel_i hits@i / i, i <= k) / min(k, R)", transform="products", graded=False, reference=_BUCKLEY
+    "map",
+    formula=r"\mathrm{AP}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i}{i}, "
+    r"\quad \mathrm{hits}_i = \sum_{j=1}^{i} \mathrm{rel}_j",
+    transform="products",
+    graded=False,
+    reference=_BUCKLEY,
 )
 def map_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
@@ -63,7 +68,8 @@ def map_score(
 
 @metric(
     "q_measure",
-    formula="sum(rel_i (hits@i + beta CG@i) / (i + beta ideal CG@i), i <= k) / min(k, R)",
+    formula=r"\mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \,"
+    r" \frac{\mathrm{hits}_i + \beta \, \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}",
     transform="products",
     graded=True,
     monotone=False,
@@ -93,7 +99,8 @@ def q_measure_score(
 
 @metric(
     "bpref",
-    formula="sum(rel_i (1 - min(misses above i, R) / min(R, N)), i <= k) / R",
+    formula=r"\mathrm{bpref}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i"
+    r" \left( 1 - \frac{\min(\text{non-relevant documents above } i, R)}{\min(R, N)} \right)",
     transform="misses",
     graded=False,
     counts_others=True,

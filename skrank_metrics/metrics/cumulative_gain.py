@@ -17,7 +17,7 @@ _JARVELIN = Reference(
 
 @metric(
     "cg",
-    formula="sum(label_i, i <= k)",
+    formula=r"\mathrm{CG}@k = \sum_{i=1}^{k} \mathrm{label}_i",
     transform="gains",
     upper=float("inf"),
     graded=True,
@@ -42,7 +42,8 @@ def cg_score(ranked: RankedLists) -> FloatArray:
 
 @metric(
     "dcg",
-    formula="sum(gain(label_i) / discount(i), i <= k)",
+    formula=r"\mathrm{DCG}@k = \sum_{i=1}^{k} \frac{\mathrm{gain}(\mathrm{label}_i)}{\mathrm{discount}(i)}, "
+    r"\quad \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}",
     transform="gains",
     upper=float("inf"),
     graded=True,
@@ -65,7 +66,13 @@ def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount 
     return ranked.gains(gain) @ (1 / discount(ranked.ranks))
 
 
-@metric("ndcg", formula="DCG@k / DCG@k of the ideal order", transform="gains", graded=True, reference=_JARVELIN)
+@metric(
+    "ndcg",
+    formula=r"\mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}",
+    transform="gains",
+    graded=True,
+    reference=_JARVELIN,
+)
 def ndcg_score(
     ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:

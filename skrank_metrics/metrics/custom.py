@@ -58,8 +58,8 @@ def register_metric(
     Parameters
     ----------
     name : str
-        Name in strings and reports; lower-case letters, digits and underscores. It starts with "neg_" if smaller values
-        are better.
+        Name in strings and reports; lower-case letters, digits and underscores. It starts with ``neg_`` if smaller
+        values are better.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
@@ -72,7 +72,7 @@ def register_metric(
     pooled : bool, default=False
         Whether average="micro" is the sum of numerators divided by that of denominators.
     formula : str, default=""
-        Formula, for documentation.
+        Formula in LaTeX, for the docstring of the metric.
     reference : str, default=None
         Where the metric is defined, for its documentation.
 

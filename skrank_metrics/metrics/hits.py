@@ -50,7 +50,7 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
 
 @metric(
     "precision",
-    formula="hits@k / k",
+    formula=r"\mathrm{P}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}_i",
     transform="gains",
     graded=False,
     pooled=True,
@@ -79,7 +79,13 @@ def precision_at_k_score(
 
 
 @metric(
-    "recall", formula="hits@k / R", transform="gains", graded=False, pooled=True, needs_cutoff=True, reference=_MANNING
+    "recall",
+    formula=r"\mathrm{recall}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i",
+    transform="gains",
+    graded=False,
+    pooled=True,
+    needs_cutoff=True,
+    reference=_MANNING,
 )
 def recall_at_k_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "relevant", relevance_threshold: RelevanceThreshold = None
@@ -101,7 +107,7 @@ def recall_at_k_score(
 
 @metric(
     "f1",
-    formula="2 hits@k / (k + R)",
+    formula=r"\mathrm{F}_1@k = \frac{2}{k + R} \sum_{i=1}^{k} \mathrm{rel}_i",
     transform="gains",
     graded=False,
     pooled=True,
@@ -136,7 +142,7 @@ def f1_at_k_score(
 
 @metric(
     "neg_fall_out",
-    formula="(min(k, n) - hits@k) / N",
+    formula=r"\mathrm{fallout}@k = \frac{1}{N} \sum_{i=1}^{\min(k, n)} (1 - \mathrm{rel}_i)",
     transform="gains",
     graded=False,
     undefined="relevant documents only",
@@ -168,7 +174,7 @@ def fall_out_score(
 
 @metric(
     "r_precision",
-    formula="hits@R / R",
+    formula=r"\mathrm{P}@R = \frac{1}{R} \sum_{i=1}^{R} \mathrm{rel}_i",
     transform="gains",
     graded=False,
     has_cutoff=False,
@@ -195,7 +201,7 @@ def r_precision_score(
 
 @metric(
     "hit_rate",
-    formula="1 - prod(1 - rel_i, i <= k)",
+    formula=r"\mathrm{HR}@k = 1 - \prod_{i=1}^{k} (1 - \mathrm{rel}_i)",
     transform="hazards",
     graded=False,
     needs_cutoff=True,
@@ -220,7 +226,7 @@ def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThresho
 
 @metric(
     "judged",
-    formula="#{judged, i <= k} / min(k, n)",
+    formula=r"\mathrm{judged}@k = \frac{1}{\min(k, n)} \sum_{i=1}^{\min(k, n)} \mathrm{judged}_i",
     transform="gains",
     graded=False,
     undefined=NO_RANKED,

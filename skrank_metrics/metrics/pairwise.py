@@ -40,7 +40,7 @@ _Normalize = Annotated[
 
 @metric(
     "neg_kendall_tau_distance",
-    formula="#{i < j: label_i < label_j}",
+    formula=r"\left| \{ (i, j) : i < j, \; \mathrm{label}_i < \mathrm{label}_j \} \right|",
     transform="pairs",
     graded=True,
     upper=np.inf,
@@ -73,7 +73,8 @@ def kendall_tau_distance(
 
 @metric(
     "kendall_tau",
-    formula="(concordant - discordant) / sqrt(n (n - 1) / 2 * pairs)",
+    formula=r"\tau_b = \frac{\text{concordant pairs} - \text{discordant pairs}}"
+    r"{\sqrt{\text{pairs with different labels} \cdot n (n - 1) / 2}}",
     transform="pairs",
     graded=True,
     lower=-1.0,
@@ -102,7 +103,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
 
 @metric(
     "pairwise_accuracy",
-    formula="concordant / pairs",
+    formula=r"\frac{\text{concordant pairs}}{\text{pairs with different labels}}",
     transform="pairs",
     graded=True,
     undefined=NO_PAIRS,
@@ -129,7 +130,8 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
 
 @metric(
     "auc",
-    formula="concordant / pairs of a relevant and a non-relevant document",
+    formula=r"\mathrm{AUC} = \frac{\text{concordant pairs}}"
+    r"{\text{pairs of a relevant and a non-relevant document}}",
     transform="pairs",
     graded=False,
     undefined=ONE_CLASS,
@@ -156,7 +158,8 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
 
 @metric(
     "spearman",
-    formula="cov(rank by label, i) / (std(rank by label) std(i))",
+    formula=r"\rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, "
+    r"\quad r_i \text{ the rank by label of the document at rank } i",
     transform="gains",
     graded=True,
     lower=-1.0,

@@ -57,7 +57,7 @@ def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray
 
 @metric(
     "mrr",
-    formula="sum(1/i rel_i prod(1 - rel_j, j < i), i <= k)",
+    formula=r"\mathrm{RR}@k = \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} \prod_{j=1}^{i-1} (1 - \mathrm{rel}_j)",
     transform="hazards",
     graded=False,
     reference=_CRASWELL,
@@ -78,7 +78,8 @@ def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
 
 @metric(
     "err",
-    formula="sum(1/i s_i prod(p (1 - s_j), j < i), i <= k) with s = (2^label - 1) / 2^max_grade",
+    formula=r"\mathrm{ERR}@k = \sum_{i=1}^{k} \frac{s_i}{i} \prod_{j=1}^{i-1} p \, (1 - s_j), "
+    r"\quad \text{by default } s_i = \frac{2^{\mathrm{label}_i} - 1}{2^{\mathrm{max\_grade}}}",
     transform="hazards",
     graded=True,
     reference=_CHAPELLE,
@@ -107,7 +108,13 @@ def err_score(
     return _err(ranked, p, Probability(gain, max_grade, relevance_threshold))
 
 
-@metric("nerr", formula="ERR@k / ERR@k of the ideal order", transform="hazards", graded=True, reference=_CHAPELLE)
+@metric(
+    "nerr",
+    formula=r"\mathrm{nERR}@k = \frac{\mathrm{ERR}@k}{\mathrm{ERR}@k \text{ of the ideal order}}",
+    transform="hazards",
+    graded=True,
+    reference=_CHAPELLE,
+)
 def nerr_score(
     ranked: RankedLists,
     *,
@@ -133,7 +140,8 @@ def nerr_score(
 
 @metric(
     "pfound",
-    formula="sum(s_i prod(p (1 - s_j), j < i), i <= k) with s = label",
+    formula=r"\mathrm{pFound}@k = \sum_{i=1}^{k} s_i \prod_{j=1}^{i-1} p \, (1 - s_j), "
+    r"\quad \text{by default } s_i = \mathrm{label}_i",
     transform="hazards",
     graded=True,
     reference=_CASCADE,
@@ -161,7 +169,13 @@ def pfound_score(
     return _stopping(ranked, Probability(gain, max_grade, relevance_threshold)) @ p ** (ranked.ranks - 1)
 
 
-@metric("rbp", formula="(1 - p) sum(p^(i-1) gain(label_i), i <= k)", transform="gains", graded=True, reference=_MOFFAT)
+@metric(
+    "rbp",
+    formula=r"\mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)",
+    transform="gains",
+    graded=True,
+    reference=_MOFFAT,
+)
 def rbp_score(
     ranked: RankedLists,
     *,

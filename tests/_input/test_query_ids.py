@@ -185,6 +185,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize(("labels", "ids"), SMALL.values(), ids=SMALL)
+@pytest.mark.slow
 def test_with_qid_remembers_an_order_that_counted_and_never_raises_a_false_alarm(labels, ids):
     X, y = pd.DataFrame({"x": range(4)}), with_qid(pd.Series(labels), list(ids))
     assert y.index.names == ["qid"]

@@ -63,6 +63,7 @@ def result(request):
     return RESULTS[request.param]()
 
 
+@pytest.mark.slow
 def test_text_fits_80_columns(result):
     assert isinstance(result, Result)
     assert repr(result) == str(result)

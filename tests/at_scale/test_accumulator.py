@@ -83,6 +83,7 @@ def test_every_metric_equals_evaluate(data, metric):
 
 @given(st.lists(st.integers(1, 119), max_size=6, unique=True), st.randoms(use_true_random=False))
 @pytest.mark.option("RankingAccumulator.keep")
+@pytest.mark.slow
 def test_cuts_and_the_order_of_merges_change_no_bit(data, cuts, random):
     data = without(data, "by")
     whole = evaluate(**data, metrics=SELECTED)

@@ -145,6 +145,7 @@ def assert_clear(display):
 @pytest.mark.parametrize("own_axes", [True, False])
 @pytest.mark.parametrize("name", ["model", LONG])
 @pytest.mark.parametrize("draw", DRAW)
+@pytest.mark.slow
 def test_a_legend_covers_nothing_and_is_not_clipped(draw, name, own_axes):
     display = draw(name, None if own_axes else plt.subplots()[1])
     display.ax_.set_title("A title that its user has set, which is as long as the axes are wide")
@@ -167,6 +168,7 @@ def test_values_beside_the_axes_are_not_clipped(own_axes):
 
 @pytest.mark.parametrize("n_models", [2, 10, 12])
 @pytest.mark.parametrize("draw", [curve, distribution])
+@pytest.mark.slow
 def test_a_legend_of_many_models_with_long_names_is_not_clipped(draw, n_models):
     display = None
     for model in range(n_models):

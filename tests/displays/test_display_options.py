@@ -181,6 +181,7 @@ def test_axes_are_those_given_or_new_ones(way):
 
 @pytest.mark.parametrize("way", WITH_LINES)
 @pytest.mark.option("ComparisonDisplay.*.line_kw", "MetricAtKDisplay.*.line_kw", "QueryScoreDisplay.*.line_kw")
+@pytest.mark.slow
 def test_properties_of_the_line(way):
     display = WAYS[way](ax=axes(), line_kw={"color": "#123456", "linewidth": 3.5, "linestyle": ":"})
     line = display.line_
@@ -622,6 +623,7 @@ def test_folds_relative_to_their_mean_and_leaks():
 
 
 @pytest.mark.option("SplitDisplay.from_splitter.qid", "SplitDisplay.from_splitter.groups")
+@pytest.mark.slow
 def test_folds_of_a_splitter_are_those_of_its_audit():
     for cv, qid, groups in ((KFold(3), QID, None), (KFold(3), QID, QID // 2), (KFold(3), QID // 2, None)):
         report = audit_splits(cv, X, Y, qid=qid, groups=groups)

@@ -41,6 +41,7 @@ def search_scores(X, y, **keywords):
     return [search.cv_results_[f"split{split}_test_score"][0] for split in range(3)]
 
 
+@pytest.mark.slow
 def test_a_shuffled_frame_of_pandas(digits):
     X, y, qid = digits
     frame = pd.DataFrame(X).add_prefix("f").assign(grade=y, query=qid).set_axis(np.arange(len(y))[::-1])

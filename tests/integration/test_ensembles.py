@@ -102,6 +102,7 @@ def search(monitor=None):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@pytest.mark.slow
 def test_a_progress_bar_changes_no_number(way, callback, capsys):
     pytest.importorskip("rich", reason="needs rich, as the progress bar does")
     with way.context():
@@ -115,6 +116,7 @@ def test_a_progress_bar_changes_no_number(way, callback, capsys):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@pytest.mark.slow
 def test_a_scoring_monitor_logs_the_training_scores_of_every_fit(way, callback):
     monitor = callback.ScoringMonitor(scoring=ranking_scorers(SCORER, "map"))
     made = search()

@@ -131,6 +131,7 @@ def rankers(X, y, scores, qid, weights, retrieved):
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("use", [every_metric, reports, splitters, rankers], ids=lambda use: use.__name__)
+@pytest.mark.slow
 def test_inputs_are_byte_for_byte_what_they_were(use, container, rows):
     data = CONTAINERS[container](columns(rows))
     before = {name: fingerprint(value) for name, value in data.items()}

@@ -28,11 +28,12 @@ def register_recall(name="own_recall", **options):
 
 @pytest.mark.option("register_metric.has_cutoff", "register_metric.bounds", "register_metric.formula")
 def test_a_registered_kernel_is_a_metric_with_a_name():
-    function = register_recall(formula="hits@k / R")
+    function = register_recall(formula=r"\frac{\text{hits}}{R}")
     assert get_metric("own_recall(relevance_threshold=2)@1").function is function
     assert function(**ROWS, k=1) == skrank_metrics.recall_at_k_score(**ROWS, k=1) == get_metric("OWN_recall@1")(**ROWS)
     assert function(**ROWS, weight=0.5, average="micro") == 0.5
-    assert (function.record.formula, function.record.bounds) == ("hits@k / R", "[0, 1]")
+    assert (function.record.formula, function.record.bounds) == (r"\frac{\text{hits}}{R}", "[0, 1]")
+    assert ".. math::\n\n    \\frac{\\text{hits}}{R}\n\n" in function.__doc__
     assert "relevance_threshold : float or None, default=None" in function.__doc__
     assert "weight : object, default=1.0" in function.__doc__
     check_metric("own_recall")
@@ -261,6 +262,7 @@ LOCK, CALLS = threading.Lock(), []
         (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
     ],
 )
+@pytest.mark.slow
 def test_finds_what_is_wrong_with_a_function(function, bounds, message):
     check_metric(make_metric(first))
     with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):

@@ -258,6 +258,7 @@ def test_pooled_precision_of_queries_without_relevant_documents():
 
 @pytest.mark.parametrize("label_type", ["float16", "float32", "float64", "longdouble", "int64"])
 @pytest.mark.parametrize("name", ["precision", "recall", "hit_rate", "mrr", "map", "auc", "bpref", "rbp", "err"])
+@pytest.mark.slow
 def test_thresholds_compare_as_in_numpy(name, label_type):
     binary = {"gain": "binary"} if name in ("rbp", "err") else {}
     # NumPy warns if float16 overflows.

@@ -149,7 +149,7 @@ def test_looks_like_a_metric_function():
         "(y_true, y_score, *, qid=None, k=None, ties='average', replace_undefined_by=0.0, sample_weight=None, "
         "average='macro', retrieved=None, judged=None, weight=1.0, relevance_threshold=1)"
     )
-    assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k. Undefined for")
+    assert recall.__doc__.startswith("Weighted share of the relevant documents that are in the first k.\n\nUndefined")
     assert "weight : object, default=1.0" in recall.__doc__
     assert repr(recall) == "make_metric(own_recall)"
     assert str(get_metric(recall, k=5, weight=0.5)) == "own_recall(weight=0.5)@5"

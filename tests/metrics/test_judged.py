@@ -49,6 +49,7 @@ def by_hand(metric, labels, scores, qid, **options):
 
 @names
 @pytest.mark.option("metrics.*.judged", "evaluate.condense", "evaluate.judged")
+@pytest.mark.slow
 def test_equals_the_mean_over_all_orders_of_tied_documents(name):
     labels, scores, qid = random_rows(60, seed=1)
     judged = np.array([label is not None for label in labels])

@@ -115,6 +115,14 @@ def test_a_metric_in_one_file_gets_the_contract_tests(toy):
     assert collected > 2 * 25
 
 
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_the_docstring_shows_the_formula(name):
+    formula = REGISTRY[name].record.formula
+    shown = REGISTRY[name].__doc__.partition(".. math::\n\n")[2].partition("\n\n")[0]
+    assert " ".join(shown.split()) == " ".join(formula.split()) != ""
+    assert formula.count("{") == formula.count("}")
+
+
 def test_a_name_is_taken_once():
     with pytest.raises(ValueError, match="name must be new; 'ndcg' is the metric ndcg_score"):
         metric("ndcg", formula="", transform="gains", graded=True, reference=_JARVELIN)(lambda lists: lists)

@@ -49,6 +49,7 @@ def by_hand(model, cv):
 
 @pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4), LeaveOneGroupOut()], ids=lambda cv: type(cv).__name__)
 @pytest.mark.parametrize("model", RANKERS.values(), ids=RANKERS)
+@pytest.mark.slow
 def test_groups_of_users_split_and_the_index_of_y_ranks_with_routing_or_without(model, cv):
     y, expected = with_qid(Y, QID), by_hand(model, cv)
     off = cross_val_score(model, X, y, groups=USER, cv=cv, scoring=SCORER)
@@ -154,6 +155,7 @@ def fitted_search():
         "search_report, index", "search_report, qid",
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_rows_out_of_step_are_an_error(call):
     call(FRAME, LABELS, IDS)
     with pytest.raises(ValueError, match="must have the same index as X; got the same labels in different orders"):
@@ -202,6 +204,7 @@ CARRIED = with_qid(LABELS, IDS)
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+@pytest.mark.slow
 def test_a_shuffled_frame_beside_labels_that_counted_their_rows_is_an_error(call):
     y = with_qid(pd.Series(Y), pd.Series(QID))
     with pytest.raises(
@@ -245,6 +248,7 @@ def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
 
 
 @pytest.mark.parametrize("index", [[f"row {i}" for i in ORDER], 3 * ORDER, range(7, 7 + len(Y))])
+@pytest.mark.slow
 def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
     frame, y, qid = FRAME.set_axis(index), pd.Series(Y[ORDER]), pd.Series(QID[ORDER])
     model, cv = QueryRanker(Ridge()), QueryKFold(4)

@@ -310,6 +310,7 @@ def test_a_single_metric_goes_by_its_own_name():
         search_report(search, X, Y, qid=QID, metric="map")
 
 
+@pytest.mark.slow
 def test_halving_shows_each_candidate_on_its_last_rung():
     search = HalvingGridSearchCV(
         QueryRanker(LGBMRanker(verbose=-1, n_jobs=1)),
@@ -477,6 +478,7 @@ def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
     assert "1 candidate left the race before the last fold" in " ".join(str(found).split())
 
 
+@pytest.mark.slow
 def test_candidates_that_left_together_are_ordered_by_their_means_so_far():
     X, y, qid = make_ranking(150, random_state=0)
     grid = {"estimator__alpha": [1.0, 1e9, 3.0, 10.0, 30.0]}

@@ -192,6 +192,7 @@ PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares 
 )
 @pytest.mark.parametrize(("p", "level", "index"), [(0.052, 0.05, 0), (0.048, 0.05, 1)])
 @pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.slow
 def test_the_ratio_is_that_of_the_splits_of_the_search(cv, n_folds, ratio, p, level, index, routing):
     groups = {} if isinstance(cv, list) else {"groups": PAIRS}
     values = iter(np.concatenate(spread(p, n_folds, ratio)))
@@ -211,6 +212,7 @@ def test_without_a_search_the_ratio_has_to_be_given():
         within_noise(prefer="size")(results([0.5, 0.6], [0.5, 0.7]))
 
 
+@pytest.mark.slow
 def test_of_halving_on_its_last_rung():
     search = HalvingGridSearchCV(
         QueryRanker(XGBRanker(n_jobs=1)),

@@ -118,6 +118,7 @@ def stopped_by_hand(model, held, X, y, qid, weights):
 
 
 @pytest.mark.parametrize(("model", "recorded"), list(zip(RANKERS, RECORDED, strict=True)), **of_name)
+@pytest.mark.slow
 def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, recorded, problem):
     X, y, qid = problem
     weights = np.where(qid % 3 == 0, 4.0, 0.5)
@@ -133,6 +134,7 @@ def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, recorded,
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
+@pytest.mark.slow
 def test_early_stopping_in_a_search_is_that_of_a_loop(model, shuffled):
     X, y, qid = shuffled
     grid = {"queryranker__early_stopping_rounds": [1, 10]}

@@ -67,6 +67,7 @@ XGBOOST_ALONE = {
     ],
     **of_name,
 )
+@pytest.mark.slow
 def test_checks_of_scikit_learn(model, expected):
     results = check_estimator(Supplied(model), expected_failed_checks=expected, on_fail=None, on_skip=None)
     assert {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"} == {}

@@ -79,6 +79,7 @@ def test_values_of_rows_are_sorted_along(model, as_given, shuffled):
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)
 @pytest.mark.parametrize("way", ["groups", "qid", "index of y"])
+@pytest.mark.slow
 def test_a_search_gives_each_fold_its_part(way, model, shuffled):
     X, y, qid = shuffled
     start = X[:, 1] - 2 * X[:, 0]

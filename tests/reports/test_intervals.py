@@ -124,6 +124,7 @@ def test_weights_by_hand():
 
 
 @pytest.mark.parametrize(("n_queries", "weighted"), [(30, False), (100, False), (200, False), (100, True)])
+@pytest.mark.slow
 def test_covers_the_mean_of_reciprocal_ranks_in_95_of_100_data_sets(n_queries, weighted):
     random = np.random.default_rng(1)
     truth = np.log(2)  # the sum over ranks r of 2^-r / r

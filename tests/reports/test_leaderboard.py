@@ -359,6 +359,7 @@ def test_reports_that_do_not_belong_together(change, message):
         Leaderboard.from_reports({"one": report_of_ranks([1, 2, 3]), "other": report_of_ranks([1, 2, 3], **change)})
 
 
+@pytest.mark.slow
 def test_many_models_fit_into_80_columns():
     noise = np.random.default_rng(0).normal(size=(36, len(Y)))
     scores = {f"candidate {i:02d}, depth={i}": X[:, 0] + 0.1 * i * noise[i] for i in range(36)}

@@ -36,6 +36,7 @@ def rows():
 
 
 @pytest.mark.parametrize(("peer", "name"), [(peer, name) for peer in CONVENTIONS for name in CONVENTIONS[peer].names])
+@pytest.mark.slow
 def test_the_way_of_each_library_is_found_first(peer, name, rows):
     labels, scores, qid = rows
     metric = get_metric(name, convention=peer)

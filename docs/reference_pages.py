@@ -1,0 +1,236 @@
+"""The pages of the reference, written from the registry of metrics and the public names when the site is built."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from generate import labels_seen
+
+import skrank_metrics
+from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricFunction
+from skrank_metrics.metrics._registry import REGISTRY
+from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
+
+# The folders of the package, in the order of the page.
+TOPICS = {
+    "reports": "Evaluate, compare, explain",
+    "metrics": "Names, conventions, metrics of your own",
+    "splitters": "Folds of whole queries",
+    "model_selection": "Model selection",
+    "rankers": "Rankers",
+    "displays": "Pictures",
+    "at_scale": "Rows that arrive in parts",
+}
+MODULES = {
+    "datasets": "Data sets",
+    "trec": "Files of TREC",
+    "dask": "Dask",
+    "spark": "Spark",
+}
+SYMBOLS = r"""
+A query is a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
+its score is the mean over queries. In the formulas,
+
+- :math:`i` is the rank, starting at 1, and :math:`\mathrm{label}_i` the label of the document at that rank;
+- :math:`k` is the cutoff, or the length of the list if there is none; ranks behind the end of the list add nothing;
+- :math:`\mathrm{rel}_i` is 1 if the document at rank :math:`i` is relevant, that is, if its label is above 0, or at
+  least ``relevance_threshold``; otherwise it is 0;
+- :math:`\mathrm{hits}_i` is the number of relevant documents and :math:`\mathrm{CG}_i` the sum of the gains at the
+  first :math:`i` ranks;
+- :math:`n` is the number of ranked documents, :math:`R` the number of relevant documents at any rank, and :math:`N`
+  the number of the others;
+- :math:`s_i` is the probability that the document at rank :math:`i` satisfies the reader, and :math:`p` the
+  probability that a reader who is not satisfied goes on to the next rank.
+"""
+
+
+def write(folder: Path) -> None:
+    """Write all pages; those of an earlier build go."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pages = {"metrics/index": metrics_index(), "api/index": api_index()}
+    pages |= {f"metrics/{page_name(function)}": metric_page(function) for function in REGISTRY.values()}
+    pages |= {f"api/{place}": text for place, text in api_pages().items()}
+    for place, text in pages.items():
+        path = folder / f"{place}.rst"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def page_name(function: MetricFunction) -> str:
+    """Name the page of a metric: ndcg, kendall_tau_distance."""
+    return function.record.name.removeprefix(NEGATIVE)
+
+
+def metrics_index() -> str:
+    """Make the list of metrics, by family."""
+    families: dict[str, list[MetricFunction]] = {}
+    for function in REGISTRY.values():
+        families.setdefault(function.__module__, []).append(function)
+    parts = [_title("Metrics"), SYMBOLS]
+    for module, functions in families.items():
+        family = inspect.getdoc(importlib.import_module(module)) or ""
+        rows = [
+            (
+                f":doc:`{page_name(function)}`",
+                function.record.summary.partition(": ")[2].rstrip("."),
+                function.record.bounds,
+                labels_seen(function.record),
+            )
+            for function in functions
+        ]
+        parts += [_title(family.partition(":")[0].rstrip("."), "-")]
+        parts += [_table(("metric", "value per query", "range", "labels"), rows, "22 46 16 16")]
+    return "\n\n".join([*parts, _toctree(page_name(function) for function in REGISTRY.values())])
+
+
+def metric_page(function: MetricFunction) -> str:
+    """Make the page of a metric: its docstring, which ``add_facts`` completes, and what other libraries do."""
+    title = f"{function.record.summary.partition(': ')[0].rstrip('.')} ({page_name(function)})"
+    parts = [_title(title), f".. autofunction:: skrank_metrics.{function.__name__}", elsewhere(function.record)]
+    return "\n\n".join(parts) + "\n"
+
+
+def elsewhere(record: Metric) -> str:
+    """Say what other libraries call a metric, and what they count differently."""
+    rows = []
+    for name, convention in CONVENTIONS.items():
+        if record.name in convention.names:
+            defaults = convention_defaults(name, record.name).items()
+            spelled = ", ".join(f"``{parameter}={value!r}``" for parameter, value in defaults)
+            rows.append((name, f"``{convention.names[record.name]}``", spelled or "those of this package"))
+    differing = [convention for convention in CONVENTIONS.values() if record.name in convention.differs]
+    parts = [_title("In other libraries", "-")]
+    if rows:
+        parts += ["These names and defaults go with ``convention=``; see :doc:`why numbers differ </metrics>`."]
+        parts += [_table(("convention", "name there", "defaults there"), rows, "20 35 45")]
+    elif not differing:
+        parts += ["None of the libraries that were compared computes it."]
+    remarks = [f"- {convention.peer}: {convention.differs[record.name]}" for convention in differing]
+    if remarks:
+        parts += ["No parameter here imitates:", "\n".join(remarks)]
+    return "\n\n".join(parts)
+
+
+def add_facts(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Complete the docstring of a metric with what its record says, before Sphinx reads it."""
+    function = REGISTRY.get(getattr(getattr(value, "record", None), "name", ""))
+    if function is None or function is not value:
+        return
+    at = lines.index("Parameters")
+    lines[at:at] = [*facts(function), ""]
+    family = [other for other in REGISTRY.values() if other.__module__ == function.__module__ and other is not function]
+    lines += ["", "See Also", "--------"]
+    for other in family:
+        lines += [f"{other.__name__} : {other.record.summary.partition(': ')[2]}"]
+    lines += [""]
+
+
+def facts(function: MetricFunction) -> list[str]:
+    """Make the table of what the record of a metric says."""
+    record = function.record
+    in_strings = f"``{record.name}{'@k' if record.has_cutoff else ''}``"
+    fields = {
+        "In strings": in_strings + ("" if record.greater_is_better else ", the negative of the function"),
+        "Range": f"{record.bounds}; {'larger' if record.greater_is_better else 'smaller'} is better",
+        "Labels": labels_seen(record),
+        "Undefined": f"for a query with {record.undefined}" if record.undefined else "never",
+        "Ties, averaged": TRANSFORMS[record.transform],
+    }
+    if record.reference and record.reference.doi:
+        fields["Source"] = f"`{record.reference.short} <{record.reference.url}>`__"
+    rows = list(fields.items())
+    return _table(rows[0], rows[1:], "20 80", header_rows=0).splitlines()
+
+
+def api_index() -> str:
+    """Make the list of all public names, by topic."""
+    parts = [_title("API"), "All of these names are imported from ``skrank_metrics``, if no other module is named."]
+    metrics = sorted(function.__name__ for function in REGISTRY.values())
+    parts += [_title("Metrics", "-"), "One page each: :doc:`../metrics/index`.", _summaries(metrics)]
+    for topic, title in TOPICS.items():
+        modules = [names for module, names in skrank_metrics._MODULES.items() if module.startswith(f"{topic}.")]
+        names = sorted(name for listed in modules for name in listed.split())
+        parts += [_title(title, "-"), _summaries(names)]
+    for module, title in MODULES.items():
+        names = public_in(module)
+        parts += [_title(title, "-"), _summaries(names, f".. currentmodule:: skrank_metrics.{module}\n\n")]
+    return "\n\n".join([*parts, _toctree(sorted(api_pages(), key=lambda place: place.rpartition("/")[2].lower()))])
+
+
+def public_in(module: str) -> list[str]:
+    """List the functions and classes that a public module defines."""
+    space = vars(getattr(skrank_metrics, module))
+    here = f"skrank_metrics.{module}"
+    return [n for n, value in space.items() if n[0] != "_" and getattr(value, "__module__", None) == here]
+
+
+def api_pages() -> dict[str, str]:
+    """Make the pages of all names but metrics, by place. Names that differ only by case are in different folders."""
+    topics = {module.partition(".")[0] for module in skrank_metrics._MODULES}
+    if topics != set(TOPICS) or set(MODULES) != set(skrank_metrics._NAMESPACES):
+        raise ValueError(f"TOPICS and MODULES must name the folders of the package; got {topics}")
+    names = [name for listed in skrank_metrics._MODULES.values() for name in listed.split()]
+    names += [f"{module}.{name}" for module in MODULES for name in public_in(module)]
+    return dict(_api_page(name) for name in names)
+
+
+def _api_page(name: str) -> tuple[str, str]:
+    module, _, own = f"skrank_metrics.{name}".rpartition(".")
+    value = getattr(importlib.import_module(module), own)
+    if inspect.isclass(value):
+        parts = [_title(name), f".. autoclass:: skrank_metrics.{name}"]
+        for title, directive, members in (
+            ("Methods", "automethod", methods_of(value)),
+            ("Properties", "autoproperty", properties_of(value)),
+        ):
+            described = [f".. {directive}:: skrank_metrics.{name}.{member}" for member in members]
+            parts += [_title(title, "-"), *described] if members else []
+        return f"classes/{name}", "\n\n".join(parts) + "\n"
+    if inspect.isroutine(value):
+        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n"
+    listed = "\n".join(f"- ``{key!r}``: {convention.peer}" for key, convention in value.items())
+    text = f"The conventions of other libraries by name, each a :class:`Convention`. See :doc:`/metrics`.\n\n{listed}"
+    return f"data/{name}", f"{_title(name)}\n\n.. py:data:: skrank_metrics.{name}\n\n{_indented(text)}\n"
+
+
+def methods_of(kind: type) -> list[str]:
+    """List the public methods that the package defines, not those of scikit-learn."""
+    public = [name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))]
+    return [name for name in public if (getattr(kind, name).__module__ or "").startswith("skrank_metrics")]
+
+
+def properties_of(kind: type) -> list[str]:
+    """List the properties that the docstring of a class names among its attributes."""
+    text = inspect.getdoc(kind) or ""
+    return [name for name in dir(kind) if isinstance(getattr(kind, name, None), property) and f"\n{name} : " in text]
+
+
+def _title(text: str, line: str = "=") -> str:
+    return f"{text}\n{line * len(text)}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}" if line else "" for line in text.splitlines())
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], widths: str, header_rows: int = 1) -> str:
+    lines = [".. list-table::", f"   :header-rows: {header_rows}", f"   :widths: {widths}", ""]
+    for row in [head, *rows]:
+        lines += [
+            f"   {'-' if number else '* -'} {cell}".replace("   - ", "     - ") for number, cell in enumerate(row)
+        ]
+    return "\n".join(lines)
+
+
+def _summaries(names: Iterable[str], before: str = ".. currentmodule:: skrank_metrics\n\n") -> str:
+    listed = "\n".join(f"   {name}" for name in names)
+    return f"{before}.. autosummary::\n   :nosignatures:\n\n{listed}"
+
+
+def _toctree(places: Iterable[str]) -> str:
+    return ".. toctree::\n   :hidden:\n\n" + "\n".join(f"   {place}" for place in places) + "\n"

@@ -1,0 +1,83 @@
+"""The built site: links lead somewhere, and pages need no network. SKRANK_SITE names its folder, as .ci/run does."""
+
+import os
+from collections import defaultdict
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import skrank_metrics
+from skrank_metrics.metrics._registry import REGISTRY
+
+SITE = os.environ.get("SKRANK_SITE")
+pytestmark = pytest.mark.skipif(SITE is None, reason="SKRANK_SITE does not name the folder of a built site")
+
+
+class Page(HTMLParser):
+    """The addresses that a page links to or loads, and its anchors."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loads, self.anchors = [], [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        self.loads += [found[name] for name in ("src", "href") if tag not in ("a", "use") and found.get(name)]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    site = Path(SITE).resolve()
+    return {path: Page(path) for path in sorted(site.rglob("*.html")) if site / "_static" not in path.parents}
+
+
+def broken(path, address, pages):
+    """What an address inside the site lacks, if anything."""
+    parts = urlsplit(address)
+    if parts.scheme or parts.netloc:
+        return None
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.is_file():
+        return "no such file"
+    anchor = unquote(parts.fragment)
+    missing = anchor and target in pages and anchor not in pages[target].anchors
+    return "no such anchor" if missing else None
+
+
+def test_links_inside_the_site_lead_somewhere(pages):
+    wrong = defaultdict(set)
+    for path, page in pages.items():
+        for address in [*page.links, *page.loads]:
+            if why := broken(path, address, pages):
+                wrong[f"{address}: {why}"].add(path.name)
+    assert dict(wrong) == {}
+    assert sum(len(page.links) for page in pages.values()) > 1000
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    assert [address for page in pages.values() for address in page.loads if urlsplit(address).netloc] == []
+
+
+def test_names_such_as_ndcg_at_10_are_no_addresses(pages):
+    assert [link for page in pages.values() for link in page.links if link.startswith("mailto:")] == []
+
+
+def test_every_public_name_has_a_page(pages):
+    anchors = set().union(*(page.anchors for page in pages.values()))
+    names = [*skrank_metrics.__all__, "datasets.make_ranking", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]
+    assert [name for name in names if f"skrank_metrics.{name}" not in anchors] == []
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_the_page_of_a_metric_shows_its_formula(name):
+    text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(encoding="utf-8")
+    formula = REGISTRY[name].record.formula
+    assert formula
+    assert "".join(formula.split()) in "".join(unescape(text).split())

@@ -381,9 +381,12 @@ class Comparison(Result):
             yield f"Not tested, as all differences are equal: {self._named(untested)}."
 
     def _charts(self) -> list[Chart]:
+        pairs, (best, *others) = self.pairs, self.ranking
+        if len(pairs) > MOST_ROWS:
+            pairs = tuple(self.pair(other, best) for other in others)
         marks = [
             Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
-            for pair in self.pairs
+            for pair in pairs
         ]
         title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
         return [Chart(title, marks[:MOST_MARKS], reference=0.0)]

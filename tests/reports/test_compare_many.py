@@ -183,6 +183,8 @@ def test_many_rankings_are_a_matrix():
     assert n > 10
     assert f"Significantly different at 0.05: {n} of 45 pairs." in lines
     assert len(comparison.to_frame()) == 45
+    (chart,) = comparison._charts()
+    assert [mark.name for mark in chart.marks] == [f"{name} - {best}" for name in comparison.ranking[1:]]
 
 
 def test_pairs_of_many_rankings_share_their_signs():
@@ -211,6 +213,17 @@ def test_pairs_with_few_changes_or_other_queries_draw_no_shared_signs():
     for pair in compare(reports, "kendall_tau(replace_undefined_by=nan)", random_state=0).pairs:
         alone = compare([reports[pair.first], reports[pair.second]], options["metrics"], random_state=1).pairs[0]
         assert pair.n_queries == alone.n_queries
+        assert pair.p_value == pytest.approx(alone.p_value, abs=0.02)
+
+
+def test_shared_signs_of_weighted_queries():
+    rng, weights = np.random.default_rng(0), np.tile([1.0, 2, 0, 5], 10)
+    many = {f"m{i}": report_of_ranks(rng.integers(1, 4, 40), weights=1e300 * weights) for i in range(5)}
+    found = compare(many, "mrr", random_state=0)
+    for pair in found.pairs:
+        alone = compare([many[pair.first], many[pair.second]], "mrr", random_state=1).pairs[0]
+        assert pair.n_queries == alone.n_queries == 30
+        assert pair.difference == alone.difference
         assert pair.p_value == pytest.approx(alone.p_value, abs=0.02)
 
 

@@ -264,7 +264,7 @@ class Comparison(Result):
         lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
         order = np.argsort(-lead, kind="stable")[:n]
         order = order[lead[order] > 0]
-        columns = (as_python(pair.qid[order]), *pair.values[:, order].tolist(), pair.differences[order].tolist())
+        columns = (as_python(pair.qid[order]), *(own[order].tolist() for own in (*pair.values, pair.differences)))
         return [QueryDifference(*row) for row in zip(*columns, strict=True)]
 
     def _parts(self) -> list[Part]:
@@ -463,4 +463,4 @@ def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
 
 
 def _effect_text(size: float) -> str:
-    return "none" if np.isnan(size) else f"{size:+.2f}"
+    return "none" if np.isnan(size) else f"{size:+z.2f}"

@@ -143,7 +143,8 @@ def test_queries_that_the_first_loses_and_wins():
     there, back = comparison.pair("first", "third"), comparison.pair(first="third", second="first")
     assert (back.difference, back.wins, back.losses) == (-there.difference, there.losses, there.wins)
     assert back.interval == (-there.interval[1], -there.interval[0])
-    assert back.values.tolist() == there.values[::-1].tolist()
+    for one, other in zip(back.values, there.values[::-1], strict=True):
+        assert one.tolist() == other.tolist()
     for select in (comparison.worst, comparison.best):
         with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
             select(0)

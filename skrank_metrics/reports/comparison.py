@@ -463,4 +463,4 @@ def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
 
 
 def _effect_text(size: float) -> str:
-    return "none" if np.isnan(size) else f"{size:+.2f}"
+    return "none" if np.isnan(size) else f"{size:+z.2f}"

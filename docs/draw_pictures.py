@@ -1,8 +1,9 @@
-"""Draw docs/images/displays_light.png and docs/images/displays_dark.png: ``python docs/draw_pictures.py``."""
+"""Draw the pictures of docs/images, displays and dcg, for light and dark pages: ``python docs/draw_pictures.py``."""
 
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
@@ -72,8 +73,27 @@ def draw(style, X, y, models, search):
     return figure
 
 
+def draw_dcg(style, grades=(3, 0, 2, 1, 0, 2)):
+    """The terms of DCG, for a ranking and for the ideal order."""
+    rank = np.arange(1, len(grades) + 1)
+    with plt.style.context(style):
+        figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+        for ax, name, gain in zip(
+            axes, ("ranking", "ideal order"), (grades, sorted(grades, reverse=True)), strict=True
+        ):
+            terms = np.array(gain) / np.log2(rank + 1)
+            ax.bar(rank, gain, fill=False, edgecolor="grey", linestyle="--", label="gain")
+            bars = ax.bar(rank, terms, color="#1f9bcf", label="gain / discount")
+            ax.bar_label(bars, [f"{term:.2f}" if term else "" for term in terms])
+            ax.set(title=f"{name}: DCG {terms.sum():.3f}", xlabel="rank", ylim=(0, 3.4))
+        axes[0].set_ylabel("gain")
+        axes[1].legend()
+    return figure
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     data = fitted()
     for theme, style in (("light", "default"), ("dark", "dark_background")):
         draw(style, *data).savefig(IMAGES / f"displays_{theme}.png", dpi=60)
+        draw_dcg(style).savefig(IMAGES / f"dcg_{theme}.png", dpi=80)

@@ -25,7 +25,7 @@ _RULE = "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,current
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
 
 
-def as_text(value: Any, spec: str = ".4f") -> str:
+def as_text(value: Any, spec: str = "z.4f") -> str:
     """Format floats and both ends of an interval with four decimals, and anything else as it prints."""
     if isinstance(value, tuple):
         low, high = value
@@ -35,12 +35,12 @@ def as_text(value: Any, spec: str = ".4f") -> str:
 
 def signed(value: Any) -> str:
     """Format a difference, or its interval, with signs."""
-    return as_text(value, "+.4f")
+    return as_text(value, "+z.4f")
 
 
 def plus_minus(value: tuple[float, float]) -> str:
     """Format a mean and its spread; a mean of NaN is none."""
-    return "none" if np.isnan(value[0]) else "{:.4f} ± {:.4f}".format(*value)
+    return "none" if np.isnan(value[0]) else "{:z.4f} ± {:.4f}".format(*value)
 
 
 def p_text(p: float) -> str:

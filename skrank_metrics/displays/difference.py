@@ -86,7 +86,7 @@ class DifferenceDisplay:
             ax.plot([level, level], [row, row + 1], color=GREY, linewidth=1, zorder=0)
         style = {"linestyle": "none", "marker": "D", "color": ink()}
         (self.ends_,) = ax.plot([levels[0], levels[-1]], [0, last], **style)
-        spec = f".{decimals(*self.effects, *levels)}f"
+        spec = f"z.{decimals(*self.effects, *levels)}f"
         values = [f"{levels[0]:{spec}}", *(f"{effect:+{spec}}" for effect in self.effects), f"{levels[-1]:{spec}}"]
         self.texts_ = beside(ax, values)
         names = [self.conventions[0], *self.causes, self.conventions[1]]

@@ -96,14 +96,17 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0},
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0},
             },
-            not_imitated=("A query without relevant documents adds 1 to the weighted sum, whatever its weight.",),
+            not_imitated=(
+                "A query without relevant documents adds 1 to the weighted sum, whatever its weight.",
+                "label_gain=[0, 1, 2, 3, 4] is gain='linear' here; its default is gain='exp2'.",
+            ),
         ),
         "xgboost": Convention(
             peer="XGBoost 3.0 to 3.2",
             names={"ndcg": "ndcg@k", "map": "map@k", "precision": "pre@k"},
             shared={"ties": "stable"},
             own={
-                # Names without a cutoff mean @32 there, the default number of pairs per document.
+                # Names without a cutoff mean @32 there, as the objective takes 32 pairs per document by default.
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0, "k": 32},
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0, "k": 32},
                 "precision": {"divisor": "retrieved", "k": 32},
@@ -111,6 +114,9 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "Scores are float32, so that close scores tie.",
                 "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
+                "Names without a cutoff mean @32 there, whatever lambdarank_num_pair_per_sample is.",
+                "A minus at the end of a name, as in ndcg- and map@k-, is replace_undefined_by=0 here.",
+                "ndcg_exp_gain=False is gain='linear' here.",
             ),
             differs={
                 "auc": "auc counts pairs with equal labels as well, in the order of rows, and leaves out queries of "
@@ -128,6 +134,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "RecallAt:top=k",
                 "err": "ERR:top=k",
                 "pfound": "PFound:top=k",
+                "auc": "QueryAUC:type=Classic",
+                "pairwise_accuracy": "QueryAUC:type=Ranking",
             },
             shared={"ties": "worst"},
             own={
@@ -137,10 +145,12 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": {"divisor": "retrieved", **_ABOVE_HALF},
                 "recall": {"replace_undefined_by": 1.0, **_ABOVE_HALF},
                 "err": {"gain": "linear"},
+                "auc": {"ties": "average"},
+                "pairwise_accuracy": {"ties": "average"},
             },
             not_imitated=(
                 "type=Exp of NDCG and DCG is gain='exp2' here.",
-                "MAP, PrecisionAt and RecallAt ignore group weights there.",
+                "MAP, PrecisionAt, RecallAt and QueryAUC ignore group weights there.",
                 "A score of NaN is ranked first there; here it is an error.",
                 "Labels are float32.",
             ),

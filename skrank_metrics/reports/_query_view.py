@@ -68,7 +68,7 @@ class QueryView:
         relevant = counted(first.n_relevant, "relevant document")
         if not others:
             return f"Query {first.qid}: {_value(first)}; {counted(first.n_ranked, 'ranked document')}, {relevant}"
-        values = [f"{ranking.ranking} {ranking.value:.4f}" for ranking in self.rankings]
+        values = [f"{ranking.ranking} {ranking.value:z.4f}" for ranking in self.rankings]
         differences = [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
         return f"Query {first.qid}: {', '.join(values + differences)}; {relevant}"
 
@@ -174,7 +174,7 @@ def _value(ranking: RankedQuery) -> str:
         left_out = np.isnan(ranking.value)
         return "undefined, left out of the mean" if left_out else f"undefined, counted as {ranking.value:g}"
     share = f", {ranking.value / ranking.ideal_value:.0%} of the ideal" if ranking.ideal_value > 0 else ""
-    return f"{ranking.value:.4f}{share}"
+    return f"{ranking.value:z.4f}{share}"
 
 
 def _below(ranking: RankedQuery) -> Iterator[str]:

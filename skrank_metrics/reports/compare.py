@@ -283,8 +283,9 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
     usable = _usable(aligned, (first, second))
     if not usable.any():
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
-    values = np.stack([aligned.values[first], aligned.values[second]])[:, usable]
-    differences = statistics.without_rounding(values[0] - values[1], np.fmax(*np.abs(values)))
+    kept = slice(None) if usable.all() else usable  # of many pairs, copies would fill the memory
+    one, other = aligned.values[first][kept], aligned.values[second][kept]
+    differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
     weights = None if aligned.weights is None else _scaled_weights(aligned)[usable]
     found = statistics.moments(differences, weights)
     better = differences if aligned.greater_is_better else -differences
@@ -301,6 +302,6 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         effect_size=found.effect_size,
         n_queries=len(differences),
         differences=differences,
-        qid=aligned.qid[usable],
-        values=values,
+        qid=aligned.qid[kept],
+        values=(one, other),
     )

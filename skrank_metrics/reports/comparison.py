@@ -264,7 +264,7 @@ class Comparison(Result):
         lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
         order = np.argsort(-lead, kind="stable")[:n]
         order = order[lead[order] > 0]
-        columns = (as_python(pair.qid[order]), *pair.values[:, order].tolist(), pair.differences[order].tolist())
+        columns = (as_python(pair.qid[order]), *(own[order].tolist() for own in (*pair.values, pair.differences)))
         return [QueryDifference(*row) for row in zip(*columns, strict=True)]
 
     def _parts(self) -> list[Part]:
@@ -381,9 +381,12 @@ class Comparison(Result):
             yield f"Not tested, as all differences are equal: {self._named(untested)}."
 
     def _charts(self) -> list[Chart]:
+        pairs, (best, *others) = self.pairs, self.ranking
+        if len(pairs) > MOST_ROWS:
+            pairs = tuple(self.pair(other, best) for other in others)
         marks = [
             Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
-            for pair in self.pairs
+            for pair in pairs
         ]
         title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
         return [Chart(title, marks[:MOST_MARKS], reference=0.0)]
@@ -460,4 +463,4 @@ def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
 
 
 def _effect_text(size: float) -> str:
-    return "none" if np.isnan(size) else f"{size:+.2f}"
+    return "none" if np.isnan(size) else f"{size:+z.2f}"

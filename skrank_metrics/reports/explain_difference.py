@@ -74,7 +74,7 @@ class Difference(Result):
         (first, second), gap = self.conventions, self.end - self.start
         rows = [(f"{cause.cause}: {cause.change}", cause.effect, cause.n_queries) for cause in self.causes]
         return [
-            f"{self.metric}: {self.start:.4f} by {first}, {self.end:.4f} by {second}",
+            f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
             *self.not_imitated,
         ]

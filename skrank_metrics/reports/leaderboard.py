@@ -449,7 +449,9 @@ def _naming(name: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        raise type(error)(str(error).replace("y_score", f"scores[{name!r}]")) from None
+        message = str(error).replace("y_score", f"scores[{name!r}]")
+        not_scores = isinstance(error, TypeError) and message.startswith("scores[")
+        raise type(error)(message + " Pass the columns of scores only." * not_scores) from None
 
 
 def _columns_of(scores: Any) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class ConventionMatch(Result):
         columns: list[str | Column] = [
             *(Column(HEADS[name], str) for name in self._varied),
             Column("value", lambda value: format(value, spec)),
-            Column("distance", lambda value: format(value, f"+{spec}")),
+            Column("distance", lambda value: format(value, f"+z{spec}")),
             Column("as in" if any(way.peers for way in self._shown) else None),
         ]
         rows = [
@@ -143,7 +143,7 @@ class ConventionMatch(Result):
         return {name: len({str(value) for values in sets for value in values}) for name, sets in tried.items()}
 
     def _charts(self) -> list[Chart]:
-        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:.4f}") for way in self._shown]
+        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:z.4f}") for way in self._shown]
         return [Chart("Nearest values, and the one looked for", marks, self.value)] if marks else []
 
     @property

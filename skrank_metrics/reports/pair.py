@@ -34,7 +34,7 @@ class Pair:
         Number of queries with a value in both and a weight above 0.
     differences, qid : ndarray of shape (n_queries,)
         Their differences and ids.
-    values : ndarray of shape (2, n_queries)
+    values : tuple of two ndarrays of shape (n_queries,)
         Their values in the first and in the second ranking.
     """
 
@@ -51,7 +51,7 @@ class Pair:
     n_queries: int
     differences: FloatArray
     qid: NDArray[Any]
-    values: FloatArray
+    values: tuple[FloatArray, FloatArray]
 
     def reversed(self) -> Pair:
         """The second compared with the first."""

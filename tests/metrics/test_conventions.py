@@ -111,6 +111,47 @@ def test_catboost(name, peer, params, k, lists):
     assert ours(name, "catboost", (labels, scores, qid), k=k, **params) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 81.0)])
+@pytest.mark.parametrize(("kind", "name"), [("Classic", "auc"), ("Ranking", "pairwise_accuracy")])
+def test_catboost_auc_of_queries(kind, name, weights, lists):
+    utils = pytest.importorskip("catboost.utils")
+    labels, scores, qid = lists
+    labels = (labels > 1).astype(int) if kind == "Classic" else labels
+    peer, by_group = f"QueryAUC:type={kind}", None if weights is None else weights[qid]
+    (expected,) = utils.eval_metric(labels, scores, peer, group_id=qid, group_weight=by_group)
+    assert ours(name, "catboost", (labels, scores, qid)) == pytest.approx(expected, abs=1e-9)
+    assert ours(peer, "catboost", (labels, scores, qid)) == ours(name, "catboost", (labels, scores, qid))
+
+
+@pytest.mark.parametrize(
+    ("peer", "params"),
+    [
+        ({"eval_metric": "ndcg@5-"}, {"k": 5, "replace_undefined_by": 0}),
+        ({"eval_metric": "ndcg-"}, {"replace_undefined_by": 0}),
+        ({"eval_metric": "ndcg@5", "ndcg_exp_gain": False}, {"k": 5, "gain": "linear"}),
+        ({"eval_metric": "ndcg", "lambdarank_num_pair_per_sample": 3}, {}),
+    ],
+)
+def test_options_of_xgboost(peer, params, lists):
+    xgboost = pytest.importorskip("xgboost")
+    labels, scores, qid = lists
+    data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores)
+    booster = xgboost.train({"objective": "rank:ndcg", "base_score": 0.0, **peer}, data, num_boost_round=0)
+    expected = float(booster.eval(data).rpartition(":")[2])
+    assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(expected, abs=1e-6)
+
+
+def test_linear_label_gain_of_lightgbm(lists):
+    lightgbm = pytest.importorskip("lightgbm")
+    labels, scores, qid = lists
+    own = {"label_gain": [0, 1, 2, 3], "verbose": -1}
+    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [5], "num_threads": 1, **own}
+    rows = np.arange(len(labels), dtype=float)[:, None]
+    data = lightgbm.Dataset(rows, labels, group=np.bincount(qid), init_score=scores, params=own)
+    expected = lightgbm.Booster(params, data).eval_train()[0][2]
+    assert ours("ndcg@5", "lightgbm", lists, gain="linear") == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize("name", ["map", "mrr", "precision", "recall"])
 def test_catboost_draws_the_border_of_relevance_at_a_half(name, lists):
     utils = pytest.importorskip("catboost.utils")

@@ -149,7 +149,8 @@ def test_queries_that_the_first_loses_and_wins():
     there, back = comparison.pair("first", "third"), comparison.pair(first="third", second="first")
     assert (back.difference, back.wins, back.losses) == (-there.difference, there.losses, there.wins)
     assert back.interval == (-there.interval[1], -there.interval[0])
-    assert back.values.tolist() == there.values[::-1].tolist()
+    for one, other in zip(back.values, there.values[::-1], strict=True):
+        assert one.tolist() == other.tolist()
     for select in (comparison.worst, comparison.best):
         with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
             select(0)
@@ -190,6 +191,8 @@ def test_many_rankings_are_a_matrix(metric):
     assert n > 10
     assert f"Significantly different at 0.05: {n} of 45 pairs." in lines
     assert len(comparison.to_frame()) == 45
+    (chart,) = comparison._charts()
+    assert [mark.name for mark in chart.marks] == [f"{name} - {best}" for name in comparison.ranking[1:]]
 
 
 def test_pairs_of_many_rankings_share_their_signs():
@@ -218,6 +221,17 @@ def test_pairs_with_few_changes_or_other_queries_draw_no_shared_signs():
     for pair in compare(reports, "kendall_tau(replace_undefined_by=nan)", random_state=0).pairs:
         alone = compare([reports[pair.first], reports[pair.second]], options["metrics"], random_state=1).pairs[0]
         assert pair.n_queries == alone.n_queries
+        assert pair.p_value == pytest.approx(alone.p_value, abs=0.02)
+
+
+def test_shared_signs_of_weighted_queries():
+    rng, weights = np.random.default_rng(0), np.tile([1.0, 2, 0, 5], 10)
+    many = {f"m{i}": report_of_ranks(rng.integers(1, 4, 40), weights=1e300 * weights) for i in range(5)}
+    found = compare(many, "mrr", random_state=0)
+    for pair in found.pairs:
+        alone = compare([many[pair.first], many[pair.second]], "mrr", random_state=1).pairs[0]
+        assert pair.n_queries == alone.n_queries == 30
+        assert pair.difference == alone.difference
         assert pair.p_value == pytest.approx(alone.p_value, abs=0.02)
 
 

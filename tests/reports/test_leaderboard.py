@@ -309,7 +309,11 @@ def test_inputs_stay_as_they_are():
         ({"a": X[:, 0], "b": X[:-1, 0]}, ValueError, r"scores\['b'\] must have the same shape as y_true; got"),
         ({"a": X[:-1, 0], "b": X[:, 0]}, ValueError, r"scores\['a'\] must have the same shape as y_true; got"),
         ({"a": X[:, 0], "b": X}, ValueError, r"scores\['b'\] must have the same shape.* not one per class"),
-        ({"a": X[:, 0], "b": QID.astype(str)}, TypeError, r"scores\['b'\] must hold real numbers; got an array of"),
+        (
+            {"a": X[:, 0], "b": QID.astype(str)},
+            TypeError,
+            r"scores\['b'\] must hold real numbers.* Pass the columns of scores only",
+        ),
         ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must be without NaN; got nan at row 0"),
         ({1: X[:, 0], "1": X[:, 0]}, ValueError, r"different names; got '1' more than once\. Rename the columns"),
         (pd.DataFrame(NOISE[:, :2], columns=["a", "a"]), ValueError, "different names; got 'a' more than once"),

@@ -1,0 +1,66 @@
+"""The files for people and services around the code agree with pyproject.toml."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+yaml = pytest.importorskip("yaml")
+
+
+@pytest.fixture(scope="module")
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def load(place):
+    return yaml.safe_load((ROOT / place).read_text(encoding="utf-8"))
+
+
+def test_citation(project):
+    citation = load("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # which the format requires
+    assert citation["version"] == project["project"]["version"]
+    assert citation["license"] == project["project"]["license"]
+    assert citation["authors"] == project["project"]["authors"]
+
+
+def test_the_recipe_for_conda(project):
+    recipe, about = load(".conda/recipe.yaml"), project["project"]
+    assert recipe["package"]["name"] == about["name"]
+    assert recipe["context"] == {
+        "version": about["version"],
+        "python_min": about["requires-python"].removeprefix(">="),
+    }
+    squeezed = [line.replace(" ", "") for line in recipe["requirements"]["run"]]
+    assert squeezed == ["python>=${{python_min}}", *about["dependencies"]]
+    built_with = [line.replace(" ", "") for line in recipe["requirements"]["host"][2:]]
+    assert built_with == project["build-system"]["requires"]
+    scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts
+    assert recipe["about"]["summary"] == about["description"]
+
+
+def test_the_workflow_runs_the_check_on_all_supported_versions_of_python(project):
+    (job,) = load(".github/workflows/check.yml")["jobs"].values()
+    classified = re.findall(r"Python :: (3\.\d+)", " ".join(project["project"]["classifiers"]))
+    assert job["strategy"]["matrix"]["python"] == classified
+    assert job["steps"][-1] == {"run": ".ci/run"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem
+)
+def test_an_issue_form_asks_for_something(path):
+    form = load(path)
+    assert {"name", "description", "body"} <= form.keys()
+    assert len({field["id"] for field in form["body"]}) == len(form["body"]) >= 3
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
+
+
+def test_the_sdist_holds_the_community_files(project):
+    included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"} <= set(included)
+    assert [place for place in included if not (ROOT / place).exists()] == []

@@ -15,37 +15,35 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import nearest
+from skrank_metrics._input.formats import DELIMITERS, SUFFIXES, format_of
 from skrank_metrics.at_scale.progress import Progress
 
-SUFFIXES = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
 ROWS_AT_ONCE = 1_000_000
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 NUMBERS = ("label", "score", "sample_weight")
 # Only an empty cell is a missing value: "NA" can be an id.
 NULLS = {"null_values": [""], "strings_can_be_null": True}
 
 
-def import_arrow(what: str = "evaluate_batches", extra: str = "arrow") -> Any:
+def import_arrow(what: str = "evaluate_batches") -> Any:
     """pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[{extra}]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
     return pyarrow
 
 
 @dataclass(frozen=True)
 class Content:
-    """The bytes of a file in memory, such as the standard input."""
+    """A file of a known format: its bytes, such as the standard input, or None for those that its name stands for."""
 
     name: str
-    data: bytes
+    data: bytes | None
     form: str
+
+    def opened(self) -> Any:
+        """The file from its beginning."""
+        return self.name if self.data is None else io.BytesIO(self.data)
 
 
 @dataclass(frozen=True)
@@ -224,7 +222,7 @@ def n_rows(source: Any) -> int | None:
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
     paths = _paths(source)
-    if not paths or not all(path.suffix in SUFFIXES["parquet"] for path in paths):
+    if not paths or not all(format_of(path.name) == "parquet" for path in paths):
         return None
     import pyarrow.parquet as pq
 
@@ -246,7 +244,7 @@ def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -
     source = _with_stream(source)
     if isinstance(source, Content):
         with readable(source.name, f"{source.name} must be a file of {source.form}; reading it failed"):
-            yield from _of_file(lambda: io.BytesIO(source.data), source.form, columns, batch_rows, use_threads)
+            yield from _of_file(source.opened, source.form, columns, batch_rows, use_threads)
     elif paths := _paths(source):
         for path in paths:
             if not path.is_file():
@@ -288,9 +286,8 @@ def _with_stream(frame: Any) -> Any:
 
 
 def _form_of(path: Path) -> str:
-    for form, suffixes in SUFFIXES.items():
-        if path.suffix in suffixes:
-            return form
+    if form := format_of(path.name):
+        return form
     raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path.name!r}.")
 
 

@@ -191,7 +191,7 @@ def _list_of(names: Iterable[str]) -> str:
 
 
 TABLES = [
-    ("README.md", "metrics", metrics_table),
+    ("docs/metrics.md", "table", metrics_table),
     ("docs/metrics.md", "metrics", metrics_page),
     ("docs/metrics.md", "conventions", conventions_table),
 ]

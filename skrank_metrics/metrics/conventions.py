@@ -134,7 +134,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "recall": "RecallAt:top=k",
                 "err": "ERR:top=k",
                 "pfound": "PFound:top=k",
-                "auc": "QueryAUC, QueryAUC:type=Classic",
+                "auc": "QueryAUC:type=Classic",
                 "pairwise_accuracy": "QueryAUC:type=Ranking",
             },
             shared={"ties": "worst"},

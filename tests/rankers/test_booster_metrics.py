@@ -144,6 +144,8 @@ CATBOOST = {
     "recall@5": "RecallAt:top=5",
     "pfound@10": "PFound:top=10",
     "err": "ERR",
+    "auc": "QueryAUC:type=Classic",
+    "pairwise_accuracy": "QueryAUC:type=Ranking",
 }
 
 
@@ -163,7 +165,7 @@ def test_builtin_names_of_xgboost_compute_the_same_number(name, expected, halves
 def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halves):
     assert builtin_metric(name, "catboost") == expected
     (X, y, qid, _), (Xv, yv, qv, _) = halves
-    if name.startswith(("pfound", "err", "map", "mrr", "precision", "recall")):
+    if name.startswith(("pfound", "err", "map", "mrr", "precision", "recall", "auc")):
         y, yv = (y > 1).astype(float), (yv > 1).astype(float)
     options = {"verbose": False, "allow_writing_files": False, "thread_count": 1, "use_best_model": False}
     model = CatBoostRanker(iterations=5, eval_metric=expected, **options)
@@ -179,7 +181,7 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
     ("metric", "booster", "message"),
     [
         ("mrr@10", "xgboost", "metric must be one that xgboost computes, ndcg, map, precision; got mrr"),
-        ("auc", "catboost", "metric must be one that catboost computes, ndcg, .*; got auc"),
+        ("bpref", "catboost", "metric must be one that catboost computes, ndcg, .*; got bpref"),
         ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', while xgboost has 'exp2' only"),
         ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', while catboost has 'worst' only"),
         ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),

@@ -110,6 +110,14 @@ def test_text_and_frame_by_hand():
         )
 
 
+def test_the_frame_has_adjusted_p_values():
+    # Three pairs: worst and best, and worst and middle, differ in seven queries in one direction, best and middle in
+    # four. Holm multiplies the smallest by 3, the next by 2, and none becomes smaller than one before.
+    frame = by_ranks().to_frame()
+    assert frame.loc["worst", "mrr p"] == pytest.approx(3 * 2 / 2**7)
+    assert frame.loc["middle", "mrr p"] == pytest.approx(2 / 2**4)
+
+
 @pytest.mark.option("Leaderboard.to_frame.library")
 def test_frame_and_page(board, tmp_path):
     assert list(board.to_frame().index) == list(board.reports)
@@ -184,6 +192,22 @@ def test_slices():
             *(f"{means[board.best]:.4f}", best, f"{means[best]:.4f}"),
         ]
     assert "Slices: adjusted for 12 tests, all pairs in all slices." in words(board)
+
+
+def test_a_slice_in_which_another_model_is_significantly_better():
+    first, second = [1] * 10 + [2] * 8 + [1, 2], [3] * 10 + [1] * 8 + [1, 1]
+    y_true, one, qid = rows_of_ranks(first)
+    scores = {"first": one, "second": rows_of_ranks(second)[1]}
+    by = np.repeat(["first", "other", "same"], np.multiply([10, 8, 2], N_DOCUMENTS))
+    board = leaderboard(y_true, scores, qid=qid, metrics="mrr", by=by)
+    *_, table = html_of(board)[0]
+    assert board.best == "first"
+    assert table[1:] == [
+        ["first", "10", "1.0000", "first", "1.0000", ""],
+        # 2 of 2^8 signs, for one pair in each of three slices.
+        ["other", "8", "0.5000", "second", "1.0000", "yes"],
+        ["same", "2", "0.7500", "second", "1.0000", "no"],
+    ]
 
 
 def test_many_slices_and_those_of_two_columns():

@@ -622,6 +622,15 @@ def test_folds_relative_to_their_mean_and_leaks():
     assert low <= 0.9 < 1.1 <= high
 
 
+def test_each_kind_of_leak_counts():
+    # Query c is cut, group u leaks, and of group v a row is left out.
+    splits, qid, groups = [([0, 1, 6, 7], [2, 3, 4])], list("aabbccdd"), list("uuuuvvww")
+    report = audit_splits(splits, [[0]] * 8, [1, 0] * 4, qid=qid, groups=groups)
+    kinds = {name: report.table[name].tolist() for name in ("leaking", "cut", "leaking_groups", "cut_groups")}
+    assert kinds == {"leaking": [0], "cut": [1], "leaking_groups": [1], "cut_groups": [1]}
+    assert SplitDisplay.from_report(report, ax=axes()).leaks.tolist() == [3]
+
+
 @pytest.mark.option("SplitDisplay.from_splitter.qid", "SplitDisplay.from_splitter.groups")
 @pytest.mark.slow
 def test_folds_of_a_splitter_are_those_of_its_audit():

@@ -104,6 +104,15 @@ def test_all_ways_by_hand():
 
 
 @pytest.mark.option("match_convention.metric")
+@pytest.mark.parametrize("name", ["map", "mrr"])
+def test_of_equally_near_ways_those_of_libraries_come_first(name):
+    match = match_convention([2, 1, 0, 0, 1], [3, 2, 1, 0, 0], qid=[0] * 3 + [1] * 2, value=0.7, metric=name)
+    near = [(abs(way.distance), bool(way.peers)) for way in match.ways]
+    alike = [pair for pair in itertools.pairwise(near) if pair[0][0] == pytest.approx(pair[1][0])]
+    assert any(first and not second for (_, first), (_, second) in alike)
+    assert not any(second and not first for (_, first), (_, second) in alike)
+
+
 def test_parameters_that_the_metric_sets_are_not_varied():
     match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="ndcg(gain=linear)@1")
     assert list(match.ways[0].options) == ["ties", "replace_undefined_by"]

@@ -236,7 +236,7 @@ def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: n
     labels[rows] = qrels.values[places]
     only_judged = qrels.values >= 0
     only_judged[places] = False
-    left = np.flatnonzero(only_judged)
+    left = np.concatenate((np.flatnonzero(only_judged), _of_empty(run, qrels, only_judged)))
     left = left[np.argsort(qrels.codes[left], kind="stable")]
     with np.errstate(over="ignore"):  # beyond float32, scores are infinite
         scores = run.values.astype(score_type)
@@ -246,6 +246,12 @@ def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: n
         codes, labels, scores = codes[order], labels[order], scores[order]
     ids = np.array([topic.decode() for topic in topics])
     return _join(ids, codes, labels, scores, qrels.codes[left], qrels.values[left])
+
+
+def _of_empty(run: TrecLines, qrels: TrecLines, only_judged: Mask) -> IntArray:
+    """The first judgment of each topic that has no document, only negative labels: trec_eval -c counts these as 0."""
+    topics, first = np.unique(qrels.codes, return_index=True)
+    return first[~np.isin(topics, np.concatenate((run.codes, qrels.codes[only_judged])))]
 
 
 def _of_topics(lines: TrecLines, topics: list[bytes]) -> TrecLines:
@@ -281,7 +287,6 @@ def _join(
 ) -> QueryLists:
     """Lists of the ranked documents of each topic, then of those that were only judged, both given by topic."""
     sizes = np.bincount(ranked, minlength=len(ids)), np.bincount(judged, minlength=len(ids))
-    kept = np.flatnonzero(sizes[0] + sizes[1])  # a topic without a run, whose labels are all negative, has nothing
     n_documents = sizes[0] + sizes[1]
     starts = np.cumsum(n_documents) - n_documents
     places = concatenate_ranges(starts, sizes[0])
@@ -291,7 +296,7 @@ def _join(
     all_labels[places], all_labels[~retrieved], all_scores[places] = labels, others, scores
     known: Mask = all_labels >= 0
     return QueryLists(
-        Grouping(ids[kept], n_documents[kept], None),
+        Grouping(ids, n_documents, None),
         np.maximum(all_labels, 0),
         all_scores,
         None,

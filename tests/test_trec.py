@@ -219,6 +219,15 @@ def test_topics_in_one_file_only():
         evaluate_run(io.StringIO(QRELS), io.StringIO("999 Q0 a 1 3 tag"))
 
 
+def test_complete_counts_topics_without_a_label_of_0_or_more():
+    # trec_eval -c divides by the number of topics in the judgments.
+    qrels, run = "1 0 a -1\n1 0 b -1\n2 0 b 1\n2 0 a 0\n", "2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n"
+    every = evaluate_run(io.StringIO(qrels), io.StringIO(run), ["map", "bpref", "P_1"], complete=True)
+    assert every.qid.tolist() == ["2", "1"]
+    assert every.mean == {"map": (1 + 0) / 2, "bpref": (1 + 0) / 2, "P_1": (1 + 0) / 2}
+    assert evaluate_run(io.StringIO(qrels), io.StringIO(run), "map").mean["map"] == 1
+
+
 @pytest.mark.option("trec.evaluate_run.score_type")
 def test_scores_are_compared_in_float32_or_float64():
     run = "1 Q0 a 1 1.000000002 t\n1 Q0 b 2 1.000000001 t"

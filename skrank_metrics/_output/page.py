@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 
@@ -95,19 +96,36 @@ def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file, or leave what there was and raise an error that names it."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be the name of a file; got {path!r}.")
-    import secrets
-
-    target = Path(os.path.realpath(path))  # a link stays one
-    new = target.with_name(f".{secrets.token_hex(8)}.new")
     try:
-        # Lone surrogates, which ids may hold, have no UTF-8.
-        with new.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-        if target.exists() and not os.access(target, os.W_OK):
-            raise PermissionError(13, "Permission denied")
-        new.replace(target)
+        old = os.stat(path).st_mode if os.path.exists(path) else None
+        if old is None or stat.S_ISREG(old):
+            _replace(Path(os.path.realpath(path)), text, old)  # a link stays one
+        else:  # a device or a pipe must stay one
+            _write(path, "w", text)
     except OSError as error:
         raise OSError(error.errno, f"path must be a file that can be written: {error.strerror}", str(path)) from None
+
+
+def _replace(target: Path, text: str, mode: int | None) -> None:
+    """Put a new file in the place of another, whose mode it takes."""
+    import secrets
+
+    new = target.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        # Nobody can read the text before the mode is that of the old file.
+        _write(new, "x", text, permissions=0o666 if mode is None else 0o600)
+        if mode is not None:
+            if not os.access(target, os.W_OK):
+                raise PermissionError(13, "Permission denied")
+            new.chmod(stat.S_IMODE(mode))
+        new.replace(target)
     finally:
         with suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def _write(path: str | os.PathLike[str], how: str, text: str, permissions: int = 0o666) -> None:
+    # Lone surrogates, which ids may hold, have no UTF-8.
+    opener = partial(os.open, mode=permissions)
+    with open(path, how, encoding="utf-8", errors="backslashreplace", newline="\n", opener=opener) as file:
+        file.write(text)

@@ -1,6 +1,7 @@
 import os
 import re
 import stat
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -146,6 +147,42 @@ def test_a_page_replaces_another_and_nothing_else_stays(results, tmp_path):
     usual = tmp_path / "usual"
     usual.touch()
     assert (tmp_path / "page.html").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_keeps_its_mode(results, tmp_path, mode):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    path.chmod(mode)
+    results["Health"].to_html(path)
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_new_page_cannot_be_read_by_others_before_it_has_the_mode_of_the_old_one(results, tmp_path, monkeypatch):
+    seen, chmod = [], Path.chmod
+
+    def look(path, mode):
+        seen.append(stat.S_IMODE(path.stat().st_mode))
+        chmod(path, mode)
+
+    (tmp_path / "page.html").touch()
+    monkeypatch.setattr(Path, "chmod", look)
+    results["Health"].to_html(tmp_path / "page.html")
+    assert seen == [0o600]
+
+
+def test_a_pipe_is_written_to_and_stays(results, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(path.read_text(encoding="utf-8")), daemon=True)
+    reader.start()
+    results["Health"].to_html(path)
+    reader.join(timeout=10)
+    assert found[0].startswith("<!DOCTYPE html>")
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
 
 
 def test_a_link_stays_a_link(results, tmp_path):

@@ -356,7 +356,17 @@ def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys
     assert message.endswith("are needed: QRELS RUN [RUN ...]. 'map' is a metric; ./map is the file.")
 
 
-NAMES = ["rows.pq", "rows.PARQUET", "rows.CSV", "rows.Tsv", "rows.csv.gz", "rows.arrow", "rows.feather", "rows.ipc"]
+NAMES = [
+    "rows.pq",
+    "rows.PARQUET",
+    "rows.CSV",
+    "rows.Tsv",
+    "rows.csv.gz",
+    "rows.TSV.GZ",
+    "rows.arrow",
+    "rows.feather",
+    "rows.ipc",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -372,7 +382,8 @@ def test_formats_are_the_same_here_and_in_batches(name, files, capsys):
 def write_table(frame, name):
     form = name.lower().split(".")[1]
     if form in ("csv", "tsv"):
-        frame.to_csv(name, index=False, sep="\t" if form == "tsv" else ",")
+        packed = "gzip" if name.lower().endswith(".gz") else None
+        frame.to_csv(name, index=False, sep="\t" if form == "tsv" else ",", compression=packed)
     elif form in ("pq", "parquet"):
         frame.to_parquet(name)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 Pairs = Iterable[tuple[str, str]]
@@ -63,15 +63,30 @@ def _spelled(n: int) -> list[str]:
     return [*string.ascii_letters, *(f"({number})" for number in range(len(string.ascii_letters) + 1, n + 1))][:n]
 
 
-def verdict(best: str, open_to: Sequence[str], worse: Sequence[str], by: str) -> str:
-    """One sentence on what to ship: the best, or one of those that are not significantly worse."""
+def verdict(
+    best: str, open_to: Sequence[str], worse: Sequence[str], by: str, level: Mapping[str, bool] | None = None
+) -> str:
+    """One sentence on what to ship: the best, or one of those that are not significantly worse.
+
+    Those of ``level`` have the mean of the best, and, if True, its value on every query.
+    """
     if not open_to:
         return f"Ship {best}: by {by}, it is significantly better than {_summed(worse)}."
     rest = f"; {_summed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse" if worse else ""
+    level = {name: same for name, same in (level or {}).items() if name in open_to}
+    if len(level) == len(open_to):
+        equal = "they are equal on every query" if all(level.values()) else "their means are equal"
+        return f"Ship {_any_of([best, *level])}: by {by}, {equal}{rest}."
     if len(open_to) >= MOST_NAMED:
         return f"Ship {best} or any of {len(open_to)} models that are not significantly worse by {by}{rest}."
     named = listed([best, *open_to], "or")
-    return f"Ship {named}: by {by}, {best} is ahead, but not significantly{rest}."
+    ahead = f"{listed([best, *level])} have equal means and are" if level else f"{best} is"
+    return f"Ship {named}: by {by}, {ahead} ahead, but not significantly{rest}."
+
+
+def _any_of(names: Sequence[str]) -> str:
+    """Names to choose from; of many, their number."""
+    return listed(names, "or") if len(names) <= MOST_NAMED else f"{names[0]} or any of {len(names) - 1} others"
 
 
 def _summed(names: Sequence[str]) -> str:

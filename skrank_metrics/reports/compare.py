@@ -188,7 +188,7 @@ def _compare(aligned: Aligned, how: How) -> Comparison:
     if aligned.by is None:
         return whole
     parts = {value: aligned.part(rows) for value, rows in queries_of_slices(aligned.by)}
-    filled = {value: part for value, part in parts.items() if _comparable(part)}
+    filled = {value: part for value, part in parts.items() if has_values(part)}
     found = [_comparison(part, names, how, len(names) * len(filled)) for part in filled.values()]
     p_values = [pair.p_value for comparison in found for pair in comparison.pairs]
     adjusted = iter(statistics.adjust(np.array(p_values), how.correction).tolist())
@@ -204,7 +204,7 @@ def _compare(aligned: Aligned, how: How) -> Comparison:
 def check_weights(weighted: bool, how: How) -> None:
     """Refuse tests that are not defined for weights."""
     if weighted and how.test != "permutation":
-        raise ValueError(f"test must be 'permutation' for reports with weights; got {how.test!r}.")
+        raise ValueError(f"test must be 'permutation' for weighted queries; got {how.test!r}.")
 
 
 def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_tests: int) -> Comparison:
@@ -264,7 +264,8 @@ def _usable(aligned: Aligned, names: Iterable[str]) -> Mask:
     return ~lacks_one if aligned.weights is None else ~lacks_one & (aligned.weights > 0)
 
 
-def _comparable(aligned: Aligned) -> bool:
+def has_values(aligned: Aligned) -> bool:
+    """Whether every pair of rankings has a query with a value in both."""
     return all(_usable(aligned, pair).any() for pair in combinations(aligned.values, 2))
 
 

@@ -436,8 +436,8 @@ def lack_of_power(found: Comparison) -> Iterator[str]:
     if least > found.level and changed:
         pairs = f" for {n_tests} pairs" if n_tests > 1 else ""
         few_signs = found.test == "permutation" and 2**changed > found.n_resamples
-        more = "a larger n_resamples" if few_signs else "reports of more queries"
-        yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. Pass {more}."
+        more = "Pass a larger n_resamples" if few_signs else "Evaluate more queries"
+        yield f"No difference could be significant: p is at least {min(least, 1):.4f}{pairs}. {more}."
 
 
 def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports._slices import largest, name_of_slice, slice_of_query
 from skrank_metrics.reports._standings import LETTERS, letters, listed, verdict
-from skrank_metrics.reports.compare import check_how, check_weights, compare
+from skrank_metrics.reports.compare import How, check_how, check_weights, compare, has_values
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, make_report
@@ -57,6 +57,10 @@ class Leaderboard(Result):
     options: dict[str, Any] = field(default_factory=dict)
     _compared: dict[str, Comparison | None] = field(default_factory=dict, init=False)
 
+    def __post_init__(self) -> None:
+        ranked = rank(named_reports(self.reports), self.metrics[0])
+        object.__setattr__(self, "reports", {name: self.reports[name] for name in ranked})
+
     @classmethod
     def from_reports(
         cls,
@@ -87,8 +91,8 @@ class Leaderboard(Result):
         TypeError
             If the reports are not reports, or an argument has the wrong type.
         ValueError
-            If there are fewer than two reports, or they differ in metrics, queries, documents, labels, weights or
-            slices.
+            If there are fewer than two reports, they differ in metrics, queries, documents, labels, weights or the
+            slices of queries, or no query has a value.
 
         Examples
         --------
@@ -106,11 +110,9 @@ class Leaderboard(Result):
         for name, report in named.items():
             if list(report.mean) != list(first.mean):
                 raise ValueError(f"reports must have the same metrics; got {list(first.mean)} and {list(report.mean)}.")
-            if _values(report.by) != _values(first.by):
-                raise ValueError(f"reports must have the same slices; {name!r} has others than {next(iter(named))!r}.")
-        for metric in filter(partial(_comparable, first), first.mean):
-            check_weights(align_reports(named, metric, None).weights is not None, how)
-        return board_of(named, **options)
+            _check_slices(name, report, next(iter(named)), first)
+        _check_values(named, how, "reports")
+        return cls(named, options)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -135,7 +137,17 @@ class Leaderboard(Result):
         if self._comparison(by) is None:
             return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
         worse = [name for name in self.reports if name not in self.contenders]
-        return verdict(self.best, self.contenders[1:], worse, by)
+        return verdict(self.best, self.contenders[1:], worse, by, self._level(by))
+
+    def _level(self, metric: str) -> dict[str, bool]:
+        """The models with the mean of the best, and whether they have its value on every query."""
+        found, mean = self.compare(metric), self.reports[self.best].mean[metric]
+        others = (name for name in self.reports if name != self.best)
+        return {
+            name: found.pair(name, self.best).is_equal
+            for name in others
+            if _is_level(self.reports[name].mean[metric], mean)
+        }
 
     def compare(self, metric: Any = None) -> Comparison:
         """Compare all models by a metric, once.
@@ -216,7 +228,7 @@ class Leaderboard(Result):
         shared = letters(ranked, ((pair.first, pair.second) for pair in pairs)) if found else dict.fromkeys(ranked, "")
         return {
             name: (
-                (report.mean[metric], name == ranked[0]),
+                (report.mean[metric], _is_level(report.mean[metric], self.reports[ranked[0]].mean[metric])),
                 shared[name],
                 report.intervals(self._confidence)[metric],
             )
@@ -315,8 +327,44 @@ def _comparable(report: RankingReport, metric: str) -> bool:
     return report.metrics[metric].average in ("macro", None)
 
 
-def _values(by: Any) -> set[Any] | None:
-    return None if by is None else set(as_python(by))
+def _check_slices(name: str, report: RankingReport, first: str, other: RankingReport) -> None:
+    """Refuse reports whose queries are in different slices."""
+    of_queries, expected = (
+        None if one.by is None else dict(zip(as_python(one.qid), as_python(one.by), strict=True))
+        for one in (report, other)
+    )
+    if of_queries is None or expected is None:
+        if of_queries is not expected:
+            with_, without = (first, name) if of_queries is None else (name, first)
+            raise ValueError(
+                f"reports must have the same slices; {with_!r} has slices and {without!r} has none. Evaluate with the "
+                "same by."
+            )
+        return
+    for query in (query for query in expected if query in of_queries and of_queries[query] != expected[query]):
+        raise ValueError(
+            f"reports must have the same slices; query {query!r} is in {expected[query]!r} in {first!r} and in "
+            f"{of_queries[query]!r} in {name!r}. Evaluate with the same by."
+        )
+
+
+def _check_values(reports: Mapping[str, RankingReport], how: How, argument: str) -> None:
+    """Refuse weights that the test cannot take, and metrics without a query to compare by."""
+    first = next(iter(reports.values()))
+    for metric in filter(partial(_comparable, first), first.mean):
+        aligned = align_reports(reports, metric, None)
+        check_weights(aligned.weights is not None, how)
+        if not has_values(aligned):
+            raise ValueError(
+                f"{argument} must have a query for which {metric!r} has a value by every model and a weight above 0; "
+                f"got none among {counted(len(aligned.qid), 'query')}. Leave out the metric, or pass "
+                "replace_undefined_by=0 to count queries without a value."
+            )
+
+
+def _is_level(mean: float, best: float) -> bool:
+    """Whether a mean is that of the best but for rounding."""
+    return bool(abs(mean - best) <= statistics.ROUNDING * abs(best))
 
 
 def _starred(value: tuple[float, bool]) -> str:
@@ -339,8 +387,7 @@ def rank(reports: Mapping[str, RankingReport], metric: str) -> list[str]:
 
 def board_of(reports: Mapping[str, RankingReport], **options: Any) -> Leaderboard:
     """Rank reports over the same queries by their first metric."""
-    first = next(iter(next(iter(reports.values())).mean))
-    return Leaderboard({name: reports[name] for name in rank(reports, first)}, options)
+    return Leaderboard(dict(reports), options)
 
 
 @records_call
@@ -398,7 +445,8 @@ def leaderboard(
     TypeError
         If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
     ValueError
-        If there are fewer than two models, names repeat, or labels, scores, ids, weights or slices are not valid.
+        If there are fewer than two models, names repeat, labels, scores, ids, weights or slices are not valid,
+        or no query has a value.
 
     References
     ----------
@@ -428,7 +476,7 @@ def leaderboard(
     (first, column), *others = columns.items()
     with _naming(first):
         lists = query_lists(y_true, column, qid=qid, sample_weight=sample_weight, **masks)
-    check_weights(lists.weights is not None, how)
+    check_weights(lists.weights is not None, how)  # before all models are evaluated
     check_aligned(y_true=y_true, by=by)
     slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     reports = {first: make_report(evaluate_lists(lists, bound), slices)}
@@ -440,7 +488,8 @@ def leaderboard(
             found = check_scores(column, np.shape(y_true), ranked)
         of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
         reports[name] = make_report(evaluate_lists(of_model, bound), slices)
-    return board_of(reports, **options)
+    _check_values(reports, how, "y_true")
+    return Leaderboard(reports, options)
 
 
 @contextmanager

@@ -53,6 +53,11 @@ class Pair:
     qid: NDArray[Any]
     values: tuple[FloatArray, FloatArray]
 
+    @property
+    def is_equal(self) -> bool:
+        """Whether both have the same value on every query."""
+        return self.wins == self.losses == 0
+
     def reversed(self) -> Pair:
         """The second compared with the first."""
         low, high = self.interval
@@ -60,12 +65,12 @@ class Pair:
             self,
             first=self.second,
             second=self.first,
-            difference=-self.difference,
-            interval=(-high, -low),
+            difference=0.0 - self.difference,  # and not -0.0
+            interval=(0.0 - high, 0.0 - low),
             wins=self.losses,
             losses=self.wins,
-            effect_size=-self.effect_size,
-            differences=-self.differences,
+            effect_size=0.0 - self.effect_size,
+            differences=0.0 - self.differences,
             values=self.values[::-1],
         )
 

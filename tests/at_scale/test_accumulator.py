@@ -235,6 +235,11 @@ def test_a_part_may_have_weights_of_zero():
     assert accumulator.update(**rows, qid=[2, 2], sample_weight=[3, 3]).result().mean == {"mrr": 1 / 2}
     with pytest.raises(ValueError, match="sample_weight must be part of all updates or of none"):
         accumulator.update(**rows, qid=[3, 3])
+    zero, other = (
+        RankingAccumulator("mrr").update(**rows, qid=[number] * 2, sample_weight=[weight] * 2)
+        for number, weight in ((1, 0), (2, 3))
+    )
+    assert zero.merge(other).result().mean == {"mrr": 1 / 2}
 
 
 @pytest.mark.parametrize(

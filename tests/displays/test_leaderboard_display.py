@@ -77,6 +77,11 @@ def test_of_a_comparison():
     display = LeaderboardDisplay.from_comparison(compare(reports, "mrr"), ax=axes())
     assert display.models == ["best", "middle", "worst"]
     assert display.different.tolist() == [False, True]
+    # Both differ from the best in six queries, 2 of 2^6 signs; Holm multiplies the smallest of three by 3.
+    near = {"best": [1] * 9, "a": [2] * 6 + [1] * 3, "b": [1] * 3 + [2] * 6}
+    near = compare({name: report_of_ranks(ranks) for name, ranks in near.items()}, "mrr")
+    assert near.pair("best", "a").p_value <= near.level
+    assert not LeaderboardDisplay.from_comparison(near, ax=axes()).different.any()
     two = LeaderboardDisplay.from_comparison(compare({"a": reports["worst"], "b": reports["best"]}, "mrr"))
     assert legend(two) == ["best", "1 model significantly different"], "kinds that no model has are not named"
 

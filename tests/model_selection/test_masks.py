@@ -106,6 +106,16 @@ def test_searches_take_them(problem):
     assert differs(search_report(routed, X, y, qid=qid))
 
 
+def test_a_report_takes_masks_by_the_names_that_the_scorer_requests(problem):
+    X, y, qid, columns = problem
+    names, masks = {"retrieved": "shown", "judged": "pool"}, {"shown": columns["retrieved"], "pool": columns["judged"]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, **names)
+        search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 100.0]}, scoring=scorer, cv=CV)
+        search.fit(X, y, qid=qid, **masks)
+    assert not differs(search_report(search, X, y, qid=qid, params=masks))
+
+
 def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
     X, y, qid, _ = problem
     labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))

@@ -100,6 +100,24 @@ def test_too_few_defined_queries_are_not_tested():
     assert behind(standings(queries, 0, [1], RULES), RULES) == [1]
 
 
+def test_queries_without_weight_do_not_make_up_the_least_number():
+    values = np.array([np.ones(40), np.zeros(40)])
+    for n_weighted, places in ((29, []), (30, [1])):
+        weighted = queries_of(values, np.arange(40) < n_weighted)
+        assert behind(standings(weighted, 0, [1], RULES), RULES) == places
+
+
+def test_a_rung_is_tested_like_a_sample_of_endless_queries(rng):
+    values = rng.random((3, 60)) + np.array([[0.1], [0.0], [0.05]])
+    race = Race(Rules(n_rounds=2, n_candidates=3, n_queries=60, n_rungs=2))
+    race.start_round(0.5)
+    race.finish_rung(dict(enumerate(values.mean(axis=1))), fold_of(values), 0.5)
+    for candidate in (1, 2):
+        p = stats.ttest_rel(values[0], values[candidate], alternative="greater").pvalue
+        # Two rungs and one round, two others; models change until they get all rows.
+        assert race.standings[candidate].p_adjusted == pytest.approx(min(1, 3 * 2 * p))
+
+
 def test_queries_without_a_value_are_left_out(rng):
     values = rng.random((2, 80))
     values[:, 40:] = np.nan

@@ -405,6 +405,22 @@ def test_rungs_fit_on_whole_queries_and_drop_candidates_beyond_the_margin(capsys
     assert_same_folds(patient, grid_search(Counted(), refit=False).fit(data, LABELS))
 
 
+def test_a_share_of_the_queries_is_rounded_up():
+    for share, n_queries in ((0.251, 31), (0.001, 1)):  # of 4 folds of 30 queries
+        Counted.seen[:] = []
+        race(Counted(), rungs=(share, 1), refit=False).fit(np.column_stack([X, QID]), LABELS)
+        assert len(Counted.seen[0][0]) == n_queries
+
+
+def test_rungs_count_among_the_tests_of_a_race():
+    options = {"grid": {"column": [3, 4]}, "cv": QueryKFold(2), "refit": False}
+    without = race(**options).fit(X, LABELS).cv_results_["p_adjusted"]
+    after = race(**options, rungs=(0.5, 0.75, 1), rung_margin=1.0).fit(X, LABELS).cv_results_["p_adjusted"]
+    (one,), (three,) = without[~np.isnan(without)], after[~np.isnan(after)]
+    assert 0 < 3 * one < 1
+    assert three == pytest.approx(3 * one), "two rungs beside the one fold after which the other may leave"
+
+
 def test_candidates_that_failed_on_a_rung_leave():
     with pytest.warns(FitFailedWarning):
         search = race(grid={"column": [4, -1]}, rungs=(0.5, 1), error_score=np.nan).fit(X, LABELS)

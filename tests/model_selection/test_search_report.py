@@ -1,5 +1,6 @@
 import threading
 from dataclasses import FrozenInstanceError, replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from skrank_metrics import (
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection.search_report import ranked_rows
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -328,6 +330,12 @@ def test_halving_shows_each_candidate_on_its_last_rung():
     assert rounds == sorted(rounds, reverse=True)
     assert found.candidates[0].params == search.best_params_
     assert found.changed == pytest.approx(0, abs=1e-12)
+
+
+def test_a_later_rung_ranks_before_a_higher_mean():
+    params = [{"a": 1, "n": 2}, {"a": 2, "n": 2}, {"a": 3, "n": 2}, {"a": 1, "n": 4}]
+    results = {"params": params, "iter": np.array([0, 0, 0, 1]), "mean_test_m": np.array([0.5, 0.8, 0.9, 0.4])}
+    assert ranked_rows(SimpleNamespace(cv_results_=results, resource="n"), "m") == [3, 2, 1]
 
 
 def test_no_search():

@@ -63,3 +63,8 @@ def test_categories_stay_categories(container):
     assert y.index.tolist() == ["b", "a", "b"]
     labelled = with_qid(pd.Series([1, 0, 2], index=["x", "y", "z"]), pd.Categorical(["b", "a", "b"]))
     assert isinstance(labelled.index.get_level_values("qid"), pd.CategoricalIndex)
+
+
+def test_the_name_of_the_labels_stays():
+    assert with_qid(pd.Series([1, 0], name="grade"), ["a", "b"]).name == "grade"
+    assert with_qid([1, 0], ["a", "b"]).name is None

@@ -71,6 +71,8 @@ def test_directions_functions_and_ties_of_preference():
     assert by_hand(found, prefer="depth") == 1, "of two, the better"
     assert by_hand(found, prefer="-depth") == 0
     assert by_hand(found, prefer=lambda p: (p["depth"], -p["rate"])) == 2
+    found = results([0.9, 0.7, 0.9], [0.8, 0.7, 0.89], [0.81, 0.7, 0.89], params=params)
+    assert by_hand(found, prefer="depth") == 2, "of two, the better, though it comes last"
 
 
 @pytest.mark.option("within_noise.metric")

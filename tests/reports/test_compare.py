@@ -130,7 +130,7 @@ def test_queries_with_ids_of_other_types_have_none_in_common(reports):
 def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():
     weights = np.random.default_rng(0).uniform(1, 9, 60)[QID]
     one, other = (report(feature, sample_weight=weights) for feature in (0, 1))
-    with pytest.raises(ValueError, match="test must be 'permutation' for reports with weights; got 't'"):
+    with pytest.raises(ValueError, match="test must be 'permutation' for weighted queries; got 't'"):
         compare([one, other], test="t")
     with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
         compare([report(0), other])
@@ -166,12 +166,12 @@ def test_a_p_value_at_the_level_is_significant_whatever_1_minus_the_confidence_r
 def test_says_if_no_difference_could_be_significant(reports):
     labels, qid = [1, 0] * 5, np.repeat(range(5), 2)
     few = [evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 5, [1, 2] * 5)]
-    sentence = "No difference could be significant: p is at least {}. Pass {}."
+    sentence = "No difference could be significant: p is at least {}. {}."
     for test in ("permutation", "wilcoxon"):  # 2 of the 2^5 signs
         text = " ".join(str(compare(few, "mrr", test=test)).split())
-        assert sentence.format("0.0625", "reports of more queries") in text
+        assert sentence.format("0.0625", "Evaluate more queries") in text
     text = " ".join(str(compare(reports, "mrr", n_resamples=49)).split())
-    assert sentence.format("0.0600 for 3 pairs", "a larger n_resamples") in text  # 3 times 1/50
+    assert sentence.format("0.0600 for 3 pairs", "Pass a larger n_resamples") in text  # 3 times 1/50
     for options in ({"n_resamples": 59}, {"n_resamples": 19, "correction": "bh"}, {"test": "t"}):
         assert "could be" not in str(compare(reports, "mrr", **options))
 

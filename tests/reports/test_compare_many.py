@@ -47,6 +47,12 @@ def test_slices_are_corrected_together(reports, per):
     assert {part.n_tests for part in comparison.slices.values()} == {6}
 
 
+def test_slices_without_values_are_no_tests():
+    pair = [report_of_ranks(ranks, replace_undefined_by=np.nan) for ranks in ([1, 2, 1, 2, 0, 0], [2, 1, 1, 1, 0, 0])]
+    slices = compare(pair, "mrr", by=["a", "a", "b", "b", "c", "c"]).slices
+    assert {value: part.n_tests for value, part in slices.items()} == {"a": 2, "b": 2}
+
+
 def test_slices_are_shown(reports):
     comparison = compare(reports, "mrr", test="t", by=np.where(np.arange(60) < 30, "low", "high"))
     text = " ".join(str(comparison).split())
@@ -161,10 +167,11 @@ def test_of_a_distance_the_larger_value_loses():
     assert comparison.ranking == ("0", "1")
 
 
-def test_many_rankings_are_a_matrix():
-    scores = np.random.default_rng(0).normal(size=(10, len(Y))) * np.arange(10)[:, None] ** 2 + X[:, 0]
-    many = {f"m{i}": evaluate(Y, one, qid=QID, metrics="ndcg@10") for i, one in enumerate(scores)}
-    comparison = compare(many, test="t")
+@pytest.mark.parametrize("metric", ["ndcg@10", kendall_tau_distance])
+def test_many_rankings_are_a_matrix(metric):
+    scores = np.random.default_rng(0).normal(size=(10, len(Y))) * np.arange(10)[:, None] ** 2 + Y
+    many = {f"m{i}": evaluate(Y, one, qid=QID, metrics=[metric]) for i, one in enumerate(scores)}
+    comparison = compare(many, metric, test="t")
     (standings, matrix), lines = html_of(comparison)
     assert [row[1] for row in standings[1:]] == list(comparison.ranking)
     assert [row[2] for row in standings[1:]] == list(comparison.letters.values())
@@ -172,7 +179,7 @@ def test_many_rankings_are_a_matrix():
     for name, row in zip(comparison.ranking[1:], standings[2:], strict=True):
         pair = comparison.pair(name, best)
         assert row[3] == f"{pair.difference:+.4f}"
-        assert pair.difference <= 0
+        assert pair.difference <= 0 if comparison.greater_is_better else pair.difference >= 0
     different = {(pair.first, pair.second) for pair in comparison.significant()}
     for one, row in zip(comparison.ranking, matrix[1:], strict=True):
         for other, mark in zip(comparison.ranking, row[1:], strict=True):

@@ -220,6 +220,14 @@ def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_no
     assert health.n_all_relevant == 1
 
 
+@pytest.mark.parametrize(("condense", "way"), [(False, "count as not relevant"), (True, "are left out")])
+def test_what_becomes_of_unjudged_documents(condense, way):
+    judged = [True, False, True, True, False]
+    report = evaluate([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], qid=[1] * 5, metrics="map", judged=judged, condense=condense)
+    expected = f"Unjudged: 2 ranked documents (40.0%) that nobody judged; they {way}."
+    assert [finding for finding in report.health.findings if finding.startswith("Unjudged")] == [expected]
+
+
 def test_repeated_rows_are_told_if_they_make_up_half_of_the_ties():
     # Rows of the same label and score repeat one another; rows of other labels tie without.
     for labels, told in (([1, 1, 0, 0], True), ([1, 0, 2, 3], False), ([1, 1, 0, 2], False)):

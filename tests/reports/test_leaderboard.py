@@ -110,6 +110,14 @@ def test_text_and_frame_by_hand():
         )
 
 
+def test_the_frame_has_adjusted_p_values():
+    # Three pairs: worst and best, and worst and middle, differ in seven queries in one direction, best and middle in
+    # four. Holm multiplies the smallest by 3, the next by 2, and none becomes smaller than one before.
+    frame = by_ranks().to_frame()
+    assert frame.loc["worst", "mrr p"] == pytest.approx(3 * 2 / 2**7)
+    assert frame.loc["middle", "mrr p"] == pytest.approx(2 / 2**4)
+
+
 @pytest.mark.option("Leaderboard.to_frame.library")
 def test_frame_and_page(board, tmp_path):
     assert list(board.to_frame().index) == list(board.reports)
@@ -184,6 +192,22 @@ def test_slices():
             *(f"{means[board.best]:.4f}", best, f"{means[best]:.4f}"),
         ]
     assert "Slices: adjusted for 12 tests, all pairs in all slices." in words(board)
+
+
+def test_a_slice_in_which_another_model_is_significantly_better():
+    first, second = [1] * 10 + [2] * 8 + [1, 2], [3] * 10 + [1] * 8 + [1, 1]
+    y_true, one, qid = rows_of_ranks(first)
+    scores = {"first": one, "second": rows_of_ranks(second)[1]}
+    by = np.repeat(["first", "other", "same"], np.multiply([10, 8, 2], N_DOCUMENTS))
+    board = leaderboard(y_true, scores, qid=qid, metrics="mrr", by=by)
+    *_, table = html_of(board)[0]
+    assert board.best == "first"
+    assert table[1:] == [
+        ["first", "10", "1.0000", "first", "1.0000", ""],
+        # 2 of 2^8 signs, for one pair in each of three slices.
+        ["other", "8", "0.5000", "second", "1.0000", "yes"],
+        ["same", "2", "0.7500", "second", "1.0000", "no"],
+    ]
 
 
 def test_many_slices_and_those_of_two_columns():
@@ -307,7 +331,7 @@ def test_bad_scores(scores, error, message):
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
         ({"test": "z"}, ValueError, "test must be one of"),
         ({"test": "t", "random_state": 0}, ValueError, "random_state must be left out unless test='permutation'"),
-        ({"test": "t", "sample_weight": np.ones(len(Y))}, ValueError, "test must be 'permutation' for reports with"),
+        ({"test": "t", "sample_weight": np.ones(len(Y))}, ValueError, "test must be 'permutation' for weighted"),
         ({"confidence": 95}, ValueError, "confidence must be a number"),
         ({"by": "country"}, ValueError, "by must be an array with one value per document"),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
@@ -349,7 +373,10 @@ def test_options_of_boards_of_reports():
     ("change", "message"),
     [
         ({"metrics": "ndcg"}, r"reports must have the same metrics; got \['mrr'\] and \['ndcg'\]"),
-        ({"by": np.repeat(range(3), N_DOCUMENTS)}, "reports must have the same slices; 'other' has others than 'one'"),
+        (
+            {"by": np.repeat(range(3), N_DOCUMENTS)},
+            "reports must have the same slices; 'other' has slices and 'one' has none",
+        ),
         ({"ids": list("xyz")}, "reports must have a query in common; got none|must be over the same queries"),
         ({"weights": [1, 2, 3]}, "reports must have the same weights"),
     ],
@@ -357,6 +384,54 @@ def test_options_of_boards_of_reports():
 def test_reports_that_do_not_belong_together(change, message):
     with pytest.raises(ValueError, match=message):
         Leaderboard.from_reports({"one": report_of_ranks([1, 2, 3]), "other": report_of_ranks([1, 2, 3], **change)})
+
+
+def test_reports_whose_slices_hold_other_queries():
+    slices = np.repeat(["de", "fr", "fr"], N_DOCUMENTS)
+    one, other = report_of_ranks([1, 2, 3], by=slices), report_of_ranks([1, 2, 3], by=slices[::-1])
+    message = r"query 0 is in 'de' in 'one' and in 'fr' in 'other'\. Evaluate with the same by"
+    with pytest.raises(ValueError, match=message):
+        Leaderboard.from_reports({"one": one, "other": other})
+    # The same slices of the same queries, in another order.
+    other = report_of_ranks([1, 2, 3], ids=[2, 1, 0], by=slices[::-1])
+    board = Leaderboard.from_reports({"one": one, "other": other})
+    assert [part.pairs[0].n_queries for part in board.compare().slices.values()] == [1, 2]
+
+
+@pytest.mark.parametrize("metrics", ["mrr", ["hit_rate@1", "mrr"]])
+def test_boards_without_a_query_that_has_a_value(metrics):
+    none = {"metrics": metrics, "replace_undefined_by": np.nan}
+    by_name = {name: [3, 2, 1] * 2 for name in "ab"}
+    first = metrics if isinstance(metrics, str) else metrics[0]
+    message = f"must have a query for which '{first}' has a value by every model .* got none among 2 queries"
+    with pytest.raises(ValueError, match=f"y_true {message}"):
+        leaderboard([0] * 6, by_name, qid=[0, 0, 0, 1, 1, 1], **none)
+    reports = {name: evaluate([0] * 6, own, qid=[0, 0, 0, 1, 1, 1], **none) for name, own in by_name.items()}
+    with pytest.raises(ValueError, match=f"reports {message}"):
+        Leaderboard.from_reports(reports)
+
+
+def test_a_board_made_by_hand_ranks_too():
+    reports = {name: report_of_ranks(ranks) for name, ranks in RANKS.items()}
+    assert list(Leaderboard(reports).reports) == ["best", "middle", "worst"]
+    assert list(reports) == list(RANKS), "the dict that was passed stays as it is"
+
+
+def test_equal_models_are_said_to_be_equal_and_all_starred():
+    labels, _, ids = rows_of_ranks([1] * 8)
+    ranks = {"a": [1, 2] * 4, "b": [1, 2] * 4, "c": [5] * 8}
+    scores = {name: rows_of_ranks(own)[1] for name, own in ranks.items()}
+    board = leaderboard(labels, {name: scores[name] for name in "ab"}, qid=ids, metrics="mrr")
+    assert board.verdict == "Ship a or b: by mrr, they are equal on every query."
+    assert [row[1] for row in html_of(board)[0][0][1:]] == ["*0.7500", "*0.7500"]
+    assert str(board.to_frame()["mrr minus best"]["b"]) == "0.0"
+    three = leaderboard(labels, scores, qid=ids, metrics="mrr")
+    assert three.verdict == "Ship a or b: by mrr, they are equal on every query; c is significantly worse."
+    # The means are equal, and the queries are not.
+    swapped = rows_of_ranks([2, 1] * 4)[1]
+    level = leaderboard(labels, {"a": scores["a"], "b": swapped}, qid=ids, metrics="mrr")
+    assert level.verdict == "Ship a or b: by mrr, their means are equal."
+    assert [row[1] for row in html_of(level)[0][0][1:]] == ["*0.7500", "*0.7500"]
 
 
 @pytest.mark.slow

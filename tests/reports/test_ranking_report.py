@@ -95,6 +95,17 @@ def test_interval_of_a_pooled_metric_covers_it(data):
     np.testing.assert_allclose((low, high), resampled, atol=0.02)
 
 
+def test_interval_of_a_pooled_metric_heeds_weights(data):
+    y, scores, qid = data
+    weights = 1.0 + np.unique(qid, return_inverse=True)[1] % 5
+    name = "recall(average=micro)@3"
+    report = evaluate(y, scores, qid=qid, metrics=name, sample_weight=weights)
+    # A query counts by its relevant documents times its weight, and half an observation at 0 and at 1 is added.
+    counted = np.bincount(np.unique(qid, return_inverse=True)[1], weights=weights * (y > 0))
+    n = counted.sum() ** 2 / (counted**2).sum()
+    assert np.mean(report.intervals()[name]) == pytest.approx((n * report.mean[name] + 1 / 2) / (n + 1))
+
+
 def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()

@@ -84,5 +84,26 @@ def test_verdict(open_to, worse, expected):
     assert verdict("a", open_to, worse, "mrr") == expected
 
 
+@pytest.mark.parametrize(
+    ("open_to", "level", "expected"),
+    [
+        (["b"], {"b": True}, "Ship a or b: by mrr, they are equal on every query."),
+        (["b"], {"b": False}, "Ship a or b: by mrr, their means are equal."),
+        (
+            ["b", "c"],
+            {"b": True},
+            "Ship a, b or c: by mrr, a and b have equal means and are ahead, but not significantly.",
+        ),
+        (
+            list("bcde"),
+            dict.fromkeys("bcde", True),
+            "Ship a or any of 4 others: by mrr, they are equal on every query.",
+        ),
+    ],
+)
+def test_verdict_on_equal_means(open_to, level, expected):
+    assert verdict("a", open_to, [], "mrr", level) == expected
+
+
 def test_names_in_a_sentence():
     assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]

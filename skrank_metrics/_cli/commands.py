@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"two libraries, of {', '.join(CONVENTIONS)}")  # fmt: skip
     match = commands.add_parser("match", help="find which way of counting gives a number", description=FILES)
     _add_input(match, default=("ndcg",))
-    match.add_argument("--value", type=float, required=True, help="the number to find")
+    match.add_argument("--value", required=True, help="the number to find")
     match.add_argument("--tolerance", type=float, help="how far from it (default: half a unit of its last digit)")
     return parser
 

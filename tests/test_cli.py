@@ -142,6 +142,19 @@ def test_compare(files, capsys):
     assert dict(zip(names, row, strict=True))["p_value"] == str(expected.pairs[0].p_value)
 
 
+def test_compare_draws_signs_by_the_random_state(files, capsys):
+    X, y, qid = make_ranking(40, n_features=4, random_state=0)  # too many queries to try all signs
+    pd.DataFrame({"qid": qid, "y": y, "a": X[:, 0], "b": X[:, 3]}).to_csv("many.csv", index=False)
+    reports = {name: evaluate(y, X[:, column], qid=qid, metrics="mrr") for name, column in (("a", 0), ("b", 3))}
+    words = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "--output", "json"]
+    found = []
+    for seed, given in ((0, []), (0, ["--random-state", "0"]), (7, ["--random-state", "7"])):
+        (row,) = json.loads(output_of(capsys, *words, *given))
+        assert row["p_value"] == compare(reports, "mrr", random_state=seed).pairs[0].p_value
+        found.append(row["p_value"])
+    assert found[0] == found[1] != found[2]
+
+
 def test_standard_input_and_gzip(files, capsys, monkeypatch):
     expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RUN.encode()))))

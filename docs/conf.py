@@ -60,6 +60,8 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
     if docname == "metrics":  # each has a page here, so that they are not shown twice
         pages = "The [reference](reference/metrics/index.rst) has a page on each metric."
         source[0] = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, source[0], flags=re.DOTALL)
+        lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
+        source[0] = re.sub(r"<!-- table -->.*<!-- /table -->", lists, source[0], flags=re.DOTALL)
     for above, here in ABOVE.items():
         source[0] = source[0].replace(f"](../{above}", f"]({here}")
     source[0] = ELSEWHERE.sub(r"\1 (`\2`)", source[0])

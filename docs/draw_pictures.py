@@ -13,6 +13,7 @@ from skrank_metrics import (
     ComparisonDisplay,
     CVResultsDisplay,
     DifferenceDisplay,
+    Leaderboard,
     LeaderboardDisplay,
     MetricAtKDisplay,
     QueryKFold,
@@ -21,6 +22,8 @@ from skrank_metrics import (
     RaceDisplay,
     RacingSearchCV,
     SplitDisplay,
+    _demo,
+    evaluate,
     get_ranking_scorer,
     leaderboard,
     query_train_test_split,
@@ -91,9 +94,20 @@ def draw_dcg(style, grades=(3, 0, 2, 1, 0, 2)):
     return figure
 
 
+def demo_board():
+    """The leaderboard of the demo."""
+    data, (models, _) = load_digits_retrieval(), _demo._models()
+    nearness = -data.data[:, data.feature_names.index("pixel_distance")]
+    reports = {_demo.BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=_demo.METRICS)}
+    _demo._tune_all(models, data, reports)
+    return Leaderboard.from_reports(reports, random_state=0)
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
-    data = fitted()
+    data, board = fitted(), demo_board()
     for theme, style in (("light", "default"), ("dark", "dark_background")):
         draw(style, *data).savefig(IMAGES / f"displays_{theme}.png", dpi=60)
         draw_dcg(style).savefig(IMAGES / f"dcg_{theme}.png", dpi=80)
+        with plt.style.context(style):
+            _demo._draw(board, IMAGES / f"demo_{theme}.png")

@@ -191,7 +191,7 @@ def _list_of(names: Iterable[str]) -> str:
 
 
 TABLES = [
-    ("README.md", "metrics", metrics_table),
+    ("docs/metrics.md", "table", metrics_table),
     ("docs/metrics.md", "metrics", metrics_page),
     ("docs/metrics.md", "conventions", conventions_table),
 ]
@@ -205,6 +205,8 @@ def generated() -> dict[Path, str]:
         text = files.get(ROOT / name) or (ROOT / name).read_text(encoding="utf-8")
         before, begin, rest = text.partition(f"<!-- {part} -->\n")
         _, end, after = rest.partition(f"\n<!-- /{part} -->")
+        if not end:
+            raise ValueError(f"{name} must have lines <!-- {part} --> and <!-- /{part} --> with a line between them")
         files[ROOT / name] = before + begin + make() + end + after
     return files
 

@@ -21,7 +21,7 @@ from skrank_metrics.model_selection.search_report import (
     scored_metrics,
     spelled,
 )
-from skrank_metrics.model_selection.within_noise import fold_scores, least_lead
+from skrank_metrics.model_selection.within_noise import fold_scores
 
 # Longer names of candidates leave no room for the values.
 NAME_WIDTH = 44
@@ -45,20 +45,20 @@ class CVResultsDisplay:
     n_searched : int, default=None
         Number of candidates in the search, if these are the best of more.
     worse : array-like of bool of shape (n_candidates,), default=None
-        Whether each candidate is significantly worse than the first, by a better test. If None, fold scores decide: by
-        the corrected resampled t-test at 0.05, as in within_noise, for folds of one cross-validation.
+        Whether each candidate is significantly worse than the first, by a test per query. If None, nothing is said
+        about that: the scores of a few folds hardly tell.
 
     Attributes
     ----------
     folds_ : matplotlib Line2D
         Marks of the scores in each fold.
     means_ : matplotlib ErrorbarContainer
-        Means over folds. If fold scores decide, those over all folds have a bar up to the mean of the best from which
-        they would be significantly worse: if the bar reaches the line of the best, they are not.
+        Means over folds.
     best_ : matplotlib Line2D
         Star at the mean of the best.
-    kept_ : matplotlib Line2D
-        Marks of the candidates that ran all folds and are not significantly worse than the best.
+    kept_ : matplotlib Line2D or None
+        Marks of the candidates that ran all folds and are not significantly worse than the best; None if that is not
+        known.
     line_ : matplotlib Line2D
         Vertical line at the mean of the best.
     ax_, figure_ : matplotlib Axes and Figure
@@ -107,37 +107,19 @@ class CVResultsDisplay:
         return self
 
     def _plot_means(self, ax: Any, places: IntArray, errorbar_kw: Mapping[str, Any]) -> None:
-        means, leads, whole = np.nanmean(self.scores, axis=1), self._least_leads(), ~np.isnan(self.scores).any(axis=1)
-        label, bars = "mean", None
-        if self.worse is None and len(means) > 1:
-            label = "mean; a bar that reaches the line of the best: not significantly worse"
-            # Bars end at the largest score, so that they stay in the range of the metric.
-            bars = [0 * means, np.where(whole, np.nan_to_num(np.minimum(leads, np.nanmax(self.scores) - means)), 0)]
-        style = {"fmt": "o", "zorder": 1, "color": GREY, "elinewidth": 2, "label": label, **errorbar_kw}
-        self.means_ = ax.errorbar(means, places, xerr=bars, **style)
+        means = np.nanmean(self.scores, axis=1)
+        style = {"fmt": "o", "zorder": 1, "color": GREY, "label": "mean", **errorbar_kw}
+        self.means_ = ax.errorbar(means, places, **style)
         self.line_ = ax.axvline(means[0], color=COLOURS[1], linewidth=1, zorder=0)
         style = {"linestyle": "none", "zorder": 3, "marker": "*", "markersize": 12, "color": COLOURS[1]}
         (self.best_,) = ax.plot(means[:1], places[:1], **style, label="best")
-        # Means over other folds do not compare.
-        kept = whole & ~self._are_worse(means, leads) & (places > 0)
-        label = f"{counted(int(kept.sum()), 'other')} not significantly worse" if len(means) > 1 else "_none"
-        style |= {"marker": "o", "markersize": None, "color": COLOURS[0]}
-        (self.kept_,) = ax.plot(means[kept], places[kept], **style, label=label)
-
-    def _are_worse(self, means: FloatArray, leads: FloatArray) -> Mask:
-        if self.worse is not None:
-            return self.worse
-        return np.array([lead > least for lead, least in zip(means[0] - means, leads, strict=True)], dtype=bool)
-
-    def _least_leads(self) -> FloatArray:
-        """Mean lead of the first candidate from which each is significantly worse on their folds; NaN if unknown."""
-        common = [~np.isnan(self.scores[0] - own) for own in self.scores]
-        return np.array(
-            [
-                least_lead((self.scores[0] - own)[both]) if row and both.sum() > 1 else np.nan
-                for row, (own, both) in enumerate(zip(self.scores, common, strict=True))
-            ]
-        )
+        self.kept_ = None
+        if self.worse is not None and len(means) > 1:
+            # Means over other folds do not compare.
+            kept = ~np.isnan(self.scores).any(axis=1) & ~self.worse & (places > 0)
+            style |= {"marker": "o", "markersize": None, "color": COLOURS[0]}
+            label = f"{counted(int(kept.sum()), 'other')} not significantly worse"
+            (self.kept_,) = ax.plot(means[kept], places[kept], **style, label=label)
 
     @classmethod
     @documented(
@@ -154,7 +136,7 @@ class CVResultsDisplay:
         report=(
             "SearchReport",
             "Result of search_report for this search and metric, whose tests per query decide which candidates are "
-            "significantly worse. None tests the fold scores, which separate fewer.",
+            "significantly worse. None draws the scores alone.",
         ),
         errorbar_kw=_BARS,
     )

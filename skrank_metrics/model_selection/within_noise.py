@@ -89,19 +89,10 @@ def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
     """One-sided p-value of differences on folds whose training parts overlap."""
-    mean, error = ahead.mean(), _standard_error(ahead, ratio)
+    mean, error = ahead.mean(), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
     if error == 0:
         return 0.0 if mean > 0 else 1.0
     return float(stats.t.sf(mean / error, len(ahead) - 1))
-
-
-def _standard_error(ahead: FloatArray, ratio: float) -> float:
-    return float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
-
-
-def least_lead(ahead: FloatArray, level: float = LEVEL) -> float:
-    """Mean difference on the folds of one cross-validation above which the one-sided test is significant."""
-    return float(stats.t.isf(level, len(ahead) - 1) * _standard_error(ahead, 1 / (len(ahead) - 1)))
 
 
 def within_noise(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -35,8 +35,8 @@ WORDS = {
     "divisor": ("k", "retrieved"),
 }
 # Half a unit of the last digit is the tolerance, within these limits relative to the value: values of 32 bits are
-# rounded by less than the first, and the second still distinguishes three digits.
-LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-4
+# rounded by less than the first. Numbers do not keep zeros at their end, so 0.8 is taken for 0.80, the second limit.
+LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
 # Values that differ by less, relative to the larger, are the same but for rounding.
 ROUNDING, DECIMALS = 1e-12, 12
 # Ways that are printed, and further ones if none matches.
@@ -63,7 +63,8 @@ class Way:
     options : dict of str to tuple
         Values of each parameter; those in one tuple give the same on these data.
     peers : tuple of str
-        Names of the conventions of other libraries that count so.
+        Names of the conventions of other libraries that count so, at the same cutoff, which is the user's choice in
+        all of them.
     metric : BoundMetric
         The metric with these parameters, to call or to pass to evaluate.
     """
@@ -157,9 +158,10 @@ class ConventionMatch(Result):
 
     def _remarks(self) -> Iterator[str]:
         if self.ways and not self.matches:
+            away = abs(self.ways[0].distance)
             yield (
-                f"The nearest is {abs(self.ways[0].distance):.2g} away. The labels, scores, ids or weights differ from "
-                "those of the value, or an option that was not varied."
+                f"The nearest is {away:.2g} away. Check that the labels, scores, ids and weights are those of the "
+                f"value, and pass tolerance={_rounded_up(away):g} if it is rounded that much."
             )
         if len(self.matches) > MOST_PRINTED:
             yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
@@ -202,7 +204,7 @@ def match_convention(
     y_score: Any,
     *,
     qid: Any = None,
-    value: float,
+    value: float | str,
     metric: Any = "ndcg",
     tolerance: float | None = None,
     sample_weight: Any = None,
@@ -223,13 +225,13 @@ def match_convention(
         Scores to rank by, largest first. May be infinite, but not NaN.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document.
-    value : float
-        The value to find, in the range of the metric.
+    value : float or str
+        The value to find, in the range of the metric. Text such as "0.80" says to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
         What the value is, as in get_metric. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
-        How far from the value a match may be. If None, half a unit of its last digit, at least 1e-6 and at most 5e-4,
-        or that many times the value if it is larger than 1.
+        How far from the value a match may be. If None, half a unit of its last digit, at least 1e-6 and, unless value
+        is text, at most 5e-3, or that many times the value if it is larger than 1.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -270,9 +272,9 @@ def match_convention(
     bound = bind(metric)
     if bound.average is None:
         raise ValueError("metric must have another average than None, as one number is matched; leave it out.")
-    value = check_number(value, "value")
+    value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
-    tolerance = _half_a_unit(value) if tolerance is None else tolerance
+    tolerance = half_a_unit if tolerance is None else tolerance
     low, high = bound.record.lower, bound.record.upper
     low, high = (0.0 - high, 0.0 - low) if bound.negative else (low, high)
     if not low - tolerance <= value <= high + tolerance:
@@ -289,10 +291,21 @@ def match_convention(
     return ConventionMatch(str(bound), value, tolerance, ways, undecided, failed)
 
 
-def _half_a_unit(value: float) -> float:
-    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
-    scale = max(1.0, abs(value))
-    return min(max(0.5 * 10.0 ** int(exponent), LEAST_TOLERANCE * scale), LARGEST_TOLERANCE * scale)
+def _value_and_tolerance(value: Any) -> tuple[float, float]:
+    """The value as a number, and half a unit of its last digit; text shows zeros at its end."""
+    try:
+        exact = Decimal(value) if isinstance(value, str) else None
+    except InvalidOperation:
+        raise ValueError(f"value must be a number, or text such as '0.80'; got {value!r}.") from None
+    number: float = check_number(value if exact is None else float(exact), "value")
+    exponent = (Decimal(repr(number)).normalize() if exact is None else exact).as_tuple().exponent
+    half, scale = 0.5 * 10.0 ** int(exponent), max(1.0, abs(number))
+    return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
+
+
+def _rounded_up(distance: float) -> float:
+    """Half a unit of a digit, at least the distance."""
+    return 0.5 * 10.0 ** math.ceil(math.log10(2 * distance))
 
 
 def _peers(bound: BoundMetric) -> dict[str, BoundMetric]:
@@ -431,13 +444,12 @@ def _way(
     peers: Mapping[str, BoundMetric],
 ) -> Way:
     spelled_ones = {name: [str(one) for one in values] for name, values in options.items()}
-    alike = [
-        peer for peer, own in peers.items() if all(str(own.get(name)) in known for name, known in spelled_ones.items())
-    ]
+    fixed = {name: known for name, known in spelled_ones.items() if name != "k"}  # users of all libraries choose it
+    alike = [peer for peer, own in peers.items() if all(str(own.get(name)) in known for name, known in fixed.items())]
     params = {}
     for name, values in options.items():
         if str(bound.get(name)) not in spelled_ones[name]:
-            params[name] = peers[alike[0]].get(name) if alike else values[0]
+            params[name] = peers[alike[0]].get(name) if alike and name != "k" else values[0]
     return Way(found, found - value, options, tuple(alike), bound.replace(**params))
 
 

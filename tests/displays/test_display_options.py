@@ -196,11 +196,10 @@ def test_properties_of_the_line(way):
 
 @pytest.mark.parametrize("way", ways("CVResultsDisplay", ""))
 @pytest.mark.option("CVResultsDisplay.*.errorbar_kw")
-def test_properties_of_the_error_bars(way):
+def test_properties_of_the_means(way):
     display = WAYS[way](ax=axes(), errorbar_kw={"color": "#123456", "fmt": "D", "label": "means"})
-    marks, _, (bars,) = display.means_.lines
+    marks = display.means_.lines[0]
     assert (marks.get_color(), marks.get_marker()) == ("#123456", "D")
-    assert bars.get_linewidth()[0] == 2, "other properties stay"
     assert legend(display)[-1] == "means"
     assert WAYS[way](ax=axes()).means_.lines[0].get_marker() == "o"
 
@@ -450,13 +449,12 @@ def test_attributes_of_candidates_are_shown():
     assert display.ax_.get_xlabel() == "map (best 2 of 7 candidates)"
     assert CVResultsDisplay(scores, ["a", "b"], n_searched=2).plot(axes()).ax_.get_xlabel() == "score"
     assert display.folds_.get_xydata().tolist() == [[0.75, 0], [0.5, 0], [0.5, 1], [0.5, 1]]
-    means, _, (bars,) = display.means_.lines
+    means, _, bars = display.means_.lines
     assert means.get_xydata().tolist() == [[0.625, 0], [0.5, 1]]
-    # With two folds, more than a lead of 6.31 * sqrt((1/2 + 1) / 32) is significant: the bar ends at the largest score.
-    assert [segment.tolist() for segment in bars.get_segments()] == [[[0.625, 0]] * 2, [[0.5, 1], [0.75, 1]]]
+    assert len(bars) == 0
     assert display.best_.get_xydata().tolist() == [[0.625, 0]]
     assert display.line_.get_xdata() == [0.625, 0.625]
-    assert display.kept_.get_xydata().tolist() == [[0.5, 1]]
+    assert display.kept_ is None, "nothing was tested"
     assert display.ax_.get_yticks().tolist() == [0, 1]
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b"]
     assert display.ax_.get_ylim() == (1.5, -0.5), "the first is on top"
@@ -467,7 +465,6 @@ def test_another_test_can_decide_which_candidates_are_worse():
     scores = [[0.75, 0.5], [0.5, 0.5], [0.625, 0.5], [0.5, np.nan]]
     display = CVResultsDisplay(scores, list("abcd"), worse=[False, True, False, False]).plot(axes())
     assert display.kept_.get_xydata().tolist() == [[0.5625, 2]], "the last did not run all folds"
-    assert display.means_.lines[2] == (), "no bars: fold scores decide nothing"
     assert legend(display) == ["score in each of 2 folds", "best", "1 other not significantly worse", "mean"]
 
 
@@ -486,7 +483,7 @@ def test_a_report_of_the_search_decides_which_candidates_are_worse():
 
     assert draw(report([0.01, 0.2])).kept_.get_ydata().tolist() == [2]
     assert draw(report([0.2, 0.01])).kept_.get_ydata().tolist() == [1]
-    assert draw(None).worse is None
+    assert draw(None).kept_ is None
     with pytest.raises(ValueError, match="report must be the result of search_report for this search and metric"):
         draw(report([0.2, 0.01], "map"))
     with pytest.raises(ValueError, match="report must be the result of search_report for this search and metric"):
@@ -543,8 +540,8 @@ def test_candidates_that_left_a_race_come_last_with_the_folds_that_they_ran():
     names = ["alpha=10", "alpha=100\nleft after fold 2", "alpha=1\nleft after fold 1"]
     assert display.candidates == names
     assert display.means_.lines[0].get_xdata().tolist() == [0.75, 0.75, 0.25]
-    assert not np.diff(display.means_.lines[2][0].get_segments(), axis=1)[..., 0].any()
-    assert len(display.kept_.get_xdata()) == 0, "means over other folds do not compare"
+    worse = CVResultsDisplay(display.scores, names, worse=[False] * 3).plot(axes())
+    assert len(worse.kept_.get_xdata()) == 0, "means over other folds do not compare"
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == names
 
 

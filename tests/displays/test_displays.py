@@ -30,8 +30,8 @@ from skrank_metrics import (
     kendall_tau_distance,
     ndcg_score,
     ranking_scorers,
+    search_report,
     with_qid,
-    within_noise,
 )
 from skrank_metrics.datasets import make_ranking
 
@@ -244,43 +244,33 @@ def test_cv_results_shows_candidates_from_the_best_down(search):
     display = CVResultsDisplay.from_estimator(search)
     found = search.cv_results_
     order = np.argsort(found["rank_test_map"], kind="stable")
-    means, _, (bars,) = display.means_.lines
+    means = display.means_.lines[0]
     np.testing.assert_allclose(means.get_xdata(), found["mean_test_map"][order])
     folds = np.column_stack([found[f"split{fold}_test_map"] for fold in range(4)])[order]
-    # The corrected resampled t-test for four folds, each with a third as many rows to test as to train on.
-    errors = np.sqrt((1 / 4 + 1 / 3) * (folds[0] - folds).var(axis=1, ddof=1))
-    ends = np.minimum(folds.mean(axis=1) + 2.3533634348018264 * errors, folds.max())
-    ends[0] = folds[0].mean()
-    np.testing.assert_allclose([segment[1, 0] for segment in bars.get_segments()], ends)
-    np.testing.assert_allclose([segment[0, 0] for segment in bars.get_segments()], folds.mean(axis=1))
-    kept = [row for row in (1, 2) if ends[row] >= ends[0]]
-    assert display.kept_.get_ydata().tolist() == kept
     np.testing.assert_array_equal(display.folds_.get_xdata(), folds.ravel())
     np.testing.assert_array_equal(display.folds_.get_ydata(), np.repeat([0, 1, 2], 4))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [f"max_leaf_nodes={found['param_estimator__max_leaf_nodes'][i]}" for i in order]
     assert display.ax_.get_ylim() == (2.5, -0.5)
     assert display.ax_.get_xlabel() == "map"
-    assert legend(display) == [
-        "score in each of 4 folds",
-        "best",
-        f"{len(kept)} other{'s' * (len(kept) != 1)} not significantly worse",
-        "mean; a bar that reaches the line of the best: not significantly worse",
-    ]
+    assert legend(display) == ["score in each of 4 folds", "best", "mean"]
 
 
-def test_candidates_that_a_picture_keeps_are_those_that_within_noise_keeps():
-    rng = np.random.default_rng(0)
-    for _ in range(8):
-        scores = 0.5 + rng.normal(0, 0.05, 5) + rng.normal(0, 0.01, (6, 5)) - 0.006 * np.arange(6)[:, None]
-        scores = scores[np.argsort(-scores.mean(axis=1))]
-        display = CVResultsDisplay(scores, list("abcdef")).plot(plt.figure().add_subplot())
-        found = {f"split{fold}_test_score": column for fold, column in enumerate(scores.T)}
-        found["params"] = [{"row": row} for row in range(6)]
-        # The simplest candidate of those within noise is the last.
-        last = within_noise(prefer="-row", test_ratio=1 / 4)(found)
-        assert max(display.kept_.get_ydata(), default=0) == last
-        plt.close("all")
+def test_a_search_without_a_report_gets_no_verdict(search):
+    display = CVResultsDisplay.from_estimator(search)
+    assert display.kept_ is None
+    means, _, bars = display.means_.lines
+    assert len(bars) == 0
+    assert means.get_color() == "#808080"
+    assert not any("significant" in name for name in legend(display))
+
+
+def test_a_search_with_a_report_gets_its_verdicts(split, search):
+    X, y, *_ = split
+    report = search_report(search, X, y, metric="map")
+    display = CVResultsDisplay.from_estimator(search, report=report)
+    kept = [place for place, one in enumerate(report.candidates) if place and one.verdict != "worse"]
+    assert display.kept_.get_ydata().tolist() == kept
 
 
 def test_cv_results_of_another_metric_and_the_best_only(search):

@@ -1,11 +1,12 @@
-"""The first snippet of the README can be copied and run."""
+"""The first snippet of the README can be copied and run, and links lead somewhere."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -21,6 +22,24 @@ def test_first_snippet_runs_and_prints_the_best_candidate(capsys):
 
 
 def test_pictures_and_links_inside_the_project_exist():
-    places = re.findall(r"\]\(([^)#:]+)\)", README)
-    assert len(places) > 5
-    assert [place for place in places if not (Path(__file__).parents[2] / place).exists()] == []
+    places = re.findall(r"\]\(([^)#:]+)", README) + re.findall(r'src(?:set)?="([^"]+)"', README)
+    assert len(places) > 20
+    assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def test_anchors_are_headings_of_the_pages_that_they_are_on():
+    links = re.findall(r"\]\(([^):#]+)#([^)]+)\)", README)
+    assert len(links) >= 3
+    assert [(place, anchor) for place, anchor in links if anchor not in anchors(ROOT / place)] == []
+
+
+def anchors(page):
+    """Headings as GitHub and the site turn them into anchors."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_parts_that_the_site_includes_are_there():
+    marks = ["<!-- picture -->", "<!-- /picture -->", "<!-- /home -->", "<!-- /get started -->"]
+    assert [README.count(mark) for mark in marks] == [1] * len(marks)
+    assert sorted(marks, key=README.index) == marks

@@ -124,16 +124,37 @@ def test_parameters_that_the_metric_sets_are_not_varied():
 
 @pytest.mark.option("match_convention.tolerance")
 def test_tolerance_is_half_a_unit_of_the_last_digit():
-    for value, tolerance in [(0.8984, 5e-5), (0.898, 5e-4), (0.9, 5e-4), (1, 5e-4), (0.8983461, 1e-6), (0.89835, 5e-6)]:
+    texts = [("0.8984", 5e-5), ("0.90", 5e-3), ("0.900", 5e-4), ("0.9", 5e-2), ("1", 0.5), ("0.898300000", 1e-6)]
+    numbers = [(0.8984, 5e-5), (0.898, 5e-4), (0.9, 5e-3), (1, 5e-3), (0.8983461, 1e-6), (0.89835, 5e-6)]
+    for value, tolerance in texts + numbers:
         assert match_convention(Y, SCORES, qid=QID, value=value).tolerance == pytest.approx(tolerance)
     large = match_convention([[900.0]], [[1.0]], value=899.8, metric="dcg")
     assert large.tolerance == pytest.approx(0.05)
     assert match_convention([[9000.0]], [[1.0]], value=8998, metric="dcg").tolerance == pytest.approx(0.5)
-    assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(5e-4 * 89)
+    assert match_convention([[90.0]], [[1.0]], value=89, metric="dcg").tolerance == pytest.approx(5e-3 * 89)
     value = (EXP2 + 1) / 2
     assert match_convention(Y, SCORES, qid=QID, value=value, tolerance=0).matches[0].value == value
     wide = match_convention(Y, SCORES, qid=QID, value=value, tolerance=0.1)
     assert len(wide.matches) == sum(abs(way.value - value) <= 0.1 for way in wide.ways) > 1
+
+
+def test_values_of_two_digits_match_those_that_round_to_them():
+    labels, scores = [[0, 1, 0, 2, 1]], [[5, 4, 3, 2, 1]]
+    exact = get_metric("ndcg@3")(labels, scores)
+    rounded = f"{exact:.2f}"
+    assert abs(exact - float(rounded)) > 5e-4, "more than three digits would allow"
+    for value in (rounded, float(rounded)):
+        assert any(3 in way.options["k"] for way in match_convention(labels, scores, value=value).matches)
+
+
+@pytest.mark.parametrize("peer", ["sklearn", "lightgbm", "xgboost", "catboost", "trec_eval"])
+@pytest.mark.parametrize("k", [3, 10])
+def test_libraries_are_named_at_the_cutoff_that_the_user_chose(rows, peer, k):
+    labels, scores, qid = rows
+    value = get_metric(f"ndcg@{k}", convention=peer)(labels, scores, qid=qid)
+    match = match_convention(labels, scores, qid=qid, value=value)
+    assert any(peer in way.peers and k in way.options["k"] for way in match.matches)
+    assert match.matches[0].metric(labels, scores, qid=qid) == pytest.approx(value)
 
 
 @pytest.mark.option("match_convention.sample_weight")
@@ -171,7 +192,7 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
     labels, scores = [[1, 0, 2, 0], [0, 0, 0, 0]], [[3, 2, 2, 1], [1, 2, 3, 4]]
     match = match_convention(labels, scores, value=0.5, metric="map(average=geometric)")
     assert str(match).splitlines() == [
-        "map(average=geometric) = 0.5: 1 of 15 ways of counting matches, within 0.0005",
+        "map(average=geometric) = 0.5: 1 of 15 ways of counting matches, within 0.005",
         "cutoff  divisor   ties  undefined   value  distance",
         "1       relevant  any   left out   0.5000   +0.0000",
         "Without effect on these data: relevant.",
@@ -183,9 +204,10 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
 
 
 def test_text_if_nothing_or_much_matches(rows):
-    nothing = str(match_convention(Y, SCORES, qid=QID, value=0.99))
-    assert nothing.startswith("ndcg = 0.99: none of 12 ways of counting matches, within 0.0005\n")
-    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. The labels, scores, ids or weights differ" in nothing
+    nothing = " ".join(str(match_convention(Y, SCORES, qid=QID, value=0.99)).split())
+    assert nothing.startswith("ndcg = 0.99: none of 12 ways of counting matches, within 0.005 ")
+    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the labels, scores, ids and" in nothing
+    assert "and pass tolerance=0.5 if it is rounded that much." in nothing
     labels, scores, qid = rows
     much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
     text = " ".join(str(much).split())
@@ -237,7 +259,9 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"value": "0.9"}, TypeError, "value must be a finite number; got '0.9'"),
+        ({"value": "much"}, ValueError, "value must be a number, or text such as '0.80'; got 'much'"),
+        ({"value": "nan"}, ValueError, "value must be a finite number; got nan"),
+        ({"value": [0.9]}, TypeError, "value must be a finite number; got"),
         ({"value": math.nan}, ValueError, "value must be a finite number; got nan"),
         ({"value": 1.2}, ValueError, "value must be in the range of ndcg, from 0 to 1; got 1.2"),
         ({"value": -0.1}, ValueError, "value must be in the range of ndcg, from 0 to 1; got -0.1"),

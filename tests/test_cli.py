@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skrank_metrics import compare, evaluate, explain_difference, match_convention
+from skrank_metrics import compare, evaluate, evaluate_batches, explain_difference, match_convention
 from skrank_metrics.__main__ import main
 from skrank_metrics.at_scale import progress
 from skrank_metrics.datasets import make_ranking
@@ -95,6 +95,8 @@ def test_html(files, capsys):
     assert "0.7500" in printed
     assert "skrank-metrics evaluate qrels run mrr --output html" in printed, "how to make it again"
     assert "302" not in printed
+    printed = output_of(capsys, "evaluate", "qrels", "run", "rbp(p=0.9)", "--output", "html")
+    assert "skrank-metrics evaluate qrels run &#x27;rbp(p=0.9)&#x27; --output html" in printed, "as a shell takes it"
     by_query = output_of(capsys, "evaluate", "qrels", "run", "mrr", "--by-query", "--output", "html")
     assert "302" in by_query
     printed = output_of(capsys, "compare", "qrels", "run", "other", "mrr", "map", "--output", "html")
@@ -123,7 +125,7 @@ def test_slices_and_options_of_tables(files, capsys):
 def test_tables_need_pyarrow(name, files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = error_of(capsys, "evaluate", name, "mrr", "--label", "y", "--score", "a", "--qid", "q")
-    assert message.endswith(f"Reading {name} needs pyarrow: pip install 'skrank-metrics[files]'.")
+    assert message.endswith(f"Reading {name} needs pyarrow: pip install 'skrank-metrics[arrow]'.")
 
 
 def test_svmlight_with_scores(files, capsys):
@@ -138,6 +140,19 @@ def test_compare(files, capsys):
     assert output_of(capsys, *words) == f"{expected}\n"
     names, row = (line.split("\t") for line in output_of(capsys, *words, "--output", "tsv").splitlines())
     assert dict(zip(names, row, strict=True))["p_value"] == str(expected.pairs[0].p_value)
+
+
+def test_compare_draws_signs_by_the_random_state(files, capsys):
+    X, y, qid = make_ranking(40, n_features=4, random_state=0)  # too many queries to try all signs
+    pd.DataFrame({"qid": qid, "y": y, "a": X[:, 0], "b": X[:, 3]}).to_csv("many.csv", index=False)
+    reports = {name: evaluate(y, X[:, column], qid=qid, metrics="mrr") for name, column in (("a", 0), ("b", 3))}
+    words = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "--output", "json"]
+    found = []
+    for seed, given in ((0, []), (0, ["--random-state", "0"]), (7, ["--random-state", "7"])):
+        (row,) = json.loads(output_of(capsys, *words, *given))
+        assert row["p_value"] == compare(reports, "mrr", random_state=seed).pairs[0].p_value
+        found.append(row["p_value"])
+    assert found[0] == found[1] != found[2]
 
 
 def test_standard_input_and_gzip(files, capsys, monkeypatch):
@@ -190,7 +205,10 @@ WRONG = {
     ),
     "no label": (["evaluate", "rows.csv", "--score", "a"], "--label is needed for rows of csv."),
     "an option without meaning": (["evaluate", "qrels", "run", "--by", "q"], "--by has no meaning for files of trec."),
-    "rows of no known format": (["evaluate", "qrels", *ROWS], "--format must say what qrels is: parquet, csv, tsv."),
+    "rows of no known format": (
+        ["evaluate", "qrels", *ROWS],
+        "--format must say what qrels is: parquet, csv, tsv, arrow.",
+    ),
     "a column twice": (
         ["evaluate", "rows.csv", *ROWS[:3], "a", "a"],
         "score must name different columns; got ['a', 'a']",
@@ -281,7 +299,131 @@ def test_nulls(name, column, files, capsys):
 def test_labels_that_metrics_refuse_name_the_file(files, capsys):
     files.loc[0, "y"] = -1
     files.to_csv("rows.csv", index=False)
-    assert "rows.csv: y_true must be finite and >= 0; got -1" in error_of(capsys, "evaluate", "rows.csv", *ROWS)
+    message = error_of(capsys, "evaluate", "rows.csv", *ROWS)
+    assert "rows.csv, line 2: expected a finite label >= 0 in column 'y'; got 'q0,-1," in message
+    files.to_parquet("rows.parquet")
+    message = error_of(capsys, "evaluate", "rows.parquet", *ROWS)
+    assert message.endswith("rows.parquet, row 0: expected a finite label >= 0 in column 'y'; got -1.0.")
+
+
+CELLS = {
+    "a score that is NaN": ("q,y,a\nx,1,2\nx,0,nan\n", "line 3: expected a number in column 'a'; got 'x,0,nan'."),
+    "blank lines": ("q,y,a\n\nx,1,2\n\n\nx,0,nan\n", "line 6: expected a number in column 'a'; got 'x,0,nan'."),
+    "line ends of Windows": (
+        "q,y,a\r\nx,1,2\r\nx,0,nan\r\n",
+        "line 3: expected a number in column 'a'; got 'x,0,nan'.",
+    ),
+    "an infinite label": ("q,y,a\nx,inf,2\n", "line 2: expected a finite label >= 0 in column 'y'; got 'x,inf,2'."),
+}
+
+
+def test_blank_lines_count_in_the_line_of_a_null(files, capsys, tmp_path):
+    (tmp_path / "w.csv").write_text("q,y,a\n\nx,1,2\n\nx,,3\n")
+    message = error_of(capsys, "evaluate", "w.csv", *ROWS)
+    assert message.endswith("column 'y' must not hold nulls; got one in line 5 of w.csv.")
+
+
+@pytest.mark.parametrize("case", CELLS)
+def test_cells_that_metrics_refuse_are_shown(case, files, capsys, tmp_path):
+    text, expected = CELLS[case]
+    (tmp_path / "w.csv").write_bytes(text.encode())
+    assert error_of(capsys, "evaluate", "w.csv", *ROWS) == f"skrank-metrics: error: w.csv, {expected}"
+
+
+SVMLIGHT = {
+    "1 qid:1 1:2 # a\n# a comment\n-1 qid:1 1:2\n": "line 3: expected a finite label >= 0; got '-1 qid:1 1:2'.",
+    "# a comment\n\n0 qid:1 garbage:::\n": "line 3: expected a row as 'label qid:id feature:value ...'; got",
+    "0 qid:1 1:2 3\n": "line 1: expected a row as 'label qid:id feature:value ...'; got '0 qid:1 1:2 3'.",
+    "0 qid:1 1:1.2.3\n": "line 1: expected a row as",
+    "0 qid:1 1:\n": "line 1: expected a row as",
+}
+
+
+@pytest.mark.parametrize("text", SVMLIGHT)
+def test_wrong_rows_of_svmlight_are_shown(text, files, capsys, tmp_path):
+    (tmp_path / "w.svm").write_text(text)
+    message = error_of(capsys, "evaluate", "w.svm", "--scores", "scores")
+    assert message.startswith(f"skrank-metrics: error: w.svm, {SVMLIGHT[text]}")
+
+
+def test_features_of_svmlight_may_be_any_numbers(files, capsys, tmp_path):
+    (tmp_path / "f.svm").write_text("1 qid:1 1:-2e-3 2:+.5 7:NaN 8:3. # 9:x\n0 qid:1# 2\n0 qid:1 \n# end\n")
+    (tmp_path / "s").write_text("1\n3\n2\n")
+    printed = output_of(capsys, "evaluate", "f.svm", "mrr", "--scores", "s", "--output", "tsv")
+    assert float(printed.split()[-1]) == 1 / 3
+    (tmp_path / "f.svm").write_text("# nothing\n")
+    assert error_of(capsys, "evaluate", "f.svm", "--scores", "s").endswith("at least one row; got comments only.")
+
+
+def test_metrics_after_scores_get_a_hint(files, capsys):
+    message = error_of(capsys, "evaluate", "rows.csv", "--label", "y", "--qid", "q", "--score", "a", "b", "mrr")
+    assert message.endswith("it has 'q', 'y', 'a', 'b', 'kind'. Metrics come before --score, or after another option.")
+    message = error_of(capsys, "evaluate", "rows.svm", "--scores", "scores", "ndcg@5")
+    assert message.endswith("got 'ndcg@5'. Metrics come before --scores, or after another option.")
+    message = error_of(capsys, "evaluate", "rows.svm", "--scores", "scoers")
+    assert message.endswith("--scores must be files that exist; got 'scoers'.")
+
+
+def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys, tmp_path):
+    expected = output_of(capsys, "evaluate", "qrels", "run", "map")
+    (tmp_path / "map").write_text(OTHER)
+    assert output_of(capsys, "evaluate", "qrels", "run", "map") == expected
+    assert output_of(capsys, "evaluate", "qrels", "./map", "mrr") == output_of(
+        capsys, "evaluate", "qrels", "other", "mrr"
+    )
+    message = error_of(capsys, "evaluate", "qrels", "map")
+    assert message.endswith("are needed: QRELS RUN [RUN ...]. 'map' is a metric; ./map is the file.")
+
+
+NAMES = [
+    "rows.pq",
+    "rows.PARQUET",
+    "rows.CSV",
+    "rows.Tsv",
+    "rows.csv.gz",
+    "rows.TSV.GZ",
+    "rows.arrow",
+    "rows.feather",
+    "rows.ipc",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_formats_are_the_same_here_and_in_batches(name, files, capsys):
+    write_table(files, name)
+    words = ["ndcg@3", "--label", "y", "--score", "a", "--qid", "q", "--output", "tsv"]
+    expected = evaluate(files["y"], files["a"], qid=files["q"], metrics="ndcg@3").mean["ndcg@3"]
+    assert float(output_of(capsys, "evaluate", name, *words).split()[-1]) == pytest.approx(expected, abs=1e-15)
+    report = evaluate_batches(name, label="y", score="a", qid="q", metrics=["ndcg@3"])
+    assert report.mean["ndcg@3"] == pytest.approx(expected, abs=1e-15)
+
+
+def write_table(frame, name):
+    form = name.lower().split(".")[1]
+    if form in ("csv", "tsv"):
+        packed = "gzip" if name.lower().endswith(".gz") else None
+        frame.to_csv(name, index=False, sep="\t" if form == "tsv" else ",", compression=packed)
+    elif form in ("pq", "parquet"):
+        frame.to_parquet(name)
+    else:
+        frame.to_feather(name, compression="uncompressed")
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_packed_tables_and_those_of_the_standard_input(name, files, capsys, monkeypatch, tmp_path):
+    write_table(files, name)
+    words = ["mrr", "--label", "y", "--score", "a", "--qid", "q"]
+    expected = output_of(capsys, "evaluate", name, *words)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
+    assert output_of(capsys, "evaluate", f"{name}.gz", *words) == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert output_of(capsys, "evaluate", "-", *words, "--format", name.split(".")[1]) == expected
+
+
+def test_tables_of_parquet_are_not_read_whole(files, capsys, monkeypatch):
+    monkeypatch.setattr("skrank_metrics._cli.sources.read_bytes", None)
+    output_of(capsys, "evaluate", "rows.parquet", "mrr", *ROWS)
 
 
 def test_explain(files, capsys):

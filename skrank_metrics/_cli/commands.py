@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,9 +19,9 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind
 
 FILES = """\
-Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv) with --label, --score and --qid; or
-rows of svmlight with --scores. They may be packed by gzip, and "-" is the standard input. Metrics follow the files:
-ndcg@10 map "rbp(p=0.9)".
+Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv, arrow) with --label, --score and
+--qid; or rows of svmlight with --scores. They may be packed by gzip, and "-" is the standard input. Metrics follow the
+files: ndcg@10 map "rbp(p=0.9)". What is both a file and a metric is a metric; ./map is the file.
 """
 INTERRUPTED = 130  # as a shell has it: 128 and the number of the signal
 
@@ -64,7 +65,7 @@ def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> 
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         return chosen
     chosen.words += rest
-    chosen.call = f"skrank-metrics {' '.join(sys.argv[1:] if arguments is None else arguments)}"
+    chosen.call = shlex.join(["skrank-metrics", *(sys.argv[1:] if arguments is None else arguments)])
     return chosen
 
 

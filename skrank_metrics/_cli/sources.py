@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.trec_lines import read_bytes, refuse
+from skrank_metrics._input.arrays import Mask
+from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
+from skrank_metrics._input.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.at_scale.progress import Progress
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.reports._evaluation import Evaluation
@@ -19,10 +23,15 @@ from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.trec import evaluate_run, read_qrels
 
-FORMATS = ("trec", "parquet", "csv", "tsv", "svmlight")
-TABLES = ("parquet", "csv", "tsv")
-_SUFFIXES = {"svm": "svmlight", "libsvm": "svmlight", **{name: name for name in (*TABLES, "svmlight")}}
-_ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:\s|$)")
+if TYPE_CHECKING:
+    from skrank_metrics.at_scale.sources import Columns
+
+LABEL, NUMBER = "a finite label >= 0", "a number"
+TABLES = tuple(SUFFIXES)
+FORMATS = ("trec", *TABLES, "svmlight")
+_SVMLIGHT = (".svm", ".libsvm", ".svmlight")
+_FEATURE = rb"\s+\d+:[-+]?(?:\d+\.?\d*|\.\d+|inf|nan)(?:e[-+]?\d+)?"
+_ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*+\s*", re.IGNORECASE)
 
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
@@ -34,12 +43,14 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     _check_options(chosen, form)
     if form == "trec":
         if len(files) < 2:
-            raise ValueError("A file of judgments and one or more runs are needed: QRELS RUN [RUN ...].")
+            raise ValueError(
+                f"A file of judgments and one or more runs are needed: QRELS RUN [RUN ...].{_shadowed(metrics)}"
+            )
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"complete": chosen.complete, "score_type": chosen.score_type}
         return {name: evaluate_run(qrels, name, **options, **how) for name in _shown(names)}
     if len(files) != 1:
-        raise ValueError(f"One file of rows is needed; got {len(files)}: {', '.join(files)}.")
+        raise ValueError(f"One file of rows is needed; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
     try:
         return {name: evaluate(columns["y"], score, **options, qid=columns["qid"], by=columns.get("by"))
@@ -65,10 +76,10 @@ def rows_of(report: RankingReport) -> dict[str, Any]:
 
 
 def _recognise(chosen: Namespace) -> str:
-    suffix = chosen.words[0].lower().removesuffix(".gz").rpartition(".")[2]
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
-    if chosen.scores:
+    name = chosen.words[0].lower().removesuffix(PACKED)
+    if form := format_of(name):
+        return form
+    if chosen.scores or name.endswith(_SVMLIGHT):
         return "svmlight"
     if chosen.label or chosen.score:
         raise ValueError(f"--format must say what {chosen.words[0]} is: {', '.join(TABLES)}.")
@@ -88,8 +99,9 @@ def _check_options(chosen: Namespace, form: str) -> None:
 
 
 def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]:
-    """The files, which come first, and the names of metrics."""
-    n_files = next((n for n, word in enumerate(words) if word != "-" and not Path(word).exists()), len(words))
+    """The files, which come first, and the names of metrics; what can be either is a metric."""
+    is_file = [word == "-" or (Path(word).exists() and not _is_metric(word, convention)) for word in words]
+    n_files = [*is_file, False].index(False)
     files, metrics = list(words[:n_files]), list(words[n_files:])
     if files.count("-") > 1:
         raise ValueError("The standard input can be read only once.")
@@ -102,6 +114,19 @@ def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]
     return files, metrics
 
 
+def _is_metric(word: str, convention: str) -> bool:
+    try:
+        return bool([bind(name, convention) for name in expand([word])])
+    except ValueError:
+        return False
+
+
+def _shadowed(words: Sequence[str]) -> str:
+    """How to pass files that have the names of metrics, if there are any."""
+    found = [word for word in words if Path(word).exists()]
+    return f" {found[0]!r} is a metric; ./{found[0]} is the file." if found else ""
+
+
 def _different(names: Sequence[str]) -> Sequence[str]:
     if len(set(names)) < len(names):
         raise ValueError(f"Each ranking must be given once; got {', '.join(names)}.")
@@ -110,46 +135,117 @@ def _different(names: Sequence[str]) -> Sequence[str]:
 
 def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Labels, ids and slices of a table, and its scores."""
-    from skrank_metrics.at_scale.sources import DELIMITERS, Content, columns_of, import_arrow, read_columns
+    from skrank_metrics.at_scale.sources import columns_of, import_arrow, read_columns
 
-    import_arrow(f"Reading {file}", "files")
-    data, name = read_bytes(file, text=form in DELIMITERS)
+    import_arrow(f"Reading {file}")
+    given = _open(file, form)
     others = {"by": getattr(chosen, "by", None)}
-    columns = columns_of(chosen.label, chosen.score, chosen.qid, others, holder=name, lines=form in DELIMITERS)
-    arrays = read_columns(Content(name, data, form), columns)
-    given = {"y": arrays[columns.label], "qid": arrays[columns.qid]}
-    given |= {argument: arrays[column] for argument, column in columns.others.items()}
-    return given, {score: arrays[score] for score in columns.scores}
+    columns = columns_of(chosen.label, chosen.score, chosen.qid, others, holder=given.name, lines=form in DELIMITERS)
+    if given.text:
+        columns = replace(columns, line_of=partial(line_of_row, given.text, DELIMITERS[form]))
+    try:
+        arrays = read_columns(given.source, columns)
+    except ValueError as error:
+        metrics = [score for score in chosen.score if f"{score!r} is not: " in str(error)]
+        raise ValueError(f"{error}{_hint(metrics, '--score', chosen.convention)}") from None
+    _check_cells(arrays, columns, given)
+    found = {"y": arrays[columns.label], "qid": arrays[columns.qid]}
+    found |= {argument: arrays[column] for argument, column in columns.others.items()}
+    return found, {score: arrays[score] for score in columns.scores}
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A table that was opened."""
+
+    name: str
+    form: str
+    source: Any
+    text: bytes = b""
+
+
+def _open(file: str, form: str) -> _Given:
+    """Open a table; of a plain file of parquet or Arrow, no more is read than its columns."""
+    from skrank_metrics.at_scale.sources import Content, readable
+
+    if form not in DELIMITERS and file != "-":
+        with open(file, "rb") as start:
+            if start.read(2) != GZIP:
+                return _Given(file, form, Content(file, None, form))
+    data, name = read_bytes(file, text=form in DELIMITERS)
+    if form == "arrow":
+        import pyarrow as pa
+
+        with readable(name, f"{name} must be a file of arrow; reading it failed"):
+            return _Given(name, form, pa.ipc.open_file(data).read_all())
+    return _Given(name, form, Content(name, data, form), data if form in DELIMITERS else b"")
+
+
+def _hint(words: Sequence[str], option: str, convention: str) -> str:
+    """What to do if metrics were taken for values of an option."""
+    if any(_is_metric(word, convention) for word in words):
+        return f" Metrics come before {option}, or after another option."
+    return ""
+
+
+def _check_cells(arrays: Mapping[str, Any], columns: Columns, given: _Given) -> None:
+    """Refuse labels and scores that metrics refuse, in words of the file."""
+    labels = arrays[columns.label].astype(np.float64)
+    _refuse_first(~((labels >= 0) & (labels < np.inf)), labels, columns.label, LABEL, given)
+    for name in columns.scores:
+        scores = arrays[name].astype(np.float64)
+        _refuse_first(np.isnan(scores), scores, name, NUMBER, given)
+
+
+def _refuse_first(bad: Mask, values: NDArray[Any], column: str, expected: str, given: _Given) -> None:
+    if not bad.any():
+        return
+    row, expected = int(np.argmax(bad)), f"{expected} in column {column!r}"
+    if given.text:
+        refuse(given.name, line_of_row(given.text, DELIMITERS[given.form], row), given.text, expected)
+    raise ValueError(f"{given.name}, row {row}: expected {expected}; got {values[row]}.")
 
 
 def _svmlight(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Labels and ids of "label qid:id feature:value ..." lines, and the scores of other files."""
+    _check_score_files(chosen)
     (data, name), labels, ids = read_bytes(file, text=True), [], []
     for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.partition(b"#")[0].strip():
-            match = _ROW.match(line)
+        row = line.partition(b"#")[0]
+        if row.strip():
+            match = _ROW.fullmatch(row)
             if match is None:
                 refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
-            labels.append(_number(match[1], (name, number, line)))
+            labels.append(_number(match[1], (name, number, line), LABEL, least=0))
             ids.append(match[2].decode())
+    if not labels:
+        raise ValueError(f"{name} must hold at least one row; got comments only.")
     scores = {path: _scores(path, len(labels), name) for path in _different(chosen.scores)}
     return {"y": np.array(labels), "qid": np.array(ids)}, scores
+
+
+def _check_score_files(chosen: Namespace) -> None:
+    for path in chosen.scores:
+        if path != "-" and not Path(path).exists():
+            hint = _hint([path], "--scores", chosen.convention)
+            raise ValueError(f"--scores must be files that exist; got {path!r}.{hint}")
 
 
 def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
     data, name = read_bytes(path, text=True)
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    scores = [_number(line.strip(), (name, number, line)) for number, line in lines]
+    scores = [_number(line.strip(), (name, number, line), NUMBER) for number, line in lines]
     if len(scores) != n_rows:
         raise ValueError(f"{name} must hold one score per row of {rows_of}; got {len(scores)} and {n_rows}.")
     return np.array(scores)
 
 
-def _number(field: bytes, where: tuple[str, int, bytes]) -> float:
+def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: float = -np.inf) -> float:
+    """A number of a line; one of labels, with ``least``, is finite."""
     try:
         value = float(field)
     except ValueError:
         value = np.nan
-    if np.isnan(value) or b"_" in field:
-        refuse(*where, "a number")
+    if np.isnan(value) or b"_" in field or value < least or (value == np.inf and least == 0):
+        refuse(*where, expected)
     return value

@@ -24,6 +24,7 @@ from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntA
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]  # eight bytes each, of shape (n_ids, n_words)
 
+GZIP = b"\x1f\x8b"  # how its files start
 BLOCK = 2**18
 WORD = 8
 PADDING = 2 * WORD
@@ -113,7 +114,7 @@ def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
         raise TypeError(f"path must be a path, '-' or an open file; got {type(source).__name__}.")
     if isinstance(data, str):
         data = data.encode()
-    if data.startswith(b"\x1f\x8b"):
+    if data.startswith(GZIP):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:

@@ -16,6 +16,7 @@ from skrank_metrics._input.id_hash import hash_arrow
 from skrank_metrics._output.call import records_call
 from skrank_metrics.at_scale.partitions import Reports, located
 from skrank_metrics.at_scale.progress import Progress
+from skrank_metrics.at_scale.schemas import joined
 from skrank_metrics.at_scale.sources import columns_of, import_arrow, n_rows, tables_of
 
 ORDERS = ("check", "shuffle")
@@ -56,7 +57,8 @@ def evaluate_batches(
         Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv) or Arrow files (.arrow, .feather, .ipc); any
         object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of polars and pandas, and
         relations of DuckDB; or an iterable that yields such objects, dicts of arrays by column, or tuples of arrays in
-        the order of the arguments: label, score, qid, then the others that are given. An empty cell of CSV is a null.
+        the order of the arguments: label, score, qid, then the others that are given. An empty cell of CSV is a null;
+        its ids and slices are strings unless all of them are integers such as 7, not 007.
     label : str
         Column of relevance labels.
     score : str or list of str
@@ -166,22 +168,20 @@ def _add_in_order(total: Reports, tables: Iterable[Any], batch_rows: int) -> Non
 
 def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator[Any]:
     """Tables that end with a query; its rows are carried over to the next if more may follow."""
-    import pyarrow as pa
-
     waiting: list[Any] = []
     enough = batch_rows
     for table in tables:
         waiting.append(table)
         if sum(map(len, waiting)) < enough:
             continue
-        table = pa.concat_tables(waiting)
+        table = joined(waiting)
         start = _start_of_last_query(table[qid])
         if start:
             yield table.slice(0, start)
         waiting = [table.slice(start)]
         # Rows of a long query are not looked at again with every batch.
         enough = max(batch_rows, 2 * len(waiting[0]))
-    yield pa.concat_tables(waiting)
+    yield joined(waiting)
 
 
 def _start_of_last_query(ids: Any) -> int:
@@ -222,17 +222,27 @@ def _distribute(tables: Iterable[Any], qid: str, files: Sequence[IO[bytes]]) -> 
     import pyarrow as pa
 
     shift, writers, used = np.uint64(64 - (len(files) - 1).bit_length()), list[Any](), set[int]()
+    schema = pa.schema([])
     for table in tables:
-        writers = writers or [pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) for file in files]
+        if not table.schema.equals(schema):  # wider types, in another stream of the same file
+            _close(writers)
+            schema, writers = (
+                table.schema,
+                [pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) for file in files],
+            )
         parts = (_hashes(table[qid]) >> shift).astype(np.uint16)
         ends = np.concatenate(([0], np.cumsum(np.bincount(parts, minlength=len(files)))))
         ordered = table.take(pa.array(np.argsort(parts, kind="stable"))).combine_chunks()
         for number in np.flatnonzero(np.diff(ends)).tolist():
             writers[number].write_table(ordered.slice(ends[number], ends[number + 1] - ends[number]))
             used.add(number)
+    _close(writers)
+    return sorted(used)
+
+
+def _close(writers: Iterable[Any]) -> None:
     for writer in writers:
         writer.close()
-    return sorted(used)
 
 
 def _hashes(column: Any) -> NDArray[np.uint64]:
@@ -242,6 +252,9 @@ def _hashes(column: Any) -> NDArray[np.uint64]:
 def _read(file: IO[bytes]) -> Any:
     import pyarrow as pa
 
+    end, tables = file.tell(), []
     file.seek(0)
-    with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
-        return reader.read_all()
+    while file.tell() < end:
+        with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
+            tables.append(reader.read_all())
+    return joined(tables)

@@ -57,12 +57,13 @@ class Reports:
         lists = query_lists(labels, arrays[columns.scores[0]], qid=arrays[columns.qid], **masks)
         if contiguous and lists.grouping.shuffled is not None:
             codes = lists.grouping.codes
-            back = np.flatnonzero(codes[1:] < np.maximum.accumulate(codes)[1:])[0] + 1
-            query = as_python(lists.grouping.ids[codes[back : back + 1]])[0]
-            raise ValueError(
-                f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
-                "order='shuffle' if rows have any order."
-            )
+            returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
+            if len(returning):  # rows of very short queries are numbered one by one even if they are contiguous
+                query = as_python(lists.grouping.ids[returning[:1]])[0]
+                raise ValueError(
+                    f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
+                    "order='shuffle' if rows have any order."
+                )
         if "sample_weight" in given:
             lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
         slices = slice_of_query(given["by"], lists.grouping, two_dimensional=False) if "by" in given else None

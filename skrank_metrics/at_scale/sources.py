@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,37 +15,35 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import nearest
+from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of
+from skrank_metrics.at_scale import texts
 from skrank_metrics.at_scale.progress import Progress
+from skrank_metrics.at_scale.schemas import cast, joined, widened
 
-SUFFIXES = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
 ROWS_AT_ONCE = 1_000_000
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 NUMBERS = ("label", "score", "sample_weight")
-# Only an empty cell is a missing value: "NA" can be an id.
-NULLS = {"null_values": [""], "strings_can_be_null": True}
 
 
-def import_arrow(what: str = "evaluate_batches", extra: str = "arrow") -> Any:
+def import_arrow(what: str = "evaluate_batches") -> Any:
     """pyarrow, or an error that says how to install it."""
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[{extra}]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
     return pyarrow
 
 
 @dataclass(frozen=True)
 class Content:
-    """The bytes of a file in memory, such as the standard input."""
+    """A file of a known format: its bytes, such as the standard input, or None for those that its name stands for."""
 
     name: str
-    data: bytes
+    data: bytes | None
     form: str
+
+    def opened(self) -> Any:
+        """The file from its beginning."""
+        return self.name if self.data is None else io.BytesIO(self.data)
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ class Columns:
     others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
     holder: str = "source"  # the argument that has them, or the name of a file
     lines: bool = False  # whether it is a text, with a header
+    line_of: Callable[[int], int] | None = None  # the line of a row, if some lines may be blank
 
     @property
     def names(self) -> list[str]:
@@ -70,6 +69,12 @@ class Columns:
         return [name for argument, name in self._by_argument if argument in NUMBERS]
 
     @property
+    def ids(self) -> list[str]:
+        """Columns of query ids and slices, unless they are numbers as well."""
+        chosen = dict.fromkeys(name for argument, name in self._by_argument if argument in ("qid", "by"))
+        return [name for name in chosen if name not in self.numbers]
+
+    @property
     def _by_argument(self) -> list[tuple[str, str]]:
         return [
             ("label", self.label),
@@ -80,7 +85,13 @@ class Columns:
 
     def place(self, row: int) -> str:
         """Where a row is."""
-        return f"line {row + 2} of {self.holder}" if self.lines else f"row {row} of {self._the_holder}"
+        if not self.lines:
+            return f"row {row} of {self._the_holder}"
+        return f"line {self.line_of(row) if self.line_of else row + 2} of {self.holder}"
+
+    def start(self, row: int) -> str:
+        """Where the rows from one on are."""
+        return f"{self._the_holder} from {'line' if self.lines else 'row'} {row + 2 * self.lines} on"
 
     @property
     def _the_holder(self) -> str:
@@ -146,30 +157,29 @@ def columns_of(
 
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the columns in question, without nulls."""
-    schema, first = None, 0
-    for table in _tables(source, columns, batch_rows, use_threads):
-        chosen = selected(table, columns, first)
-        if schema is None:
-            schema = chosen.schema
-        elif chosen.schema != schema:
-            chosen = _cast(chosen, schema)
-        for start in range(0, len(chosen), batch_rows):
-            part = chosen.slice(start, batch_rows)
-            if null := first_null(part):
+    schema, n_all = None, 0
+    for place, tables in _parts(source, columns, batch_rows, use_threads):
+        first = 0
+        for table in tables:
+            chosen = selected(table, place, first)
+            if not len(chosen):
+                continue
+            if null := first_null(chosen):
                 name, row = null
-                raise ValueError(f"column {name!r} must not hold nulls; got one in {columns.place(first + row)}.")
-            first += len(part)
-            yield part.replace_schema_metadata(None)
-    if not first:
+                raise ValueError(f"column {name!r} must not hold nulls; got one in {place.place(first + row)}.")
+            plain = chosen.schema.remove_metadata()
+            schema = plain if schema is None else widened(schema, chosen, columns.numbers, place.start(first))
+            chosen = cast(chosen.replace_schema_metadata(None), schema)
+            yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
+            first, n_all = first + len(chosen), n_all + len(chosen)
+    if not n_all:
         raise ValueError(f"{columns.holder} must hold at least one document; got none.")
 
 
 def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
     """All rows of a source, as an array per column; shows progress on a terminal."""
-    import pyarrow as pa
-
     with Progress(None) as progress:
-        table = pa.concat_tables(progress.count_rows(tables_of(source, columns, ROWS_AT_ONCE, use_threads=True)))
+        table = joined(list(progress.count_rows(tables_of(source, columns, ROWS_AT_ONCE, use_threads=True))))
     return {name: array_of(table[name]) for name in columns.names}
 
 
@@ -177,15 +187,6 @@ def selected(table: Any, columns: Columns, first: int | None = None) -> Any:
     """The columns in question, checked; ``first`` is the number of the first row, None if rows have none."""
     columns.check(table.schema, None if first is None else table, first or 0)
     return _plain(table.select(columns.names))
-
-
-def _cast(table: Any, schema: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return table.cast(schema)
-    except pa.ArrowException as error:
-        raise ValueError(f"source must have columns of the types of its first batch; {error}") from error
 
 
 def _plain(table: Any) -> Any:
@@ -224,7 +225,7 @@ def n_rows(source: Any) -> int | None:
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
     paths = _paths(source)
-    if not paths or not all(path.suffix in SUFFIXES["parquet"] for path in paths):
+    if not paths or not all(format_of(path.name) == "parquet" for path in paths):
         return None
     import pyarrow.parquet as pq
 
@@ -239,27 +240,20 @@ def _paths(source: Any) -> list[Path]:
     return [Path(one) for one in given]
 
 
-def _tables(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
-    import pyarrow as pa
-
+def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
+    """The tables of each file or stream, and columns that say where they are."""
     _refuse_engines(source)
     source = _with_stream(source)
     if isinstance(source, Content):
-        with readable(source.name, f"{source.name} must be a file of {source.form}; reading it failed"):
-            yield from _of_file(lambda: io.BytesIO(source.data), source.form, columns, batch_rows, use_threads)
+        what = f"{source.name} must be a file of {source.form}; reading it failed"
+        files = [_File(source.opened, source.form, replace(columns, holder=source.name), what)]
+        yield from _of_files(files, batch_rows, use_threads)
     elif paths := _paths(source):
-        for path in paths:
-            if not path.is_file():
-                raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
-            with readable(path):
-                yield from _of_file(partial(str, path), _form_of(path), columns, batch_rows, use_threads)
+        yield from _of_files([_file_of(path, columns) for path in paths], batch_rows, use_threads)
     elif hasattr(source, "__arrow_c_stream__"):
-        with readable("source"):
-            for batch in pa.RecordBatchReader.from_stream(source):
-                yield pa.Table.from_batches([batch])
+        yield columns, _of_stream(source)
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping | np.ndarray):
-        for batch in source:
-            yield _of_batch(batch, columns)
+        yield columns, (_of_batch(batch, columns) for batch in source)
     else:
         raise TypeError(
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
@@ -288,48 +282,74 @@ def _with_stream(frame: Any) -> Any:
 
 
 def _form_of(path: Path) -> str:
-    for form, suffixes in SUFFIXES.items():
-        if path.suffix in suffixes:
-            return form
+    if form := format_of(path.name):
+        return form
     raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path.name!r}.")
 
 
-def _of_file(
-    opened: Callable[[], Any], form: str, columns: Columns, batch_rows: int, use_threads: bool
-) -> Iterator[Any]:
-    """Tables of a file, which ``opened`` gives anew, as a path or as an open file."""
+@dataclass(frozen=True)
+class _File:
+    """A file, which ``opened`` gives anew, as a path or as an open file."""
+
+    opened: Callable[[], Any]
+    form: str
+    columns: Columns
+    failed: str = ""  # what an error begins with
+
+
+def _file_of(path: Path, columns: Columns) -> _File:
+    if not path.is_file():
+        raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
     import pyarrow as pa
 
-    if form == "parquet":
+    form = _form_of(path)
+    # Of a path, pyarrow knows the ending in small letters only.
+    packed = path.name.lower().endswith(PACKED)
+    opened = partial(pa.input_stream, str(path), compression="gzip") if packed else partial(str, path)
+    return _File(opened, form, replace(columns, holder=str(path), lines=form in DELIMITERS))
+
+
+def _of_files(files: list[_File], batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
+    strings: set[str] = set()  # an id is a string in all texts if it is in one
+    for file in files:
+        if file.form in DELIMITERS:
+            with readable(file.columns.holder, file.failed):
+                strings |= texts.strings_of(file.opened, DELIMITERS[file.form], file.columns.ids, file.columns.holder)
+    for file in files:
+        yield file.columns, _of_file(file, strings, batch_rows, use_threads)
+
+
+def _of_file(file: _File, strings: set[str], batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    with readable(file.columns.holder, file.failed):
+        if file.form in DELIMITERS:
+            delimiter = DELIMITERS[file.form]
+            yield from texts.tables_of_text(file.opened, delimiter, file.columns, strings, use_threads=use_threads)
+        else:
+            yield from _of_arrow(file, batch_rows, use_threads)
+
+
+def _of_arrow(file: _File, batch_rows: int, use_threads: bool) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if file.form == "parquet":
         import pyarrow.parquet as pq
 
         # Buffers that are read ahead stay in memory until the file is closed.
-        with pq.ParquetFile(opened(), pre_buffer=False) as file:
-            columns.check(file.schema_arrow)
-            for batch in file.iter_batches(batch_rows, columns=columns.names, use_threads=use_threads):
+        with pq.ParquetFile(file.opened(), pre_buffer=False) as rows:
+            file.columns.check(rows.schema_arrow)
+            for batch in rows.iter_batches(batch_rows, columns=file.columns.names, use_threads=use_threads):
                 yield pa.Table.from_batches([batch])
-    elif form == "arrow":
-        with pa.memory_map(opened()) as mapped, pa.ipc.open_file(mapped) as file:
-            for number in range(file.num_record_batches):
-                yield pa.Table.from_batches([file.get_batch(number)], file.schema)
     else:
-        yield from _of_text(opened, DELIMITERS[form], columns, use_threads)
+        with pa.memory_map(file.opened()) as mapped, pa.ipc.open_file(mapped) as rows:
+            for number in range(rows.num_record_batches):
+                yield pa.Table.from_batches([rows.get_batch(number)], rows.schema)
 
 
-def _of_text(opened: Callable[[], Any], delimiter: str, columns: Columns, use_threads: bool) -> Iterator[Any]:
+def _of_stream(source: Any) -> Iterator[Any]:
     import pyarrow as pa
-    from pyarrow import csv
 
-    options = {"parse_options": csv.ParseOptions(delimiter=delimiter)}
-    with csv.open_csv(opened(), convert_options=csv.ConvertOptions(**NULLS), **options) as reader:
-        schema = reader.schema
-    columns.check_names(schema.names)
-    # Types are those of the first block: whole numbers may have decimals later.
-    whole = {name: pa.float64() for name in columns.numbers if pa.types.is_integer(schema.field(name).type)}
-    convert = csv.ConvertOptions(include_columns=columns.names, column_types=whole, **NULLS)
-    read = csv.ReadOptions(use_threads=use_threads)
-    with csv.open_csv(opened(), convert_options=convert, read_options=read, **options) as reader:
-        for batch in reader:
+    with readable("source"):
+        for batch in pa.RecordBatchReader.from_stream(source):
             yield pa.Table.from_batches([batch])
 
 

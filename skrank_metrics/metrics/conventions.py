@@ -106,7 +106,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             names={"ndcg": "ndcg@k", "map": "map@k", "precision": "pre@k"},
             shared={"ties": "stable"},
             own={
-                # Names without a cutoff mean @32 there, as the objective takes 32 pairs per document by default.
+                # Names without a cutoff mean @32 there, whatever lambdarank_num_pair_per_sample is.
                 "ndcg": {"gain": "exp2", "replace_undefined_by": 1.0, "k": 32},
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0, "k": 32},
                 "precision": {"divisor": "retrieved", "k": 32},
@@ -114,7 +114,6 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "Scores are float32, so that close scores tie.",
                 "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
-                "Names without a cutoff mean @32 there, whatever lambdarank_num_pair_per_sample is.",
                 "A minus at the end of a name, as in ndcg- and map@k-, is replace_undefined_by=0 here.",
                 "ndcg_exp_gain=False is gain='linear' here.",
             ),

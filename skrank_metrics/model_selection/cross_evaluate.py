@@ -60,11 +60,15 @@ class CrossEvaluation(Result):
     folds: dict[str, dict[str, FloatArray]]
     fold: IntArray
     scores: dict[str, FloatArray]
+    _random_state: Any = 0
 
     @cached_property
     def leaderboard(self) -> Leaderboard:
-        """The models ranked by the first metric, and compared per query by ``compare`` with ``random_state=0``."""
-        return board_of(self.reports, random_state=0)
+        """The models ranked by the first metric, and compared per query by ``compare`` with ``random_state=0``.
+
+        That of a search_report has the ``random_state`` of the report.
+        """
+        return board_of(self.reports, random_state=self._random_state)
 
     def _parts(self) -> list[Part]:
         title = f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}"

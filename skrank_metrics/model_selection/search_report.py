@@ -21,10 +21,9 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fold_scores import with_params
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, QueriesTestedAgainError, cross_evaluate
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.reports._alignment import align_reports, check_by_query
+from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports._standings import verdict
-from skrank_metrics.reports.compare import N_RESAMPLES, How, compare_pairs
+from skrank_metrics.reports._standings import LETTERS
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
@@ -50,8 +49,8 @@ class Candidate:
     index : int
         Row of ``cv_results_``.
     pair : Pair or None
-        Comparison of the best candidate with this one. None for the best itself and for candidates that were not
-        fitted again.
+        Comparison of the best candidate with this one, corrected for all pairs. None for the best itself and for
+        candidates that were not fitted again.
     left : str
         When and why it left a race, such as "behind after fold 1"; "" if it did not.
     """
@@ -81,9 +80,10 @@ class Candidate:
 class SearchReport(Result):
     """The candidates of a search, best first.
 
-    Prints as a table, in notebooks too. ``to_frame()`` gives one row per candidate, with its parameters, means and
-    standard deviations over folds, and the lead of the best: "difference", "low", "high", "p_adjusted", NaN if not
-    tested. A parameter of the name of such a column goes by "param rank", for example.
+    Prints as a table, in notebooks too, with the verdict, stars and letters of ``evaluation.leaderboard``.
+    ``to_frame()`` gives one row per candidate, with its parameters, means and standard deviations over folds, and the
+    lead of the best: "difference", "low", "high", "p_adjusted", NaN if not tested. A parameter of the name of such a
+    column goes by "param rank", for example.
 
     Attributes
     ----------
@@ -106,18 +106,30 @@ class SearchReport(Result):
 
     @property
     def verdict(self) -> str:
-        """One sentence on what to ship, from the tests of the best against each other candidate."""
-        best, tested = spelled(self.candidates[0].params) or "the defaults", [c for c in self.candidates if c.pair]
-        if not tested:
-            return f"Ship {best}: no other candidate ran all folds."
-        n_tested, n_all = 1 + len(tested), len(self.candidates)
-        by = self.metric + (f" among the best {n_tested} of {n_all} candidates" if n_tested < n_all else "")
-        worse = [spelled(c.params) for c in tested if c.verdict == "worse"]
-        return verdict(best, [spelled(c.params) for c in tested if c.verdict != "worse"], worse, by)
+        """What to ship, as the leaderboard of ``evaluation`` says."""
+        found, named = self.candidates, {_name(c): spelled(c.params) or "the defaults" for c in self.candidates}
+        first, n_tested = named[_name(found[0])], len(self.evaluation.reports)
+        if n_tested < 2:
+            return f"Ship {first}: no other candidate ran all folds."
+        by = self.metric + (f" among the best {n_tested} of {len(found)} candidates" if n_tested < len(found) else "")
+        board = self.evaluation.leaderboard
+        of_search = f" The best of the search, by its mean over folds, is {first}." * (board.best != _name(found[0]))
+        return board._decision(by, named) + of_search
 
     def _parts(self) -> list[Part]:
         found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
-        chosen = [(spelled(c.params), c.rank, (c.mean[self.metric], c.std[self.metric]), c.verdict) for c in found]
+        compared = self.evaluation.leaderboard.compare() if tested else None
+        stars = self.evaluation.leaderboard._stars() if tested else set()
+        shared = compared.letters if compared else {}
+        chosen = [
+            (
+                spelled(c.params),
+                c.rank,
+                (c.mean[self.metric], c.std[self.metric], name in stars),
+                shared.get(name, c.verdict),
+            )
+            for c, name in ((c, _name(c)) for c in found)
+        ]
         leads = [(rank, pair.difference, pair.interval, pair.p_adjusted) for rank, pair in tested]
         others = [name for name in found[0].mean if name != self.metric]
         means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
@@ -125,19 +137,20 @@ class SearchReport(Result):
         parts: list[Part] = [
             self.verdict,
             f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
-            Table(("candidate", "rank", Column(self.metric, plus_minus), "significantly different"), chosen),
+            Table(("candidate", "rank", Column(self.metric, _starred), Column("letters", str)), chosen),
             *([Table(("rank", *lead), leads)] if leads else []),
             *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
         ]
         parts += self._notes()
-        if not tested:
+        if compared is None:
             return parts
         reports = self.evaluation.reports
         return [
             *parts,
-            "The best is compared with each other candidate per query, out of fold, both fitted again: "
+            f"*: best mean over queries. {LETTERS}",
+            "Candidates are compared per query, out of fold, all fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
-            f"{counted(len(tested), 'pair')}. The best was chosen on these data, so it looks better than it is.",
+            f"{counted(compared.n_tests, 'pair')}. The best was chosen on these data, so it looks better than it is.",
             *drawn_orders(reports, next(iter(reports.values())).metrics),
         ]
 
@@ -175,6 +188,20 @@ class SearchReport(Result):
         return columns | dict(zip(leads, zip(*ahead, strict=True), strict=True))
 
 
+def _named(rank: int, params: Mapping[str, Any]) -> str:
+    return f"{rank}: {spelled(params)}"
+
+
+def _name(candidate: Candidate) -> str:
+    """The candidate's name in the evaluation."""
+    return _named(candidate.rank, candidate.params)
+
+
+def _starred(value: tuple[float, float, bool]) -> str:
+    mean, std, is_best = value
+    return "*" * is_best + plus_minus((mean, std))
+
+
 @records_call
 def search_report(
     search: Any,
@@ -192,8 +219,8 @@ def search_report(
     """Rank the candidates of a fitted search, and test which ones are significantly different from the best.
 
     A search keeps one score per fold, and five fold scores rarely separate two models. This fits the best candidates
-    again on the folds of the search, and compares the best one with the others per query, which costs n_candidates fits
-    per fold.
+    again on the folds of the search, and compares them per query, all pairs, as a leaderboard does, which costs
+    n_candidates fits per fold.
 
     Parameters
     ----------
@@ -250,20 +277,23 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    how = How("permutation", 1 - LEVEL, N_RESAMPLES, check_random_state(random_state), "holm")
+    check_random_state(random_state)
     metrics = _metrics_of(search)
     key = metric_of(search, metrics, metric)
     by = str(metrics[key])
     check_by_query(by, metrics[key])
     rows, cv = ranked_rows(search, key), _cv_of(search)
     means = search.cv_results_[f"mean_test_{key}"]
-    names = {row: f"{rank}: {spelled(search.cv_results_['params'][row])}" for rank, row in enumerate(rows, start=1)}
+    names = {row: _named(rank, search.cv_results_["params"][row]) for rank, row in enumerate(rows, start=1)}
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
     if len(fitted) < 2 and not is_race(search):
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: with_params(search.estimator, search.cv_results_["params"][row]) for row, name in fitted.items()}
     scorers = _scorers_of(search)
-    alike = {name: metrics[name] for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])}
+    same = [name for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])]
+    alike = {
+        name: metrics[name] for name in sorted(same, key=lambda name: name != key)
+    }  # the first ranks a leaderboard
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
@@ -273,11 +303,9 @@ def search_report(
             "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "
             "compare takes."
         ) from None
-    best, *others = fitted.values()
-    found: tuple[Pair, ...] = ()
-    if others:
-        found = compare_pairs(align_reports(evaluation.reports, by, None), [(best, other) for other in others], how)
-    pairs = dict(zip(list(fitted)[1:], found, strict=True))
+    evaluation = replace(evaluation, _random_state=random_state)
+    (_, best), *others = fitted.items()
+    pairs = {row: evaluation.leaderboard.compare().pair(best, other) for row, other in others}
     # Scorers of one metric can differ in the response method; their keys differ.
     shown = {name: str(m) for name, m in metrics.items()}
     shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}

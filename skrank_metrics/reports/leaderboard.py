@@ -136,8 +136,14 @@ class Leaderboard(Result):
         by = self.metrics[0]
         if self._comparison(by) is None:
             return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
-        worse = [name for name in self.reports if name not in self.contenders]
-        return verdict(self.best, self.contenders[1:], worse, by, self._level(by))
+        return self._decision(by, {name: name for name in self.reports})
+
+    def _decision(self, by: str, spelled: Mapping[str, str]) -> str:
+        """What to ship, with the metric and the models as they are called."""
+        best, *open_to = (spelled[name] for name in self.contenders)
+        worse = [spelled[name] for name in self.reports if name not in self.contenders]
+        level = {spelled[name]: same for name, same in self._level(self.metrics[0]).items()}
+        return verdict(best, open_to, worse, by, level)
 
     def _level(self, metric: str) -> dict[str, bool]:
         """The models with the mean of the best, and whether they have its value on every query."""
@@ -174,6 +180,12 @@ class Leaderboard(Result):
         found = self._compared[name]
         assert found is not None
         return found
+
+    def _stars(self, metric: str | None = None) -> set[str]:
+        """The best models by a metric: several if their means are equal."""
+        name = self.metrics[0] if metric is None else metric
+        best = self.reports[rank(self.reports, name)[0]].mean[name]
+        return {model for model, report in self.reports.items() if _is_level(report.mean[name], best)}
 
     def _comparison(self, name: str) -> Comparison | None:
         """The comparison by a metric; None if its mean is not one over queries."""
@@ -223,12 +235,12 @@ class Leaderboard(Result):
 
     def _cells(self, metric: str) -> dict[str, tuple[tuple[float, bool], str, tuple[float, float]]]:
         """Mean and whether it is the best, letters, and interval by model."""
-        found, ranked = self._comparison(metric), rank(self.reports, metric)
+        found, ranked, stars = self._comparison(metric), rank(self.reports, metric), self._stars(metric)
         pairs = found.significant() if found else []
         shared = letters(ranked, ((pair.first, pair.second) for pair in pairs)) if found else dict.fromkeys(ranked, "")
         return {
             name: (
-                (report.mean[metric], _is_level(report.mean[metric], self.reports[ranked[0]].mean[metric])),
+                (report.mean[metric], name in stars),
                 shared[name],
                 report.intervals(self._confidence)[metric],
             )

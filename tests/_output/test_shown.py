@@ -211,11 +211,12 @@ def test_search_report(searched):
 
     found, tested = searched.candidates, searched.candidates[1:3]
     assert [c.rank for c in found] == [1, 2, 3, 4]
-    verdicts = ["best", *("worse" if c.pair.p_adjusted <= 0.05 else "no" for c in tested), "failed"]
-    chosen = [["candidate", "rank", "ndcg@10", "significantly different"]]
+    shared = searched.evaluation.leaderboard.compare().letters
+    assert list(shared) == [f"{c.rank}: alpha={c.params['estimator__alpha']}" for c in found[:3]]
+    chosen = [["candidate", "rank", "ndcg@10", "letters"]]
     chosen += [
-        [f"alpha={c.params['estimator__alpha']}", str(c.rank), spread(c, "ndcg@10"), verdict]
-        for c, verdict in zip(found, verdicts, strict=True)
+        [f"alpha={c.params['estimator__alpha']}", str(c.rank), "*" * (c.rank == 1) + spread(c, "ndcg@10"), cell]
+        for c, cell in zip(found, [*shared.values(), "failed"], strict=True)
     ]
     leads = [["rank", "lead of the best", "95% interval", "adjusted p"]]
     leads += [
@@ -224,12 +225,13 @@ def test_search_report(searched):
     ]
     others = [["rank", "map"], *([str(c.rank), spread(c, "map")] for c in found)]
     last = (
-        "The best is compared with each other candidate per query, out of fold, both fitted again: paired sign-flip "
-        "permutation test, 40 queries, Holm at 0.05, 2 pairs. The best was chosen on these data, so it looks better "
+        "Candidates are compared per query, out of fold, all fitted again: paired sign-flip "
+        "permutation test, 40 queries, Holm at 0.05, 3 pairs. The best was chosen on these data, so it looks better "
         "than it is."
     )
+    marks = "*: best mean over queries. Letters: models that share one are not significantly different."
     title = "4 candidates ranked by ndcg@10, mean ± std over folds"
-    assert_shown(searched, [chosen, leads, others], [searched.verdict, title, last])
+    assert_shown(searched, [chosen, leads, others], [searched.verdict, title, marks, last])
     assert any(c.pair.p_value != c.pair.p_adjusted for c in tested)
 
     def of_pair(name):

@@ -1,3 +1,4 @@
+import re
 import threading
 from dataclasses import FrozenInstanceError, replace
 from types import SimpleNamespace
@@ -67,24 +68,27 @@ def test_order_and_folds_are_those_of_the_search(search, found):
     assert found.changed == pytest.approx(0, abs=1e-12), "fitted again on the same folds, the scores are the same"
 
 
-def test_the_best_is_compared_with_each_other_one(found):
-    best, second, third = found.candidates
+def test_candidates_are_compared_as_on_the_leaderboard(found):
+    best, *others = found.candidates
     assert best.pair is None
-    # The same signs are drawn for the first two pairs of a comparison of all.
-    pairs = compare(found.evaluation.reports, "ndcg@10", correction=None, random_state=0).pairs[:2]
-    for candidate, pair in zip((second, third), pairs, strict=True):
-        for name in ("difference", "interval", "p_value", "wins", "ties", "losses", "effect_size"):
-            assert getattr(candidate.pair, name) == getattr(pair, name)
-    low, high = sorted(pair.p_value for pair in pairs)
-    assert sorted(c.pair.p_adjusted for c in (second, third)) == [min(1, 2 * low), max(min(1, 2 * low), high)], "Holm"
+    board = found.evaluation.leaderboard
+    expected = compare(found.evaluation.reports, "ndcg@10", random_state=0)
+    for number, candidate in enumerate(others, start=1):
+        for name in ("difference", "interval", "p_value", "p_adjusted", "wins", "ties", "losses", "effect_size"):
+            assert getattr(candidate.pair, name) == getattr(expected.pairs[number - 1], name)
+        assert candidate.pair.p_adjusted == expected.pair(candidate.pair.first, candidate.pair.second).p_adjusted
+    assert board.compare().n_tests == 3, "all pairs, not only those with the best"
+    text = [line.split() for line in str(found).splitlines()]
+    for name, letters in board.compare().letters.items():
+        assert [line[-1] for line in text if line[:1] == name.split()[1:]] == [letters]
 
 
 def test_reads_well_and_converts(found):
     text = str(found)
     verdict, rest = text.split("3 candidates ranked by ndcg@10, mean ± std over folds\n")
     assert " ".join(verdict.split()) == found.verdict
-    assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 2 pairs" in " ".join(text.split())
-    assert "best" in rest.splitlines()[1]
+    assert "paired sign-flip permutation test, 60 queries, Holm at 0.05, 3 pairs" in " ".join(text.split())
+    assert re.search(r" \*0\.\d{4} ± ", rest.splitlines()[1])
     frame = found.to_frame()
     assert frame["rank"].tolist() == [1, 2, 3]
     assert frame["p_adjusted"].tolist()[1:] == [c.pair.p_adjusted for c in found.candidates[1:]]
@@ -94,9 +98,11 @@ def test_reads_well_and_converts(found):
 def test_text_and_frame_show_the_candidates(found):
     lines = [line.split() for line in str(found).splitlines()]
     for c in found.candidates:
-        verdict = "best" if c.pair is None else "worse" if c.pair.p_adjusted <= 0.05 else "no"
-        ranked_by = [f"{c.mean['ndcg@10']:.4f}", "±", f"{c.std['ndcg@10']:.4f}"]
-        assert [f"alpha={c.params['estimator__alpha']}", str(c.rank), *ranked_by, verdict] in lines
+        name = f"alpha={c.params['estimator__alpha']}"
+        star = "*" * (c.pair is None)
+        ranked_by = [f"{star}{c.mean['ndcg@10']:.4f}", "±", f"{c.std['ndcg@10']:.4f}"]
+        letters = found.evaluation.leaderboard.compare().letters[f"{c.rank}: {name}"]
+        assert [name, str(c.rank), *ranked_by, letters] in lines
         assert [str(c.rank), f"{c.mean['map']:.4f}", "±", f"{c.std['map']:.4f}"] in lines
     for c in found.candidates[1:]:
         low, high = c.pair.interval
@@ -114,25 +120,22 @@ def test_text_and_frame_show_the_candidates(found):
     }
 
 
-def test_verdict(found):
-    best, second, third = found.candidates
+def test_verdict_is_that_of_the_leaderboard(search, found):
     names = [f"alpha={candidate.params['estimator__alpha']}" for candidate in found.candidates]
-    p_values = {"open": 0.5, "worse": 0.01}
-    for kinds, expected in {
-        ("worse", "worse"): f"Ship {names[0]}: by ndcg@10, it is significantly better than {names[1]} and {names[2]}.",
-        ("open", "worse"): f"Ship {names[0]} or {names[1]}: by ndcg@10, {names[0]} is ahead, but not significantly; "
-        f"{names[2]} is significantly worse.",
-    }.items():
-        others = [
-            replace(candidate, pair=replace(candidate.pair, difference=0.1, p_adjusted=p_values[kind]))
-            for candidate, kind in zip((second, third), kinds, strict=True)
-        ]
-        assert replace(found, candidates=[best, *others]).verdict == expected
-    one = replace(second, pair=replace(second.pair, difference=0.1, p_adjusted=0.01)), replace(third, pair=None)
-    among = f"Ship {names[0]}: by ndcg@10 among the best 2 of 3 candidates, it is significantly better than {names[1]}."
-    assert replace(found, candidates=[best, *one]).verdict == among
-    untested = [replace(candidate, pair=None) for candidate in (second, third)]
-    assert replace(found, candidates=[best, *untested]).verdict == f"Ship {names[0]}: no other candidate ran all folds."
+    board = found.evaluation.leaderboard
+    assert found.verdict == re.sub(r"\b\d: alpha", "alpha", board.verdict)
+    fewer = search_report(search[0], search[1], Y, qid=QID, n_candidates=2)
+    assert " by ndcg@10 among the best 2 of 3 candidates" in fewer.verdict
+    assert names[2] not in fewer.verdict
+    # The means over queries rank the candidates in another order than those over folds.
+    swapped = replace(
+        found,
+        candidates=[
+            replace(c, rank=rank, params=found.candidates[rank - 1].params)
+            for c, rank in zip(found.candidates, (2, 1, 3), strict=True)
+        ],
+    )
+    assert swapped.verdict == f"{found.verdict} The best of the search, by its mean over folds, is {names[1]}."
 
 
 def test_candidates_are_records(found):
@@ -204,9 +207,9 @@ def test_candidates_that_are_estimators_have_short_names():
     search = ridge_search().set_params(param_grid=grid).fit(X, with_qid(Y, QID))
     _, text = str(search_report(search, X, Y, qid=QID)).split("\n2 candidates")
     lines = text.splitlines()
-    assert len(lines) == 13
-    assert lines[3].startswith("estimator=Ridge() ")
-    assert lines[4].startswith("estimator=XGBRanker(base_score=None,")
+    assert len(lines) == 14
+    assert lines[2].startswith("estimator=Ridge() ")
+    assert lines[3].startswith("estimator=XGBRanker(base_score=None,")
     assert max(map(len, lines)) <= 80
 
 
@@ -282,7 +285,7 @@ def test_other_rows_than_in_the_search_are_the_first_thing_to_read(search):
     assert found.changed > 0.01
     text = " ".join(str(found).split())
     warning = f"differ from the search by up to {found.changed:.4f}: folds or models are random, or the data, the order"
-    assert text.index("Fitted again, folds") < text.index(warning) < text.index("The best is compared")
+    assert text.index("Fitted again, folds") < text.index(warning) < text.index("Candidates are compared")
     assert "Fitted again, folds" not in str(search_report(*search, Y, qid=QID))
 
 

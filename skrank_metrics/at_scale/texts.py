@@ -1,0 +1,93 @@
+"""Tables of CSV and TSV, in which an id is a string unless all ids are integers as Python writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Only an empty cell is a missing value: "NA" can be an id.
+NULLS = {"null_values": [""], "strings_can_be_null": True}
+
+Opened = Callable[[], Any]
+
+
+def strings_of(opened: Opened, delimiter: str, ids: list[str], name: str) -> set[str]:
+    """The columns of ids that are not integers throughout: "001" is not "1", and "1.10" is not "1.1".
+
+    All rows are read if they are integers, as one of the last may not be.
+    """
+    import pyarrow as pa
+
+    with in_utf8(name):
+        ids = [column for column in ids if column in _schema(opened, delimiter).names]
+        strings: set[str] = set()
+        if not ids:
+            return strings
+        with _open(opened, delimiter, include_columns=ids, column_types=dict.fromkeys(ids, pa.string())) as reader:
+            for batch in reader:
+                strings |= {column for column in ids if not _are_integers(batch[column])}
+                if len(strings) == len(set(ids)):
+                    break
+        return strings
+
+
+def tables_of_text(
+    opened: Opened, delimiter: str, columns: Any, strings: set[str], *, use_threads: bool
+) -> Iterator[Any]:
+    """Tables of a text, with the types of numbers and ids decided beforehand."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    with in_utf8(columns.holder):
+        schema = _schema(opened, delimiter)
+        columns.check_names(schema.names)
+        # Types are those of the first block: whole numbers may have decimals later.
+        types = {name: pa.float64() for name in columns.numbers if pa.types.is_integer(schema.field(name).type)}
+        types |= {name: pa.string() if name in strings else pa.int64() for name in columns.ids}
+        read = csv.ReadOptions(use_threads=use_threads)
+        with _open(opened, delimiter, read, include_columns=columns.names, column_types=types) as reader:
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
+
+
+@contextmanager
+def in_utf8(name: str) -> Iterator[None]:
+    """Name the text that has another encoding."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (UnicodeDecodeError, pa.ArrowInvalid) as error:
+        if isinstance(error, pa.ArrowInvalid) and "UTF8" not in str(error):
+            raise
+        raise ValueError(f"{name} must be a text in UTF-8; {error}. Save it as UTF-8.") from error
+
+
+def _schema(opened: Opened, delimiter: str) -> Any:
+    with _open(opened, delimiter) as reader:
+        schema = reader.schema
+    _ = schema.names  # bytes that are no UTF-8 are an error here
+    return schema
+
+
+def _open(opened: Opened, delimiter: str, read: Any = None, **convert: Any) -> Any:
+    from pyarrow import csv
+
+    return csv.open_csv(
+        opened(),
+        read_options=read or csv.ReadOptions(),
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=csv.ConvertOptions(**NULLS, **convert),
+    )
+
+
+def _are_integers(ids: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        written = ids.cast(pa.int64()).cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return bool(pc.all(pc.equal(ids, written), min_count=0).as_py())

@@ -63,7 +63,7 @@ summary{font-weight:600;cursor:pointer;overflow-wrap:anywhere}
 .ranks td.bar{min-width:5.6em;print-color-adjust:exact;background:linear-gradient(90deg,var(--first) var(--a),
 var(--missing) var(--a) var(--i),transparent 0) 0 .35em/100% .8em no-repeat content-box}
 @media (max-width:36rem){
-.beside{font-size:.75rem}.ranks td,.ranks th{padding-right:.35em}.ranks td.bar{min-width:3em}
+main{padding:.5rem}.beside{font-size:.75rem}.ranks td,.ranks th{padding-right:.25em}.ranks td.bar{min-width:2em}
 table{font-size:.75rem}th,td{padding-right:.5em}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 code{font-size:.95em;overflow-wrap:anywhere}

@@ -317,6 +317,12 @@ CELLS = {
 }
 
 
+def test_blank_lines_count_in_the_line_of_a_null(files, capsys, tmp_path):
+    (tmp_path / "w.csv").write_text("q,y,a\n\nx,1,2\n\nx,,3\n")
+    message = error_of(capsys, "evaluate", "w.csv", *ROWS)
+    assert message.endswith("column 'y' must not hold nulls; got one in line 5 of w.csv.")
+
+
 @pytest.mark.parametrize("case", CELLS)
 def test_cells_that_metrics_refuse_are_shown(case, files, capsys, tmp_path):
     text, expected = CELLS[case]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -140,6 +141,8 @@ def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dic
     given = _open(file, form)
     others = {"by": getattr(chosen, "by", None)}
     columns = columns_of(chosen.label, chosen.score, chosen.qid, others, holder=given.name, lines=form in DELIMITERS)
+    if given.text:
+        columns = replace(columns, line_of=partial(line_of_row, given.text, DELIMITERS[form]))
     try:
         arrays = read_columns(given.source, columns)
     except ValueError as error:

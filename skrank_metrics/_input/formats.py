@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 
 SUFFIXES = {
     "parquet": (".parquet", ".pq"),
@@ -28,8 +29,9 @@ def line_of_row(text: bytes, delimiter: str, row: int) -> int:
     """The line on which a row of csv or tsv begins, both counted as users see them: lines from 1, rows from 0."""
     rows = csv.reader(io.StringIO(text.decode(), newline=""), delimiter=delimiter)
     left = row + 1  # the header
-    for cells in rows:
-        left -= bool(cells)  # blank lines are no rows
-        if left < 0:
-            return rows.line_num - "".join(cells).count("\n")
-    raise IndexError(row)
+    with suppress(csv.Error):  # a cell of more than 128 KiB
+        for cells in rows:
+            left -= bool(cells)  # blank lines are no rows
+            if left < 0:
+                return rows.line_num - "".join(cells).count("\n")
+    return row + 2

@@ -56,6 +56,7 @@ class Columns:
     others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
     holder: str = "source"  # the argument that has them, or the name of a file
     lines: bool = False  # whether it is a text, with a header
+    line_of: Callable[[int], int] | None = None  # the line of a row, if some lines may be blank
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +85,9 @@ class Columns:
 
     def place(self, row: int) -> str:
         """Where a row is."""
-        return f"line {row + 2} of {self.holder}" if self.lines else f"row {row} of {self._the_holder}"
+        if not self.lines:
+            return f"row {row} of {self._the_holder}"
+        return f"line {self.line_of(row) if self.line_of else row + 2} of {self.holder}"
 
     def start(self, row: int) -> str:
         """Where the rows from one on are."""

@@ -47,13 +47,18 @@ class Chart:
 
     def as_html(self) -> str:
         """A figure with one strip of SVG per mark, which follows the width of the window."""
-        rows = "".join(self._row(mark) for mark in self.marks)
-        kind = "chart short" if max(len(mark.name) for mark in self.marks) <= SHORT_NAME else "chart"
-        return f'<figure class="{kind}"><figcaption>{escape(self.title)}</figcaption>{rows}{self._axis}</figure>'
+        rows = "".join(self._row(mark) for mark in self._shown)
+        kind = "chart short" if max(len(mark.name) for mark in self._shown) <= SHORT_NAME else "chart"
+        cut = f" (the first {MOST_MARKS} of {len(self.marks)})" if len(self.marks) > MOST_MARKS else ""
+        return f'<figure class="{kind}"><figcaption>{escape(self.title)}{cut}</figcaption>{rows}{self._axis}</figure>'
+
+    @property
+    def _shown(self) -> Sequence[Mark]:
+        return self.marks[:MOST_MARKS]
 
     @cached_property
     def _range(self) -> tuple[float, float]:
-        ends = [end for mark in self.marks for end in mark.ends]
+        ends = [end for mark in self._shown for end in mark.ends]
         ends += [self.reference] if math.isfinite(self.reference) else []
         low, high = min(ends, default=0.0), max(ends, default=1.0)
         room = MARGIN * (high - low or abs(high)) or 1.0

@@ -58,10 +58,13 @@ summary{font-weight:600;cursor:pointer;overflow-wrap:anywhere}
 .ranks td,.ranks th{text-align:right;padding:.15em .6em .15em 0;white-space:nowrap}
 .ranks td:not(.n){min-width:0;max-width:none}
 .ranks .tied td{border-bottom-color:transparent}
-.ranks .text{text-align:left;white-space:normal;overflow-wrap:anywhere;padding-left:.8em}
-.ranks td.text{min-width:18em;max-width:30em}
+.ranks td.text{text-align:left;white-space:normal;overflow-wrap:anywhere;padding-bottom:.6em}
+.ranks .text div{width:0;min-width:100%}
 .ranks td.bar{min-width:5.6em;print-color-adjust:exact;background:linear-gradient(90deg,var(--first) var(--a),
 var(--missing) var(--a) var(--i),transparent 0) 0 .35em/100% .8em no-repeat content-box}
+@media (max-width:36rem){
+main{padding:.5rem}.beside{font-size:.75rem}.ranks td,.ranks th{padding-right:.25em}.ranks td.bar{min-width:2em}
+table{font-size:.75rem}th,td{padding-right:.5em}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
 code{font-size:.95em;overflow-wrap:anywhere}
 """

@@ -64,9 +64,9 @@ class Result(ABC):
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a page to send or to archive, which holds all it shows.
 
-        The page has the tables and sentences that the result prints, pictures of them, the call that made the result,
-        and the versions of the libraries. It loads nothing, runs no script, and follows the light or dark theme of the
-        reader.
+        The page has the tables and sentences that the result prints, pictures of them, the versions of the libraries
+        and, if a function returned the result, the call. It loads nothing, runs no script, and follows the light or
+        dark theme of the reader.
 
         Parameters
         ----------

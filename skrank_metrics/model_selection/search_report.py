@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._input.arrays import FloatArray, check_int, check_random_state
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import response_method, score_function
@@ -174,7 +174,7 @@ class SearchReport(Result):
             if c.pair
         ]
         title = f"{self.metric}: lead of the best and its 95% interval"
-        return [Chart(title, marks[:MOST_MARKS], reference=0.0)] if marks else []
+        return [Chart(title, marks, reference=0.0)] if marks else []
 
     def _columns(self) -> dict[str, Any]:
         found, leads = self.candidates, ("difference", "low", "high", "p_adjusted")

@@ -16,32 +16,55 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._output.table import GAP, WIDTH, Column, Table, as_text, signed
 from skrank_metrics.reports._ranked_query import RankedQuery
 
-# Characters of a bar, fewer if something stands beside it.
-BAR, SHORT_BAR = 10, 8
+# Characters of a bar.
+BAR = 10
+# Parts of the bars in a notebook.
+FULL, MISSING = "\u2588", "\u2591"
 # Ranks of missed documents that are named.
 MOST_MISSED = 5
 
-# Attributes of tags: styles in a notebook, which has no style sheet, and classes on a page.
+# Attributes of tags: styles in a notebook, which has no style sheet, and classes on a page. As cells are many, most
+# of them have none.
 _NOTEBOOK = {
     "beside": ' style="display:flex;flex-wrap:wrap;gap:0 2.5em"',
     "summary": ' style="font-weight:600;cursor:pointer"',
-    "table": ' style="border-collapse:collapse;background:transparent;color:inherit;margin:.4em 0"',
-    "cell": ' style="text-align:right;padding:.15em .8em .15em 0;background:transparent"',
-    "text": ' style="text-align:left;padding:.15em .8em;background:transparent"',
+    "table": ' cellpadding="3" style="border-collapse:collapse;text-align:right;color:inherit;margin:.4em 0"',
+    "text": ' style="text-align:left"',
     "tied": "",
-    # The middle tones are legible on light and on dark ground.
-    "bar": ' style="min-width:6em;padding-right:.8em;background:linear-gradient(90deg,#3d8bc4 {added},'
-    '#909090 {added} {ideal},transparent 0) 0 50%/100% .8em no-repeat content-box"',
 }
 _PAGE = {
     "beside": ' class="beside"',
     "summary": "",
     "table": ' class="ranks"',
-    "cell": "",
     "text": ' class="text"',
     "tied": ' class="tied"',
-    "bar": ' class="bar" style="--a:{added};--i:{ideal}"',
 }
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the columns of sums and their bars mean."""
+
+    metric: str
+    alone: bool  # a ranking with others beside it has fewer columns as text
+
+    def as_text(self) -> str:
+        """Lines of at most 80 characters."""
+        return textwrap.fill(self._words("#", ".", whole=self.alone), WIDTH, break_on_hyphens=False)
+
+    def as_html(self, *, inline: bool = True) -> str:
+        """The same on a page, which has all columns."""
+        words = self._words(*(FULL, MISSING) if inline else ("the first colour", "the second"), whole=True)
+        return f"<div>{escape(words)}</div>"
+
+    def _words(self, added: str, missing: str, *, whole: bool) -> str:
+        adds = f"adds: what a rank adds to {self.metric}"
+        if not whole:
+            return f"{adds}."
+        return (
+            f"{adds}; ideal: what it adds in the ideal order; share: what it adds, of the value of the ideal order. In "
+            f"the bars, {added} is what the rank adds, and {missing} what it would add beyond that in the ideal order."
+        )
 
 
 @dataclass(frozen=True)
@@ -56,9 +79,10 @@ class QueryView:
         head, alone = textwrap.wrap(self._head, WIDTH), len(self.rankings) == 1
         blocks = [self._text_of(ranking, alone=alone) for ranking in self.rankings]
         widths = [max(map(len, block)) for block in blocks]
-        if not alone and sum(widths) + len(GAP) * (len(widths) - 1) <= WIDTH:
+        between = next((gap for gap in (2 * GAP, GAP) if sum(widths) + len(gap) * (len(widths) - 1) <= WIDTH), None)
+        if between and not alone:
             rows = zip_longest(*blocks, fillvalue="")
-            joined = (GAP.join(map(str.ljust, row, widths)).rstrip() for row in rows)
+            joined = (between.join(map(str.ljust, row, widths)).rstrip() for row in rows)
             return "\n".join([*head, *joined, ""])
         return "\n".join([*head, *chain.from_iterable(blocks), ""])
 
@@ -80,22 +104,21 @@ class QueryView:
 
     def _text_of(self, ranking: RankedQuery, *, alone: bool) -> list[str]:
         room = WIDTH if alone or ranking.documents else (WIDTH - len(GAP)) // 2
-        names: tuple[str, ...] = ("label", "score", "adds", "bar", "document")
-        if alone and not ranking.documents:  # else there is no room
-            names = ("row", "label", "score", "discount", "adds", "ideal", "share", "bar")
-        columns = [(Column("rank"), _ranks(ranking)), *_columns_of(ranking, names)]
-        if "bar" in names and _adds_up(ranking):
-            bars = list(self._bars(ranking, BAR if alone else SHORT_BAR))
-            columns.insert(len(columns) - bool(ranking.documents), (Column(""), bars))
-        rows = list(zip(*(values for _, values in columns), strict=True))
-        lines = Table([column for column, _ in columns], rows).as_text().splitlines() if rows else []
+        names = ("row", "label", "score", *(("discount", "adds", "ideal", "share") if alone else ("adds",)))
+        ranks = (Column("rank"), _ranks(ranking))
+        columns = [ranks, *_columns_of(ranking, names)]
+        if alone and _adds_up(ranking):
+            columns.append((Column(""), list(self._bars(ranking))))
+        lines = _lines(columns)
+        if ranking.documents:  # long ones leave no room beside them
+            lines += _lines([ranks, (Column("document"), ranking.documents)])
         caption = [] if alone else textwrap.wrap(f"{ranking.ranking}: {_value(ranking)}", room)
         return [*caption, *lines, *chain.from_iterable(textwrap.wrap(line, room) for line in _below(ranking))]
 
-    def _bars(self, ranking: RankedQuery, length: int) -> Iterator[str]:
+    def _bars(self, ranking: RankedQuery, full: str = "#", missing: str = ".") -> Iterator[str]:
         for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
-            added, ideal = (round(length * max(end, 0.0) / self._longest) for end in ends)
-            yield "#" * added + "." * (ideal - added)
+            added, ideal = (round(BAR * max(end, 0.0) / self._longest) for end in ends)
+            yield full * added + missing * (ideal - added)
 
     def as_html(self, *, inline: bool = True) -> str:
         """Folded unless it is one of the first; rankings are beside each other if the window has room."""
@@ -107,30 +130,47 @@ class QueryView:
         )
 
     def _html_of(self, ranking: RankedQuery, how: dict[str, str]) -> str:
-        cell, text = how["cell"], how["text"]
+        # Cells and rows may do without closing tags, which would be a third of a page.
         columns = [(Column("rank"), _ranks(ranking)), *_columns_of(ranking, ("row", "label", "score"))]
-        cells = [[f"<td{cell}>{column.text(value)}</td>" for value in values] for column, values in columns]
+        cells = [[f"<td>{column.text(value)}" for value in values] for column, values in columns]
         if _adds_up(ranking):
             # Bars come before the numbers, where a narrow window still shows them.
-            cells.append([f"<td{how['bar'].format(**ends)}></td>" for ends in self._html_ends(ranking)])
+            cells.append(list(self._html_bars(ranking, inline=how is _NOTEBOOK)))
             numbers = _columns_of(ranking, ("adds", "ideal", "share", "discount"))
-            cells += [[f"<td{cell}>{column.text(value)}</td>" for value in values] for column, values in numbers]
+            cells += [[f"<td>{column.text(value)}" for value in values] for column, values in numbers]
             columns += [(Column(""), []), *numbers]
-        heads = [f"<th{cell}>{column.head}</th>" for column, _ in columns]
-        if ranking.documents:
-            heads.append(f"<th{text}>document</th>")
-            cells.append([f"<td{text}>{escape(document)}</td>" for document in ranking.documents])
-        rows = zip(_tied_with_next(ranking), zip(*cells, strict=True), strict=True)
-        body = "".join(f"<tr{how['tied'] if tied else ''}>{''.join(row)}</tr>" for tied, row in rows)
+        heads = [f"<th>{column.head}" for column, _ in columns]
+        if ranking.documents:  # below its numbers, so that both fit into a narrow window
+            span = f'<tr{{}}><td colspan="{len(columns)}"{how["text"]}>'
+            tied_ones = zip(ranking.documents, _tied_with_next(ranking), strict=True)
+            tags = [span.format(how["tied"] if tied else "") + self._document(one, how) for one, tied in tied_ones]
+            cells.append(tags)
+        joins = [bool(ranking.documents) or tied for tied in _tied_with_next(ranking)]
+        rows = zip(joins, zip(*cells, strict=True), strict=True)
+        body = "".join(f"<tr{how['tied'] if joined else ''}>{''.join(row)}" for joined, row in rows)
         caption = f"<div><b>{escape(ranking.ranking)}</b>: {_value(ranking)}</div>" if ranking.ranking else ""
         below = "".join(f"<div>{line}</div>" for line in _below(ranking))
-        table = f"<table{how['table']}><tr>{''.join(heads)}</tr>{body}</table>" if body else ""
+        table = f"<table{how['table']}><tr>{''.join(heads)}{body}</table>" if body else ""
         return f"<div>{caption}{table}{below}</div>"
 
-    def _html_ends(self, ranking: RankedQuery) -> Iterator[dict[str, str]]:
+    @staticmethod
+    def _document(text: str, how: dict[str, str]) -> str:
+        # On a page, long texts do not make the table wider.
+        return escape(text) if how is _NOTEBOOK else f"<div>{escape(text)}</div>"
+
+    def _html_bars(self, ranking: RankedQuery, *, inline: bool) -> Iterator[str]:
+        if inline:
+            for bar in self._bars(ranking, FULL, MISSING):
+                yield f'<td style="text-align:left">{bar}'
+            return
         for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
             added, ideal = (f"{100 * max(end, 0.0) / self._longest:.3g}%" for end in ends)
-            yield {"added": added, "ideal": ideal}
+            yield f'<td class="bar" style="--a:{added};--i:{ideal}">'
+
+
+def _lines(columns: Sequence[tuple[Column, Sequence[Any]]]) -> list[str]:
+    rows = list(zip(*(values for _, values in columns), strict=True))
+    return Table([column for column, _ in columns], rows).as_text().splitlines() if rows else []
 
 
 def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column, list[Any]]]:
@@ -138,9 +178,8 @@ def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column
     found: dict[str, tuple[Column, Any]] = {
         "row": (Column("row"), ranking.rows),
         "label": (Column("label", _label), ranking.labels),
-        "score": (Column("score", "{:.4g}".format), ranking.scores),
+        "score": (Column("score", "{:z.4g}".format), ranking.scores),
         "discount": (Column("discount"), ranking.discounts if _adds_up(ranking) else None),
-        "document": (Column("document"), ranking.documents or None),
     }
     if _adds_up(ranking):
         found["adds"], found["ideal"] = (Column("adds", as_text), ranking.added), (Column("ideal"), ranking.ideal)

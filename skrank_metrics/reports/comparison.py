@@ -12,7 +12,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
@@ -144,12 +144,12 @@ class Comparison(Result):
         >>> print(compare({"new": new, "old": old}, "mrr").inspect(1))
         mrr of 1 query
         Query b: new 1.0000, old 0.5000, difference +0.5000; 1 relevant document
-        new: 1.0000, 100% of the ideal      old: 0.5000, 50% of the ideal
-        rank  label  score    adds            rank  label  score    adds
-        1         1      2  1.0000  ########  1         0      2  0.0000  ........
-        2         0      1  0.0000            2         1      1  0.5000  ####
+        new: 1.0000, 100% of the ideal     old: 0.5000, 50% of the ideal
+        rank  row  label  score    adds    rank  row  label  score    adds
+        1       2      1      2  1.0000    1       3      0      2  0.0000
+        2       3      0      1  0.0000    2       2      1      1  0.5000
         <BLANKLINE>
-        adds: what a rank adds to mrr; ...
+        adds: what a rank adds to mrr.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
@@ -389,7 +389,7 @@ class Comparison(Result):
             for pair in pairs
         ]
         title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
-        return [Chart(title, marks[:MOST_MARKS], reference=0.0)]
+        return [Chart(title, marks, reference=0.0)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

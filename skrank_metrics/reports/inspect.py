@@ -16,7 +16,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._contributions import adds_up
 from skrank_metrics.reports._evaluation import Evaluation
-from skrank_metrics.reports._query_view import QueryView
+from skrank_metrics.reports._query_view import QueryView, Sums
 from skrank_metrics.reports._ranked_query import RankedQuery, ranked_queries
 
 # Queries that are not folded.
@@ -40,7 +40,8 @@ _FRAME = {
 class Inspection(Result):
     """Single queries, rank by rank.
 
-    Prints as one table per query and ranking, two rankings side by side; notebooks and pages fold the queries.
+    Prints as one table per query and ranking, two rankings side by side if there is room; notebooks and pages fold the
+    queries.
     ``to_frame()`` gives one row per ranked document: "qid", "ranking" if there are several, "rank", and as far as they
     are known "row", "label", "score", "tied", "discount", "added", "ideal" and "document".
 
@@ -56,7 +57,7 @@ class Inspection(Result):
 
     metric: str
     queries: list[list[RankedQuery]]
-    _notes: tuple[str, ...] = ()
+    _notes: tuple[Part, ...] = ()
 
     def _parts(self) -> list[Part]:
         views = [QueryView(query, number < MOST_OPEN) for number, query in enumerate(self.queries)]
@@ -102,7 +103,8 @@ def _near(query: Any, known: Mapping[Any, int]) -> str:
     same = [one for one in known if str(one) == str(query)]
     if same:
         return f" Did you mean {same[0]!r}, of type {type(same[0]).__name__}?"
-    return nearest(query, known)
+    # Numbers with similar digits are no more likely than others.
+    return nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
 
 
 def inspect_rankings(
@@ -194,16 +196,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
 
 
-def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuery]]) -> Iterator[str]:
+def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuery]]) -> Iterator[Part]:
     """What the columns mean, as far as they are there."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
-        yield (
-            f"adds: what a rank adds to {name}; the bars show it, and behind it what is missing to what the rank adds "
-            "in the ideal order (ideal); share: of the value of the ideal order."
-        )
+        yield Sums(name, alone=len(queries[0]) == 1)
     if any(ranking.tied.any() for ranking in rankings):
         ties = metric.computation.ties
         orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}

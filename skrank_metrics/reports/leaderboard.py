@@ -16,7 +16,7 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool, check_mask, check_scores
 from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports import statistics
@@ -329,7 +329,7 @@ class Leaderboard(Result):
         pairs = [(found.pair(name, self.best), name) for name in self.reports if name != self.best]
         marks = [
             Mark(name, pair.difference, signed(pair.difference), pair.interval, warns=pair.p_adjusted <= found.level)
-            for pair, name in pairs[:MOST_MARKS]
+            for pair, name in pairs
         ]
         return [Chart(title, marks, reference=0.0)]
 

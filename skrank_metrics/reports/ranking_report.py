@@ -315,7 +315,7 @@ class RankingReport(Result):
         summary : bool, default=False
             Whether to return one row per metric, and per slice if there are any, with the columns "metric", "slice",
             "n_queries", "mean", "low", "high", "std" and "n_undefined". The methods ``to_markdown`` and ``to_latex`` of
-            pandas print it.
+            pandas print it; the former needs the package tabulate.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.chart import MOST_MARKS, Chart, Mark
+from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
@@ -111,7 +111,7 @@ class SplitReport(Result):
             Mark(f"fold {fold}" + f", {n} leaking" * bool(n), float(n_rows), f"{n_rows:,}", base=0.0, warns=n > 0)
             for fold, (n, n_rows) in enumerate(zip(n_leaks, self.table["documents"].tolist(), strict=True))
         ]
-        return [Chart("Documents in the test part of each fold", marks[:MOST_MARKS])]
+        return [Chart("Documents in the test part of each fold", marks)]
 
 
 @records_call

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from skrank_metrics._output.chart import MARGIN, Chart, Mark, ticks
+from skrank_metrics._output.chart import MARGIN, MOST_MARKS, Chart, Mark, ticks
 
 
 def numbers(html, pattern):
@@ -54,3 +54,10 @@ def test_one_value_has_an_axis(value):
 def test_ticks_are_round(low, high, expected):
     assert [text for _, text in ticks(low, high)] == expected
     assert [value for value, _ in ticks(low, high)] == pytest.approx([float(t.replace(",", "")) for t in expected])
+
+
+@pytest.mark.parametrize(("n", "more"), [(MOST_MARKS, ""), (MOST_MARKS + 5, " (the first 20 of 25)")])
+def test_marks_that_are_not_shown_are_counted(n, more):
+    html = Chart("Folds", [Mark(f"name {i}", float(i), "") for i in range(n)]).as_html()
+    assert html.count("<circle") == MOST_MARKS
+    assert f"<figcaption>Folds{more}</figcaption>" in html

@@ -170,6 +170,8 @@ def test_an_id_that_is_a_tuple_is_one_id():
         (["alpha", "beta"], "alpa", r"qid must be in the report; got 'alpa'\. Did you mean 'alpha'\?"),
         ([1, 2], "2", r"qid must be in the report; got '2'\. Did you mean 2, of type int\?"),
         ([1, 2], [2, 7], r"qid must be in the report; got 7\."),
+        ([99, 998], 9999, r"qid must be in the report; got 9999\.$"),
+        ([99, 998], "9999", r"qid must be in the report; got '9999'\.$"),
         ([1, 2], [[1]], r"qid must be in the report; got \[1\]\."),
         ([1, 2], [], "qid must name at least one query; got none"),
     ],
@@ -323,7 +325,44 @@ def test_documents_need_the_same_rows_in_all_reports():
 def test_two_rankings_stand_beside_each_other_in_80_columns(compared):
     lines = str(compared[0].inspect(2)).splitlines()
     assert max(map(len, lines)) <= 80
-    assert sum(len(re.findall("rank  label", line)) == 2 for line in lines) == 2
+    assert sum(len(re.findall("rank +row +label", line)) == 2 for line in lines) == 2, (
+        "rows say which document is which"
+    )
+
+
+def test_text_explains_the_columns_that_it_shows(compared):
+    comparison, n_rows = compared
+    alone, pair = report_of("ndcg").inspect("a"), comparison.inspect(1)
+    documents = report_of("ndcg").inspect("a", documents=list("uvwxyz"))
+    for shown, columns in ((alone, True), (documents, True), (pair, False)):
+        text = str(shown)
+        for word in ("ideal", "share"):
+            assert (f"{word}:" in text) == columns
+            assert (re.search(rf"rank.* {word}\b", text) is not None) == columns
+        assert "ideal:" in shown._repr_html_()
+        assert ("in the bars" in text.lower()) == columns
+        assert ("##" in text) == columns
+    for head in ("row", "discount", "ideal", "share", "document"):
+        assert re.search(rf"^rank.*\b{head}\b", str(documents), re.MULTILINE), "documents hide no column"
+    with_texts = str(comparison.inspect(1, documents=[f"text {row}" for row in range(n_rows)]))
+    assert max(map(len, with_texts.splitlines())) <= 80
+    assert "rank  document" in with_texts
+
+
+def test_negative_zero_is_zero():
+    assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
+
+
+def test_queries_in_a_notebook_are_small(compared):
+    comparison, n_rows = compared
+    texts = ["a text of about sixty characters that tells what the item is"] * n_rows
+    assert len(comparison.inspect(12)._repr_html_().encode()) < 60_000
+    assert len(comparison.inspect(12, documents=texts)._repr_html_().encode()) < 100_000
+    labels, scores = np.tile([1, 0, 0, 1], (12, 10)), -np.tile(np.arange(40.0), (12, 1))
+    twenty = evaluate(labels, scores, metrics="ndcg")
+    both = compare({"a": twenty, "b": evaluate(labels, -scores, metrics="ndcg")}, "ndcg", test="t").inspect(12)
+    assert len(both.queries[0][0].labels) == 20
+    assert len(both._repr_html_().encode()) < 100_000
 
 
 class Outline(HTMLParser):
@@ -347,10 +386,12 @@ def test_ids_names_and_texts_that_look_like_markup_are_text(tmp_path):
     inspection.to_html(tmp_path / "page.html")
     tags = {"div", "details", "summary", "table", "tr", "th", "td", "b"}
     page = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
+    allowed_attributes = {"style", "class", "open", "lang", "charset", "http-equiv", "content", "name"}
+    allowed_attributes |= {"colspan", "cellpadding"}
     for html, allowed in ((inspection._repr_html_(), tags), ((tmp_path / "page.html").read_text(), tags | page)):
         outline = Outline(html)
         assert outline.tags <= allowed
-        assert outline.attributes <= {"style", "class", "open", "lang", "charset", "http-equiv", "content", "name"}
+        assert outline.attributes <= allowed_attributes
         assert outline.text.count(HOSTILE) >= 7, "id, two names and four documents"
 
 

@@ -103,8 +103,7 @@ def test_all_ways_by_hand():
     assert match_convention(with_qid(Y, QID), SCORES, value=0.8984).matches[0].peers == way.peers
 
 
-@pytest.mark.option("match_convention.metric")
-@pytest.mark.parametrize("name", ["map", "mrr"])
+@pytest.mark.parametrize("name", ["map", "recall"])
 def test_of_equally_near_ways_those_of_libraries_come_first(name):
     match = match_convention([2, 1, 0, 0, 1], [3, 2, 1, 0, 0], qid=[0] * 3 + [1] * 2, value=0.7, metric=name)
     near = [(abs(way.distance), bool(way.peers)) for way in match.ways]
@@ -113,6 +112,7 @@ def test_of_equally_near_ways_those_of_libraries_come_first(name):
     assert not any(second and not first for (_, first), (_, second) in alike)
 
 
+@pytest.mark.option("match_convention.metric")
 def test_parameters_that_the_metric_sets_are_not_varied():
     match = match_convention(Y, SCORES, qid=QID, value=0.5, metric="ndcg(gain=linear)@1")
     assert list(match.ways[0].options) == ["ties", "replace_undefined_by"]

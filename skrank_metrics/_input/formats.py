@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
+from typing import IO
 
 SUFFIXES = {
     "parquet": (".parquet", ".pq"),
@@ -25,11 +26,13 @@ def format_of(name: str) -> str | None:
     return None
 
 
-def line_of_row(text: bytes, delimiter: str, row: int) -> int:
-    """The line on which a row of csv or tsv begins, both counted as users see them: lines from 1, rows from 0."""
-    rows = csv.reader(io.StringIO(text.decode(), newline=""), delimiter=delimiter)
+def line_of_row(text: bytes | IO[bytes], delimiter: str, row: int) -> int:
+    """The line on which a row of csv or tsv begins, lines from 1 and rows from 0; closes a file."""
+    file = io.BytesIO(text) if isinstance(text, bytes) else text
     left = row + 1  # the header
-    with suppress(csv.Error):  # a cell of more than 128 KiB
+    # An error of csv is a cell of more than 128 KiB.
+    with io.TextIOWrapper(file, "utf-8", "replace", newline="") as lines, suppress(csv.Error):
+        rows = csv.reader(lines, delimiter=delimiter)
         for cells in rows:
             left -= bool(cells)  # blank lines are no rows
             if left < 0:

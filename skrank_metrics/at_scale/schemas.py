@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 
-def widened(schema: Any, table: Any, numbers: Iterable[str], place: str) -> Any:
-    """The schema that holds the values of former tables and of one more, which is at ``place``."""
+def widened(schema: Any, table: Any, numbers: Iterable[str], place: Callable[[], str]) -> Any:
+    """The schema that holds the values of former tables and of one more; ``place`` says where that one is."""
     import pyarrow as pa
 
     fields, numbers = [], set(numbers)
@@ -18,7 +18,7 @@ def widened(schema: Any, table: Any, numbers: Iterable[str], place: str) -> Any:
         kind = before if now == before else (_wider_number if field.name in numbers else _wider)(before, now)
         if kind is None:
             raise ValueError(
-                f"column {field.name!r} must have one type in all batches and files; it is of type {now} in {place}, "
+                f"column {field.name!r} must have one type in all batches and files; it is of type {now} in {place()}, "
                 f"and {before} before. Convert the column, such as to strings everywhere."
             )
         fields.append(pa.field(field.name, kind))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import nearest
-from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of
+from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
 from skrank_metrics.at_scale import texts
 from skrank_metrics.at_scale.progress import Progress
 from skrank_metrics.at_scale.schemas import cast, joined, widened
@@ -85,13 +85,16 @@ class Columns:
 
     def place(self, row: int) -> str:
         """Where a row is."""
-        if not self.lines:
-            return f"row {row} of {self._the_holder}"
-        return f"line {self.line_of(row) if self.line_of else row + 2} of {self.holder}"
+        return f"{self._number(row)} of {self._the_holder}"
 
     def start(self, row: int) -> str:
         """Where the rows from one on are."""
-        return f"{self._the_holder} from {'line' if self.lines else 'row'} {row + 2 * self.lines} on"
+        return f"{self._the_holder} from {self._number(row)} on"
+
+    def _number(self, row: int) -> str:
+        if not self.lines:
+            return f"row {row}"
+        return f"line {self.line_of(row) if self.line_of else row + 2}"
 
     @property
     def _the_holder(self) -> str:
@@ -168,7 +171,7 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
                 name, row = null
                 raise ValueError(f"column {name!r} must not hold nulls; got one in {place.place(first + row)}.")
             plain = chosen.schema.remove_metadata()
-            schema = plain if schema is None else widened(schema, chosen, columns.numbers, place.start(first))
+            schema = plain if schema is None else widened(schema, chosen, columns.numbers, partial(place.start, first))
             chosen = cast(chosen.replace_schema_metadata(None), schema)
             yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
             first, n_all = first + len(chosen), n_all + len(chosen)
@@ -306,7 +309,13 @@ def _file_of(path: Path, columns: Columns) -> _File:
     # Of a path, pyarrow knows the ending in small letters only.
     packed = path.name.lower().endswith(PACKED)
     opened = partial(pa.input_stream, str(path), compression="gzip") if packed else partial(str, path)
-    return _File(opened, form, replace(columns, holder=str(path), lines=form in DELIMITERS))
+    line_of = partial(_line, opened, DELIMITERS[form]) if form in DELIMITERS else None
+    return _File(opened, form, replace(columns, holder=str(path), lines=line_of is not None, line_of=line_of))
+
+
+def _line(opened: Callable[[], Any], delimiter: str, row: int) -> int:
+    file = opened()
+    return line_of_row(open(file, "rb") if isinstance(file, str) else file, delimiter, row)
 
 
 def _of_files(files: list[_File], batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:

@@ -14,6 +14,8 @@ from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, 
 
 # Slices that are shown: the largest, as the mean of a few queries says little.
 MOST_SLICES = 20
+# What all queries together are called beside slices.
+ALL = "all"
 
 T = TypeVar("T")
 
@@ -128,9 +130,11 @@ def name_of_slice(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def cell_of_slice(value: Any) -> Any:
-    """A slice in a column of a frame: text for what is no single value."""
-    return name_of_slice(value) if value is None or isinstance(value, tuple) else value
+def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
+    """Names by slice that differ from each other and from that of all queries, everywhere the same."""
+    values = list(values)
+    _, *named = distinct([(ALL, None), *((name_of_slice(value), value) for value in values)])
+    return dict(zip(values, (name for name, _ in named), strict=True))
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:

@@ -13,7 +13,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_i
 from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
-from skrank_metrics.reports._slices import name_of_slice, queries_of_slices
+from skrank_metrics.reports._slices import names_of_slices, queries_of_slices
 from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import RankingReport
@@ -196,9 +196,8 @@ def _compare(aligned: Aligned, how: How) -> Comparison:
         value: replace(part, pairs=tuple(replace(pair, p_adjusted=next(adjusted)) for pair in part.pairs))
         for value, part in zip(filled, found, strict=True)
     }
-    return replace(
-        whole, slices=slices, _left_out=tuple(name_of_slice(value) for value in parts if value not in filled)
-    )
+    names_left = {value: name for value, name in names_of_slices(parts).items() if value not in filled}
+    return replace(whole, slices=slices, _left_out=tuple(names_left.values()))
 
 
 def check_weights(weighted: bool, how: How) -> None:

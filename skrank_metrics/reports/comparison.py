@@ -16,7 +16,7 @@ from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
-from skrank_metrics.reports._slices import cell_of_slice, name_of_slice
+from skrank_metrics.reports._slices import ALL, names_of_slices
 from skrank_metrics.reports._standings import LETTERS, letters
 from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
@@ -26,9 +26,6 @@ from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 POWER, MOST_PAIRS = 0.8, 4
 # More pairs than this are printed as a matrix of what is significant, if it fits into 80 columns.
 MOST_ROWS, WIDEST_MATRIX = 10, 20
-MATRIX = (
-    "+: significantly better than the one of the column, -: worse, .: neither. Models that share a letter: neither."
-)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,7 +34,7 @@ class Comparison(Result):
 
     Prints as a table, also in notebooks: of all pairs, or, if there are more than ten, of the differences from the best
     and of what is significant. ``to_frame()`` gives one row per pair, with the ends of the interval as "low" and
-    "high"; with slices, those of the slices follow, named in a column "slice".
+    "high"; with slices, those of the slices follow, named in a column "slice", which is "all" before.
 
     Attributes
     ----------
@@ -310,6 +307,7 @@ class Comparison(Result):
     def _matrix(self) -> Iterator[Part]:
         """What is significant, one row and one column per ranking, best first."""
         if len(self.names) > WIDEST_MATRIX:
+            yield f"The matrix of pairs is left out for more than {WIDEST_MATRIX} rankings: see significant()."
             return
         ahead: dict[tuple[str, str], int] = {}
         for pair in self.significant():
@@ -350,7 +348,8 @@ class Comparison(Result):
         columns = self._table().for_frame()
         if not self.slices:
             return columns
-        parts = [(None, columns), *((cell_of_slice(value), part._columns()) for value, part in self.slices.items())]
+        names = names_of_slices(self.slices)
+        parts = [(ALL, columns), *((names[value], part._columns()) for value, part in self.slices.items())]
         named = {"slice": [value for value, part in parts for _ in part["first"]]}
         return named | {name: [one for _, part in parts for one in part[name]] for name in columns}
 
@@ -358,9 +357,10 @@ class Comparison(Result):
         """Differences by slice; of many, only those that are significant."""
         if not self.slices:
             return
-        pairs = [(name_of_slice(value), pair) for value, part in self.slices.items() for pair in part.pairs]
-        different = [(value, pair) for value, part in self.slices.items() for pair in part.significant()]
-        shown = pairs if len(pairs) <= MOST_ROWS else [(name_of_slice(value), pair) for value, pair in different]
+        parts = list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
+        pairs = [(name, pair) for name, part in parts for pair in part.pairs]
+        different = [(name, pair) for name, part in parts for pair in part.significant()]
+        shown = pairs if len(pairs) <= MOST_ROWS else different
         interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
         heads = ("slice", "first - second", "queries", Column("difference", signed), Column(interval, signed))
         rows = [
@@ -370,7 +370,7 @@ class Comparison(Result):
         if rows:
             yield Table((*heads, Column(p, p_text)), rows)
         adjusted = f", adjusted for {len(pairs)} tests" if self.correction else ""
-        named = ", ".join(f"{pair.first} and {pair.second} in {name_of_slice(value)}" for value, pair in different)
+        named = ", ".join(f"{pair.first} and {pair.second} in {name}" for name, pair in different)
         many = f"{len(different)} of {len(pairs)}; the table shows these"
         yield f"Significantly different in slices{adjusted}: {(named if shown is pairs else many) or 'none'}."
         if self._left_out:

@@ -21,7 +21,7 @@ from skrank_metrics._output.table import Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import Evaluation
-from skrank_metrics.reports._slices import column_of_slices, distinct, largest, name_of_slice, queries_of_slices
+from skrank_metrics.reports._slices import ALL, column_of_slices, largest, names_of_slices, queries_of_slices
 from skrank_metrics.reports._summary import distribution, flatten
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
@@ -333,7 +333,7 @@ class RankingReport(Result):
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: those of all queries, then those of the slices."""
-        reports = [("all", self), *((name_of_slice(value), part) for value, part in self.slices.items())]
+        reports = [(ALL, self), *zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True)]
         columns: dict[str, list[Any]] = {name: [] for name in ("metric", "slice", *_SUMMARY)}
         for name, report in reports:
             intervals, std = report.intervals(), report.std
@@ -366,7 +366,7 @@ class RankingReport(Result):
             "slices", the same by name of the slice, with "n_queries". Flat, their keys are "ndcg_at_10_slice_de" and
             "ndcg_at_10_slice_de_low", for example. Numbers of queries are integers.
         """
-        slices = distinct([(name_of_slice(value), part) for value, part in self.slices.items()])
+        slices = list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
         nested, of_slices = self._values(), {name: part._values() for name, part in slices}
         if flat:
             return flatten(nested, of_slices)
@@ -390,8 +390,8 @@ class RankingReport(Result):
     def _shown_slices(self) -> list[tuple[str, RankingReport]]:
         """The largest slices by name, and the other ones together."""
         sizes = {value: part.n_queries for value, part in self.slices.items()}
-        shown = largest(self.slices, sizes)
-        named = [(name_of_slice(value), part) for value, part in shown.items()]
+        shown, names = largest(self.slices, sizes), names_of_slices(self.slices)
+        named = [(names[value], part) for value, part in shown.items()]
         if self.by is not None and len(shown) < len(sizes):
             rest = np.concatenate([queries for value, queries in queries_of_slices(self.by) if value not in shown])
             others = make_report(self._evaluation.part(np.sort(rest)))

@@ -1,5 +1,7 @@
 """Batches and files that disagree on types, and ids of texts."""
 
+import gzip
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -140,6 +142,22 @@ def test_texts_are_in_utf_8(tmp_path):
         with pytest.raises(ValueError, match=r"b\.csv must be a text in UTF-8; .*Save it as UTF-8"):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("y,s,q\n1,2.5,a\n\n\n1,,a\n", 5),
+        ('y,s,q\r\n1,2.5,"a\r\nb"\r\n1,,a\r\n', 4),
+        ("\ny,s,q\n1,,a", 3),
+    ],
+)
+def test_blank_lines_and_cells_of_several_lines_are_counted(text, line, tmp_path):
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("a.csv", "a.csv.gz"):
+        with pytest.raises(ValueError, match=rf"column 's' must not hold nulls; got one in line {line} of .*{name}"):
+            evaluate_batches(tmp_path / name, **NAMES)
 
 
 def test_a_null_names_the_file(tmp_path):

@@ -183,14 +183,14 @@ def test_slices():
     assert list(found) == ["de", "fr"]
     assert {part.n_tests for part in found.values()} == {2 * 6}
     *_, table = html_of(board)[0]
-    assert table[0] == ["slice", "queries", "ndcg@5 of the overall best", "best", "ndcg@5", "significantly different"]
+    assert table[0] == ["slice", "queries", *(cell for name in board.reports for cell in (name, ""))]
     for row, value in zip(table[1:], ("de", "fr"), strict=True):
         means = {name: report.slices[value].mean["ndcg@5"] for name, report in board.reports.items()}
-        best = max(means, key=means.get)
-        assert row[:5] == [
-            *(value, str((np.unique(QID) % 3 == 0).sum() if value == "de" else (np.unique(QID) % 3 != 0).sum())),
-            *(f"{means[board.best]:.4f}", best, f"{means[best]:.4f}"),
-        ]
+        n_queries = (np.unique(QID) % 3 == 0).sum() if value == "de" else (np.unique(QID) % 3 != 0).sum()
+        assert row[:2] == [value, str(n_queries)]
+        best = max(means.values())
+        assert row[2::2] == [f"{'*' * (mean == best)}{mean:.4f}" for mean in means.values()]
+        assert row[3::2] == [found[value].letters[name] for name in means]
     assert "Slices: adjusted for 12 tests, all pairs in all slices." in words(board)
 
 
@@ -203,8 +203,16 @@ def test_a_slice_in_which_another_model_is_significantly_better():
     *_, table = html_of(board)[0]
     assert board.best == "first"
     assert table[1:] == [
-        ["first", "10", "1.0000", "first", "1.0000", ""],
+        ["first", "10", "*1.0000", "a", "0.3333", "b"],
         # 2 of 2^8 signs, for one pair in each of three slices.
+        ["other", "8", "0.5000", "b", "*1.0000", "a"],
+        ["same", "2", "0.7500", "a", "*1.0000", "a"],
+    ]
+    for name in ("third", "fourth", "fifth"):
+        scores[name] = rows_of_ranks([6] * 20)[1]
+    *_, table = html_of(leaderboard(y_true, scores, qid=qid, metrics="mrr", by=by, correction=None))[0]
+    assert table[1:] == [
+        ["first", "10", "1.0000", "first", "1.0000", ""],
         ["other", "8", "0.5000", "second", "1.0000", "yes"],
         ["same", "2", "0.7500", "second", "1.0000", "no"],
     ]
@@ -212,11 +220,40 @@ def test_a_slice_in_which_another_model_is_significantly_better():
 
 def test_many_slices_and_those_of_two_columns():
     text = words(leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=QID // 1, test="t"))
-    assert "Slices: the largest 20 of 40. Adjusted for 240 tests, all pairs in all slices." in text
+    assert "Slices: the largest 20 of 40; to_frame(slices=True) has all. Adjusted for 240 tests, all pairs in" in text
+    assert " 20 others 20 " in text
+    more = SCORES | {"fifth": NOISE[:, 3]}
+    board = leaderboard(Y, more, qid=QID, metrics="mrr", by=QID % 2, random_state=0)
+    *_, table = html_of(board)[0]
+    assert table[0] == ["slice", "queries", "mrr of the overall best", "best", "mrr", "significantly different"]
+    for row, value in zip(table[1:], (0, 1), strict=True):
+        means = {name: report.slices[value].mean["mrr"] for name, report in board.reports.items()}
+        best = max(means, key=means.get)
+        assert row[:5] == [str(value), "20", f"{means[board.best]:.4f}", best, f"{means[best]:.4f}"]
     country = np.where(QID % 2 == 0, "de", "fr")
     board = leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=pd.DataFrame({"c": country, "long": QID % 4 > 1}))
     assert list(board.compare().slices) == [("de", False), ("de", True), ("fr", False), ("fr", True)]
     assert "de, True" in words(board)
+
+
+@pytest.mark.option("Leaderboard.to_frame.slices")
+def test_frame_of_slices():
+    board = leaderboard(Y, SCORES, qid=QID, metrics=["ndcg@5", "mrr"], by=QID % 2, random_state=0)
+    frame = board.to_frame(slices=True)
+    assert frame.index.tolist() == ["0"] * 4 + ["1"] * 4
+    assert frame["model"].tolist() == [*board.reports] * 2
+    assert frame["n_queries"].tolist() == [20] * 8
+    for metric in board.metrics:
+        for value in (0, 1):
+            rows, found = frame.loc[str(value)].set_index("model"), board.compare(metric).slices[value]
+            assert np.isnan(rows.loc[board.best, f"{metric} p"])
+            for name in list(board.reports)[1:]:
+                pair = found.pair(name, board.best)
+                values = board.reports[name].slices[value].mean[metric], pair.difference, pair.p_adjusted
+                assert tuple(rows.loc[name, [metric, f"{metric} minus best", f"{metric} p"]]) == values
+    assert board.to_frame("polars", slices=True)["slice"].to_list() == ["0"] * 4 + ["1"] * 4
+    with pytest.raises(ValueError, match="slices must be False for a leaderboard without slices; got True"):
+        by_ranks().to_frame(slices=True)
 
 
 def test_findings_of_all_models_come_once():

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.ranks import N_DOCUMENTS, rows_of_ranks
 
 from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard
 
@@ -182,3 +183,19 @@ def test_dicts_hold_the_slices_with_counts_as_integers():
     assert flat["mrr_slice_a_b"] == 1
     assert flat["mrr_slice_1"] == 1 / 4
     assert flat["mrr_slice_1_n_undefined"] == 1
+
+
+def test_names_are_the_same_everywhere_and_differ():
+    labels, _, qid = rows_of_ranks([1] * 6)
+    by = [value for value in ["all", None, "missing"] * 2 for _ in range(N_DOCUMENTS)]
+    ranks = {"one": [1, 2] * 3, "other": [2, 1] * 3}
+    board = leaderboard(
+        labels, {name: rows_of_ranks(own)[1] for name, own in ranks.items()}, qid=qid, metrics="mrr", by=by
+    )
+    names, report = ["all (2)", "missing", "missing (2)"], board.reports["one"]
+    assert list(report.to_dict()["mrr"]["slices"]) == names
+    assert report.to_frame(summary=True)["slice"].tolist() == ["all", *names]
+    assert board.compare().to_frame()["slice"].tolist() == ["all", *names]
+    assert list(dict.fromkeys(board.to_frame(slices=True).index)) == names
+    for text in (str(report), str(board), str(board.compare())):
+        assert all(f"\n{name} " in text for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -11,6 +12,12 @@ Pairs = Iterable[tuple[str, str]]
 LETTERS = "Letters: models that share one are not significantly different."
 # More names than this are counted, not listed.
 MOST_NAMED = 4
+
+
+def best_first(means: Mapping[str, float], *, greater_is_better: bool) -> list[str]:
+    """Names by their means, best first; those without a mean last."""
+    sign = -1 if greater_is_better else 1
+    return sorted(means, key=lambda name: (math.isnan(means[name]), sign * means[name]))
 
 
 def letters(names: Sequence[str], different: Pairs) -> dict[str, str]:

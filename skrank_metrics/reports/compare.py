@@ -218,9 +218,18 @@ def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_test
         aligned.weights,
         how.n_signs(n_tests),
         n_tests,
+        _means={name: _mean(aligned, name) for name in aligned.values},
         _drawn=aligned.drawn,
         _reports=aligned.reports,
     )
+
+
+def _mean(aligned: Aligned, name: str) -> float:
+    """Mean of a ranking over its queries that have a value, that of the report if they are all of its queries."""
+    report, column = aligned.reports[name]
+    if len(aligned.qid) == report.n_queries:
+        return report.mean[column]
+    return statistics.moments(aligned.values[name], aligned.weights).mean
 
 
 def compare_pairs(

@@ -17,7 +17,7 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._slices import ALL, names_of_slices
-from skrank_metrics.reports._standings import LETTERS, letters
+from skrank_metrics.reports._standings import LETTERS, best_first, letters
 from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
@@ -76,6 +76,7 @@ class Comparison(Result):
     n_resamples: int
     n_tests: int
     slices: dict[Any, Comparison] = field(default_factory=dict)
+    _means: Mapping[str, float] = field(default_factory=dict)
     _drawn: tuple[str, ...] = ()
     _reports: Mapping[str, tuple[RankingReport, str]] = field(default_factory=dict)  # with their names for the metric
     _left_out: tuple[str, ...] = ()  # slices without values
@@ -165,13 +166,8 @@ class Comparison(Result):
 
     @cached_property
     def ranking(self) -> tuple[str, ...]:
-        """The names, best first, by the sum of the differences from all others."""
-        lead = dict.fromkeys(self.names, 0.0)
-        for pair in self.pairs:
-            ahead = pair.difference if self.greater_is_better else -pair.difference
-            lead[pair.first] += ahead
-            lead[pair.second] -= ahead
-        return tuple(sorted(self.names, key=lambda name: -lead[name]))
+        """The names, best mean first."""
+        return tuple(best_first(self._means, greater_is_better=self.greater_is_better))
 
     @cached_property
     def letters(self) -> dict[str, str]:
@@ -300,9 +296,13 @@ class Comparison(Result):
             (number, name, self.letters[name], *((p.difference, p.interval, p.p_adjusted) if p else (None,) * 3))
             for number, (name, p) in enumerate(zip(self.ranking, pairs, strict=True), start=1)
         ]
+        return Table((Column("", str), Column("", str), "letters", *self.heads_of_leads), rows)
+
+    @property
+    def heads_of_leads(self) -> tuple[Column, Column, Column]:
+        """Columns of the differences from the best."""
         interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
-        heads = (Column("minus best", signed), Column(interval, signed), Column(p, p_text))
-        return Table((Column("", str), Column("", str), "letters", *heads), rows)
+        return Column("minus best", signed), Column(interval, signed), Column(p, p_text)
 
     def _matrix(self) -> Iterator[Part]:
         """What is significant, one row and one column per ranking, best first."""

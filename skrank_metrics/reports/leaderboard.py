@@ -18,13 +18,13 @@ from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
+from skrank_metrics._output.table import Column, Table, as_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import align_reports, named_reports
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports._slices import largest, names_of_slices, slice_of_query
-from skrank_metrics.reports._standings import LETTERS, letters, listed, verdict
+from skrank_metrics.reports._standings import LETTERS, best_first, listed, verdict
 from skrank_metrics.reports.compare import How, check_how, check_weights, compare, has_values
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
 from skrank_metrics.reports.evaluate import bind_metrics
@@ -241,9 +241,8 @@ class Leaderboard(Result):
 
     def _cells(self, metric: str) -> dict[str, tuple[tuple[float, bool], str, tuple[float, float]]]:
         """Mean and whether it is the best, letters, and interval by model."""
-        found, ranked, stars = self._comparison(metric), rank(self.reports, metric), self._stars(metric)
-        pairs = found.significant() if found else []
-        shared = letters(ranked, ((pair.first, pair.second) for pair in pairs)) if found else dict.fromkeys(ranked, "")
+        found, stars = self._comparison(metric), self._stars(metric)
+        shared = found.letters if found else dict.fromkeys(self.reports, "")
         return {
             name: (
                 (report.mean[metric], name in stars),
@@ -255,14 +254,13 @@ class Leaderboard(Result):
 
     def _leads(self, found: Comparison) -> Table:
         """Differences from the best by the first metric."""
-        interval, p = f"{100 * found.confidence:g}% interval", "adjusted p" if found.correction else "p"
-        heads = (Column("minus best", signed), Column(interval, signed), "wins", "losses", Column(p, p_text))
+        difference, interval, p = found.heads_of_leads
         rows = []
         for name in self.reports:
             if name != self.best:
                 pair = found.pair(name, self.best)
                 rows.append((name, pair.difference, pair.interval, pair.wins, pair.losses, pair.p_adjusted))
-        return Table((Column("", str), *heads), rows)
+        return Table((Column("", str), difference, interval, "wins", "losses", p), rows)
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"model": list(self.reports)}
@@ -484,9 +482,10 @@ def _worse(found: Comparison, name: str, than: str) -> bool:
 
 def rank(reports: Mapping[str, RankingReport], metric: str) -> list[str]:
     """Names, best first; those without a mean last."""
-    sign = -1 if next(iter(reports.values())).metrics[metric].greater_is_better else 1
-    means = {name: sign * report.mean[metric] for name, report in reports.items()}
-    return sorted(reports, key=lambda name: (np.isnan(means[name]), means[name]))
+    greater_is_better = next(iter(reports.values())).metrics[metric].greater_is_better
+    return best_first(
+        {name: report.mean[metric] for name, report in reports.items()}, greater_is_better=greater_is_better
+    )
 
 
 def board_of(reports: Mapping[str, RankingReport], **options: Any) -> Leaderboard:

@@ -256,6 +256,18 @@ def test_frame_of_slices():
         by_ranks().to_frame(slices=True)
 
 
+def test_the_best_of_a_comparison_is_that_of_the_board():
+    # Queries of rank 0 have no relevant document. "a" has the better mean, over all of its queries.
+    reports = {"b": report_of_ranks([2, 2, 2, 2]), "a": report_of_ranks([1, 2, 3, 1])}
+    board = Leaderboard.from_reports(reports)
+    assert list(board.reports) == list(board.compare().ranking) == ["a", "b"]
+    reports["b"].per_query["mrr"][[0, 3]] = np.nan  # as of a metric that is undefined for one of the rankings alone
+    board = Leaderboard.from_reports(reports)
+    assert board.compare().pair("a", "b").difference == pytest.approx((0 + 1 / 3 - 1 / 2) / 2)
+    assert list(board.reports) == list(board.compare().ranking) == ["a", "b"]
+    assert board.compare().letters == {"a": "a", "b": "a"}
+
+
 def test_findings_of_all_models_come_once():
     labels = np.array([1, 0, 0, 0, 1, 0])
     scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}
@@ -483,3 +495,4 @@ def test_many_models_fit_into_80_columns():
     text = str(board.compare())
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) < 60
+    assert "The matrix of pairs is left out for more than 20 rankings: see significant()." in words(board.compare())

@@ -25,7 +25,7 @@ def records_call(function: Callable[P, R]) -> Callable[P, R]:
         result = function(*args, **kwargs)
         if isinstance(result, Result):
             given = {**dict(zip(parameters, args, strict=False)), **kwargs}
-            arguments = [f"{name}={_spelled(value)}" for name, value in given.items() if name != "self"]
+            arguments = [f"{name}={_spelled(value)}" for name, value in given.items() if name not in ("self", "cls")]
             # Results are frozen.
             object.__setattr__(result, "_call", f"{function.__qualname__}({', '.join(arguments)})")
         return result

@@ -21,10 +21,10 @@ COLOURS = ("#0072B2", "#D55E00", "#00A69B", "#A67AFF", "#A64E59", "#9021FF")
 # The same contrast, for what is to stand back.
 GREY = "#808080"
 # Curves of one colour differ in the second property, as 5 and 7 have no factor in common with the 6 colours. They also
-# keep curves distinct in a grey print.
+# keep curves distinct in a grey print. Markers that stand beside each other share a colour, so they differ most.
 _CYCLES: dict[str, tuple[Any, ...]] = {
     "color": COLOURS,
-    "marker": ("o", "s", "^", "D", "v", "P", "X"),
+    "marker": ("o", "^", "s", "X", "D", "P", "v"),
     "linestyle": ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1))),
 }
 # More digits than the tables have are shown only if all of theirs are 0.
@@ -107,7 +107,15 @@ def ink() -> str:
 def next_style(ax: Any, second: str) -> dict[str, Any]:
     """Colour, and a second property, of the next curve; they differ from those of the curves already in the axes."""
     number = len(ax.get_lines())
-    return {name: _CYCLES[name][number % len(_CYCLES[name])] for name in ("color", second)}
+    style = {name: _CYCLES[name][number % len(_CYCLES[name])] for name in ("color", second)}
+    if second != "linestyle" and number >= len(COLOURS):  # a colour comes again, so with another line
+        style["linestyle"] = _CYCLES["linestyle"][number // len(COLOURS) % len(_CYCLES["linestyle"])]
+    return style
+
+
+def legend_name(name: str | None) -> str | None:
+    """A name that stands in the legend, where matplotlib leaves out those that begin with an underscore."""
+    return f" {name}" if name and name.startswith("_") else name
 
 
 def legend(ax: Any) -> None:

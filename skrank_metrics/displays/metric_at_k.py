@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics.displays._base import count_ticks, documented, legend, next_style, report_of_estimator, use_axes
+from skrank_metrics.displays._base import (
+    count_ticks,
+    documented,
+    legend,
+    legend_name,
+    next_style,
+    report_of_estimator,
+    use_axes,
+)
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.evaluate import evaluate
@@ -16,6 +24,8 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer curves have a marker at every second cutoff, or fewer.
 MOST_MARKERS = 25
+# Opacity of a band, and of all bands together, which would else hide the curves of many models.
+OPACITY, LARGEST_OPACITY = 0.15, 0.45
 
 _METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as get_metric takes it.")
 _K = ("int or sequence of int", "Largest cutoff, at least 2, or a sequence of at least two cutoffs.")
@@ -81,11 +91,14 @@ class MetricAtKDisplay:
         """Draw the curve, under the display's own name if none is given."""
         ax = use_axes(self, ax)
         every = max(1, len(self.k) // MOST_MARKERS)
-        own = {"markersize": 4, "markevery": every, "label": name or self.name}
+        own = {"markersize": 5, "markevery": every, "label": legend_name(name or self.name)}
         style = next_style(ax, "marker") | own | dict(line_kw or {})
         (self.line_,) = ax.plot(self.k, self.mean, **style)
         colour = self.line_.get_color()
-        self.band_ = ax.fill_between(self.k, self.lower, self.upper, color=colour, alpha=0.15, linewidth=0)
+        self.band_ = ax.fill_between(self.k, self.lower, self.upper, color=colour, linewidth=0, gid="interval")
+        bands = [band for band in ax.collections if band.get_gid() == "interval"]
+        for band in bands:
+            band.set_alpha(min(OPACITY, LARGEST_OPACITY / len(bands)))
         ax.set_xticks(count_ticks(*ax.dataLim.intervalx))
         ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries with 95% interval")
         legend(ax)

@@ -12,6 +12,7 @@ from skrank_metrics.displays._base import (
     decimals,
     documented,
     legend,
+    legend_name,
     next_style,
     report_of_estimator,
     use_axes,
@@ -95,7 +96,7 @@ class QueryScoreDisplay:
             raise ValueError(f"values must hold a number for at least one query; {self.metric} is NaN for all.")
         ax, title = use_axes(self, ax), name or self.name
         mean = f"mean {self.mean:.{decimals(self.mean)}f}"
-        label = mean if title is None else f"{title} ({mean})"
+        label = mean if title is None else legend_name(f"{title} ({mean})")
         style = {**next_style(ax, "linestyle"), "label": label, **(line_kw or {})}
         self.line_ = ax.ecdf(self.values[defined], None if self.weights is None else self.weights[defined], **style)
         xlabel = with_direction(f"{self.metric} per query", self.greater_is_better)

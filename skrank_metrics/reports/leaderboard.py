@@ -65,6 +65,7 @@ class Leaderboard(Result):
         object.__setattr__(self, "reports", {name: self.reports[name] for name in ranked})
 
     @classmethod
+    @records_call
     def from_reports(
         cls,
         reports: Mapping[str, RankingReport],

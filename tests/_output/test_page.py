@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 
 import skrank_metrics
 from skrank_metrics import (
+    Leaderboard,
     QueryKFold,
     audit_splits,
     compare,
@@ -138,6 +139,9 @@ def test_call_describes_data_and_does_not_print_them():
         frame["y"], frame["s"], qid=frame["q"], conventions=("sklearn", "xgboost")
     )._call.endswith("conventions=('sklearn', 'xgboost'))")
     assert report.health._call == ""
+    board = Leaderboard.from_reports({"a": report, "b": report}, test="t")
+    call = "reports={'a': <RankingReport>, 'b': <RankingReport>}, test='t'"
+    assert board._call == f"Leaderboard.from_reports({call})"
 
 
 def test_a_page_replaces_another_and_nothing_else_stays(results, tmp_path):

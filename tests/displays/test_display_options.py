@@ -204,6 +204,29 @@ def test_properties_of_the_means(way):
     assert WAYS[way](ax=axes()).means_.lines[0].get_marker() == "o"
 
 
+def test_twelve_curves_are_distinct_and_their_bands_hide_nothing():
+    ax = axes()
+    reports = [skrank_metrics.evaluate([[1, 0, 1]] * 2, [[3, 2, 1]] * 2, metrics=["recall@1,2,3"]) for _ in range(12)]
+    drawn = [MetricAtKDisplay.from_report(report, metric="recall", ax=ax) for report in reports]
+    looks = [(one.line_.get_color(), one.line_.get_marker(), one.line_.get_linestyle()) for one in drawn]
+    for first, again in zip(looks[:6], looks[6:], strict=True):
+        assert first[0] == again[0]
+        assert first[1] != again[1]
+        assert first[2] != again[2]
+        assert {first[1], again[1]} not in ({"o", "X"}, {"o", "D"}, {"P", "X"}), "alike if they are small"
+    assert sum(one.band_.get_alpha() for one in drawn) <= 0.45 + 1e-9
+    alone = MetricAtKDisplay.from_report(reports[0], metric="recall", ax=axes())
+    assert alone.band_.get_alpha() == 0.15
+
+
+def test_names_that_begin_with_an_underscore_are_in_the_legend():
+    report = skrank_metrics.evaluate([[1, 0, 1]] * 2, [[3, 2, 1]] * 2, metrics=["recall@1,2,3"])
+    curve = MetricAtKDisplay.from_report(report, metric="recall", name="_model", ax=axes())
+    assert [name.strip() for name in legend(curve)] == ["_model"]
+    steps = QueryScoreDisplay.from_report(report, name="_model", ax=axes())
+    assert legend(steps)[0].strip().startswith("_model (mean")
+
+
 def drawn_values(display):
     """What a display shows of each query, largest first, or of each cutoff."""
     if isinstance(display, QueryScoreDisplay):

@@ -64,6 +64,8 @@ def _parts_of_tuples(by: Any) -> list[Any]:
     if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
         return []
     values = list(by)
+    if not values or not isinstance(values[0], tuple):  # most slices are strings, in millions of rows
+        return []
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
     if len(lengths) != 1 or min(lengths) < 2:
         return []

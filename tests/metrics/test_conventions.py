@@ -134,6 +134,8 @@ def test_catboost_auc_of_queries(kind, name, weights, lists):
 )
 def test_options_of_xgboost(peer, params, lists):
     xgboost = pytest.importorskip("xgboost")
+    if "ndcg_exp_gain" in peer and xgboost.__version__ < "3.2":
+        pytest.skip("metrics of this XGBoost ignore ndcg_exp_gain")
     labels, scores, qid = lists
     data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores)
     booster = xgboost.train({"objective": "rank:ndcg", "base_score": 0.0, **peer}, data, num_boost_round=0)

@@ -57,12 +57,13 @@ from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
+from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
 from skrank_metrics.reports.inspect import Inspection
-from skrank_metrics.reports.leaderboard import Leaderboard, leaderboard
+from skrank_metrics.reports.leaderboard import leaderboard
 from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport

@@ -18,8 +18,8 @@ from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers
 from skrank_metrics.rankers.query_ranker import QueryRanker
+from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.leaderboard import Leaderboard, board_of
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -49,7 +49,7 @@ def run(picture: Path) -> None:
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
     reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=METRICS)}
     seconds = _tune_all(models, data, reports)
-    board = board_of(reports, random_state=0)
+    board = Leaderboard(reports, {"random_state": 0})
     print("\n" + text_of(board._parts()[1:]))
     for name, package in left_out.items():
         print(f"Left out: {name}, as {package} is not installed.")

@@ -17,7 +17,7 @@ from skrank_metrics import QueryKFold, QueryRanker, _demo, cross_evaluate, evalu
 from skrank_metrics.__main__ import main
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.reports.leaderboard import board_of
+from skrank_metrics.reports.board import Leaderboard
 
 # A row of the first table: name, NDCG@10 with letters, interval.
 ROW = re.compile(r"^(\S.*?) +(\*?0\.\d{4})  ([a-z]+) +\[0\.\d{4}, 0\.\d{4}\] .*(?:\n(Regressor)$)?", re.MULTILINE)
@@ -104,14 +104,14 @@ def reports():
 
 @pytest.mark.parametrize("seconds", [{"a": 3, "b": 1.25, "c": 0.5}, {"a": 1, "b": 2}, {}])
 def test_decision_of_the_demo(reports, seconds):
-    board = board_of(reports)
+    board = Leaderboard(reports)
     assert board.contenders == ["a", "b"]
     sentence = "Ship a or b: by ndcg@10, a is ahead, but not significantly; c and d are significantly worse."
     why = {1.25: "b took the least time to tune: 1.2 s.", 2: "a took the least time to tune: 1.0 s."}.get(
         seconds.get("b")
     )
     assert _demo._decision(board, seconds) == sentence + (f" Of these, {why}" if why else "")
-    alone = board_of({name: reports[name] for name in "ac"})
+    alone = Leaderboard({name: reports[name] for name in "ac"})
     assert _demo._decision(alone, {"a": 1, "c": 2}) == "Ship a: by ndcg@10, it is significantly better than c."
 
 
@@ -123,7 +123,7 @@ def test_time_left(monkeypatch):
 
 
 def test_picture_of_the_demo(reports, saved, capsys):
-    board = board_of(reports)
+    board = Leaderboard(reports)
     _demo._draw(board, Path("here.png"))
     assert list(saved) == [Path("here.png")]
     (ax,) = saved[Path("here.png")].axes

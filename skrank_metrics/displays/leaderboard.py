@@ -11,8 +11,8 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays._base import COLOURS, GREY, decimals, documented, ink, legend, use_axes, with_direction
+from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.leaderboard import Leaderboard
 
 # Names of models are wrapped beyond this, and labels of the axis.
 NAME_WIDTH, LABEL_WIDTH = 36, 60

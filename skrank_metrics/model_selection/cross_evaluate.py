@@ -25,8 +25,8 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
+from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
-from skrank_metrics.reports.leaderboard import Leaderboard, board_of
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 from skrank_metrics.reports.statistics import METHOD, weighting, why_none
 from skrank_metrics.splitters.audit import check_splits, split_rows
@@ -68,7 +68,7 @@ class CrossEvaluation(Result):
 
         That of a search_report has the ``random_state`` of the report.
         """
-        return board_of(self.reports, random_state=self._random_state)
+        return Leaderboard(self.reports, {"random_state": self._random_state})
 
     def _parts(self) -> list[Part]:
         title = f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}"

@@ -23,30 +23,25 @@ T = TypeVar("T")
 def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
-    if _length(by) != n_expected:
+    columns = _columns(by)
+    if {np.shape(column) for column in columns} != {(n_expected,)}:
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
+    slices = _group(columns, n_expected)
     if two_dimensional:
-        return check_slices(by, n_expected)
-    slices = _group(by, n_expected)
+        return slices.ids[slices.codes]
     return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")
 
 
 def check_slices(by: Any, n_queries: int) -> NDArray[Any]:
     """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
-    slices = _group(by, n_queries)
+    slices = _group(_columns(by), n_queries)
     return slices.ids[slices.codes]
 
 
 def shape_of(by: Any) -> tuple[int, ...]:
     """Shape of one column of ``by``."""
     return np.shape(_columns(by)[0])
-
-
-def _length(by: Any) -> int | None:
-    shapes = {np.shape(column) for column in _columns(by)}
-    lengths = [shape[0] for shape in shapes if len(shape) == 1]
-    return int(lengths[0]) if len(lengths) == len(shapes) == 1 else None
 
 
 def _columns(by: Any) -> list[Any]:
@@ -63,18 +58,18 @@ def _parts_of_tuples(by: Any) -> list[Any]:
     """Columns of pairs and other tuples, in which a missing part does not make the whole missing."""
     if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
         return []
-    values = list(by)
-    if not values or not isinstance(values[0], tuple):  # most slices are strings, in millions of rows
+    if not isinstance(next(iter(by), None), tuple):  # most slices are strings, in millions of rows
         return []
+    values = list(by)
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
     if len(lengths) != 1 or min(lengths) < 2:
         return []
     return [_objects(column, len(values)) for column in zip(*values, strict=True)]
 
 
-def _group(by: Any, n_rows: int) -> Grouping:
+def _group(columns: Sequence[Any], n_rows: int) -> Grouping:
     """Rows grouped by slice."""
-    first, *others = (_group_column(column, n_rows) for column in _columns(by))
+    first, *others = (_group_column(column, n_rows) for column in columns)
     if not others:
         return first
     codes, parts = first.codes, [first, *others]

@@ -24,6 +24,7 @@ from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._standings import LETTERS
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
 from skrank_metrics.reports.statistics import TESTS
@@ -117,42 +118,42 @@ class SearchReport(Result):
         return board._decision(by, named) + of_search
 
     def _parts(self) -> list[Part]:
-        found, tested = self.candidates, [(c.rank, c.pair) for c in self.candidates if c.pair]
+        tested = [(c.rank, c.pair) for c in self.candidates if c.pair]
         compared = self.evaluation.leaderboard.compare() if tested else None
-        stars = self.evaluation.leaderboard._stars() if tested else set()
-        shared = compared.letters if compared else {}
-        chosen = [
-            (
-                spelled(c.params),
-                c.rank,
-                (c.mean[self.metric], c.std[self.metric], name in stars),
-                shared.get(name, c.verdict),
-            )
-            for c, name in ((c, _name(c)) for c in found)
-        ]
-        leads = [(rank, pair.difference, pair.interval, pair.p_adjusted) for rank, pair in tested]
-        others = [name for name in found[0].mean if name != self.metric]
-        means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in found]
-        lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
         parts: list[Part] = [
             self.verdict,
-            f"{counted(len(found), 'candidate')} ranked by {self.metric}, mean ± std over folds",
-            Table(("candidate", "rank", Column(self.metric, _starred), Column("letters", str)), chosen),
-            *([Table(("rank", *lead), leads)] if leads else []),
-            *([Table(("rank", *(Column(name, plus_minus) for name in others)), means)] if others else []),
+            f"{counted(len(self.candidates), 'candidate')} ranked by {self.metric}, mean ± std over folds",
+            self._standings(compared),
         ]
-        parts += self._notes()
-        if compared is None:
-            return parts
+        if tested:
+            lead = Column("lead of the best", signed), Column("95% interval", signed), Column("adjusted p", p_text)
+            rows = [(rank, pair.difference, pair.interval, pair.p_adjusted) for rank, pair in tested]
+            parts.append(Table(("rank", *lead), rows))
+        if others := [name for name in self.candidates[0].mean if name != self.metric]:
+            means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in self.candidates]
+            parts.append(Table(("rank", *(Column(name, plus_minus) for name in others)), means))
+        return [*parts, *self._notes(), *(self._how(compared) if compared else ())]
+
+    def _standings(self, compared: Comparison | None) -> Table:
+        """The candidates with their means over folds, letters and stars as on the leaderboard."""
+        stars = self.evaluation.leaderboard._stars() if compared else set()
+        letters = compared.letters if compared else {}
+        rows = []
+        for c in self.candidates:
+            mean = c.mean[self.metric], c.std[self.metric], _name(c) in stars
+            rows.append((spelled(c.params), c.rank, mean, letters.get(_name(c), c.verdict)))
+        return Table(("candidate", "rank", Column(self.metric, _starred), Column("letters", str)), rows)
+
+    def _how(self, compared: Comparison) -> Iterator[str]:
+        """How the candidates were compared."""
         reports = self.evaluation.reports
-        return [
-            *parts,
-            f"*: best mean over queries. {LETTERS}",
+        yield f"*: best mean over queries. {LETTERS}"
+        yield (
             "Candidates are compared per query, out of fold, all fitted again: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
-            f"{counted(compared.n_tests, 'pair')}. The best was chosen on these data, so it looks better than it is.",
-            *drawn_orders(reports, next(iter(reports.values())).metrics),
-        ]
+            f"{counted(compared.n_tests, 'pair')}. The best was chosen on these data, so it looks better than it is."
+        )
+        yield from drawn_orders(reports, next(iter(reports.values())).metrics)
 
     def _notes(self) -> Iterator[str]:
         """What changes how to read the table."""

@@ -101,8 +101,8 @@ def conventions_table() -> str:
                 ", ".join(f"{parameter}={value!r}" for parameter, value in defaults.items()) or "those of this package"
             )
             lines.append(f"| `{metric}` | {peer} | {spelled} |")
-        lines += ["", *(f"- Not imitated: {remark}" for remark in convention.not_imitated)]
-        lines += [f"- Not imitated of `{metric}`: {remark}" for metric, remark in convention.differs.items()]
+        lines += ["", *(f"- Not reproduced: {remark}" for remark in convention.not_imitated)]
+        lines += [f"- Not reproduced for `{metric}`: {remark}" for metric, remark in convention.differs.items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

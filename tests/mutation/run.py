@@ -86,7 +86,7 @@ def tests_of(module: Path) -> list[list[str]]:
     return [
         [*quick, str(ROOT / module), *named],
         *([*quick, *step] for step in steps),
-        *(["-m", "slow", *step] for step in steps),
+        *(["-m", "slow and not clusters", *step] for step in steps),
     ]
 
 

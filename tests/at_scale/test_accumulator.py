@@ -333,6 +333,7 @@ def test_hashes_are_the_same_in_every_process():
 FLOATS = st.lists(st.floats(-1e300, 1e300), max_size=30)
 
 
+@pytest.mark.slow
 @given(FLOATS, FLOATS)
 def test_sums_are_exact(first, second):
     exact = float(sum(map(Fraction, first + second)))

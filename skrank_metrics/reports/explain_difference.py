@@ -198,7 +198,7 @@ def explain_difference(
 def _remarks(conventions: tuple[str, str], name: str) -> list[str]:
     """What the values of a metric cannot show of the two libraries."""
     differing = {convention: CONVENTIONS[convention].differs.get(name) for convention in conventions}
-    return [f"Not imitated of {convention}: {remark}" for convention, remark in differing.items() if remark]
+    return [f"Not reproduced for {convention}: {remark}" for convention, remark in differing.items() if remark]
 
 
 def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:

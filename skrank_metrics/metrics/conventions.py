@@ -247,7 +247,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             shared={"ties": "stable"},
             not_imitated=(
                 "Documents come in ranked order, without scores; sort the rows in that order.",
-                "The names of RankingEvaluator end in AtK, with k=10 by default.",
+                "Names with a cutoff end in AtK in RankingEvaluator, whose k is 10 by default.",
             ),
             differs={"ndcg": "ndcgAt ignores grades, even in an RDD that holds them; pass labels of 0 and 1."},
         ),

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/images, displays and dcg, for light and dark pages: ``python docs/draw_pictures.py``."""
+"""Draw the pictures of docs/images, for light and dark pages: ``python docs/draw_pictures.py``."""
 
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from skrank_metrics import (
     query_train_test_split,
     with_qid,
 )
+from skrank_metrics._output.result import text_of
 from skrank_metrics.datasets import load_digits_retrieval
 
 IMAGES = Path(__file__).parent / "images"
@@ -76,11 +77,12 @@ def draw(style, X, y, models, search):
     return figure
 
 
-def draw_dcg(style, grades=(3, 0, 2, 1, 0, 2)):
-    """The terms of DCG, for a ranking and for the ideal order."""
+def draw_dcg(style, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
+    """The terms of DCG, for a ranking and for the ideal order; for telephones, one below the other."""
     rank = np.arange(1, len(grades) + 1)
+    rows, columns, size = (2, 1, (4.6, 5.6)) if narrow else (1, 2, (9, 3.2))
     with plt.style.context(style):
-        figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
+        figure, axes = plt.subplots(rows, columns, figsize=size, sharey=True, layout="constrained")
         for ax, name, gain in zip(
             axes, ("ranking", "ideal order"), (grades, sorted(grades, reverse=True)), strict=True
         ):
@@ -91,6 +93,22 @@ def draw_dcg(style, grades=(3, 0, 2, 1, 0, 2)):
             ax.set(title=f"{name}: DCG {terms.sum():.3f}", xlabel="rank", ylim=(0, 3.4))
         axes[0].set_ylabel("gain")
         axes[1].legend()
+    return figure
+
+
+def draw_demo(style, board, narrow=False):
+    """The leaderboard of the demo; for telephones, with the legend below it."""
+    with plt.style.context(style):
+        figure = plt.figure(figsize=(5, 4.4) if narrow else (10, 4), layout="constrained")
+        ax = figure.subplots()
+        LeaderboardDisplay.from_leaderboard(board, ax=ax)
+        if narrow:
+            ax.set_yticks(ax.get_yticks(), [label.get_text().replace("  ", "\n") for label in ax.get_yticklabels()])
+            entries = ax.get_legend_handles_labels()
+            ax.get_legend().remove()
+            figure.legend(*entries, loc="outside lower center", frameon=False)
+        else:
+            ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
     return figure
 
 
@@ -107,7 +125,12 @@ if __name__ == "__main__":
     mpl.use("Agg")
     data, board = fitted(), demo_board()
     for theme, style in (("light", "default"), ("dark", "dark_background")):
-        draw(style, *data).savefig(IMAGES / f"displays_{theme}.png", dpi=60)
-        draw_dcg(style).savefig(IMAGES / f"dcg_{theme}.png", dpi=80)
-        with plt.style.context(style):
-            _demo._draw(board, IMAGES / f"demo_{theme}.png")
+        figures = {
+            f"displays_{theme}": (draw(style, *data), 60),
+            f"dcg_{theme}": (draw_dcg(style), 80),
+            f"dcg_{theme}_narrow": (draw_dcg(style, narrow=True), 160),
+            f"demo_{theme}": (draw_demo(style, board), 150),
+            f"demo_{theme}_narrow": (draw_demo(style, board, narrow=True), 160),
+        }
+        for name, (figure, dpi) in figures.items():  # dark pages differ in their black
+            figure.savefig(IMAGES / f"{name}.png", dpi=dpi, transparent=theme == "dark")

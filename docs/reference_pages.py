@@ -28,16 +28,16 @@ TOPICS = {
 }
 MODULES = {
     "datasets": "Data sets",
-    "trec": "Files of TREC",
+    "trec": "TREC files",
     "dask": "Dask",
     "spark": "Spark",
 }
 SYMBOLS = r"""
-A query is a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
+A query has a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
 its score is the mean over queries. In the formulas,
 
 - :math:`i` is the rank, starting at 1, and :math:`\mathrm{label}_i` the label of the document at that rank;
-- :math:`k` is the cutoff, or the length of the list if there is none; ranks behind the end of the list add nothing;
+- :math:`k` is the cutoff, or the length of the list if there is none; ranks beyond the end of the list add nothing;
 - :math:`\mathrm{rel}_i` is 1 if the document at rank :math:`i` is relevant, that is, if its label is above 0, or at
   least ``relevance_threshold``; otherwise it is 0;
 - :math:`\mathrm{hits}_i` is the number of relevant documents and :math:`\mathrm{CG}_i` the sum of the gains at the

@@ -6,8 +6,12 @@ from skrank_metrics import evaluate, pairwise_accuracy_score
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
-def test_about_300_queries_with_lists_of_different_lengths():
-    data = load_digits_retrieval()
+@pytest.fixture(scope="module")
+def data():
+    return load_digits_retrieval()
+
+
+def test_about_300_queries_with_lists_of_different_lengths(data):
     sizes = np.bincount(data.qid)
     assert len(sizes) == 300
     assert sizes.min() < 10 < 100 < sizes.max()
@@ -17,14 +21,19 @@ def test_about_300_queries_with_lists_of_different_lengths():
 
 
 @pytest.mark.option("datasets.load_digits_retrieval.return_X_y_qid")
-def test_relevance_is_graded_and_some_queries_have_none():
-    _, y, qid = load_digits_retrieval(return_X_y_qid=True)
-    assert np.bincount(y).tolist() == [7879, 1222, 1419]
-    assert 0 < (np.bincount(qid, weights=y) == 0).sum() < 10
+def test_rows_can_be_returned_as_three_arrays(data):
+    X, y, qid = load_digits_retrieval(return_X_y_qid=True)
+    np.testing.assert_array_equal(X, data.data)
+    np.testing.assert_array_equal(y, data.target)
+    np.testing.assert_array_equal(qid, data.qid)
 
 
-def test_features_compare_and_tell_something_but_not_all():
-    data = load_digits_retrieval()
+def test_relevance_is_graded_and_some_queries_have_none(data):
+    assert np.bincount(data.target).tolist() == [7879, 1222, 1419]
+    assert 0 < (np.bincount(data.qid, weights=data.target) == 0).sum() < 10
+
+
+def test_features_compare_and_tell_something_but_not_all(data):
     assert np.isfinite(data.data).all()
     assert (data.data[:, data.feature_names.index("pixel_distance")] > 0).all()
     distance = evaluate(data.target, -data.data[:, 0], qid=data.qid, metrics="ndcg@10").mean["ndcg@10"]

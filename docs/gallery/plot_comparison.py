@@ -26,7 +26,7 @@ ComparisonDisplay.from_comparison(comparison)
 plt.show()
 
 # %%
-# The line at 0.02 is the mean difference, and the interval around it does not contain
-# 0: ``LGBMRanker`` is significantly better. But it is not better everywhere. It wins
-# 154 queries, ``Ridge`` wins 92, some of them by 0.4, and 54 are equal. The queries at
-# the right end, ``comparison.worst(5)``, are worth a look before you switch.
+# The line at 0.02 is the mean difference. Its interval does not contain 0:
+# ``LGBMRanker`` is significantly better, but not for every query. It wins 154,
+# ``Ridge`` wins 92, some of them by 0.4, and 54 are ties. Before you switch, look at
+# the queries on the far right, which ``comparison.worst(5)`` returns.

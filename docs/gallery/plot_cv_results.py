@@ -39,7 +39,7 @@ CVResultsDisplay.from_estimator(search, report=report)
 plt.show()
 
 # %%
-# The ticks, which are the scores in the folds, overlap for most candidates: five folds
-# rule out little. 300 queries rule out more. Only the two candidates in blue are not
-# significantly worse than the best; the six in grey are. Among them are all with trees
-# of three leaves and all with a learning rate of 0.01.
+# The ticks are the scores in the folds. They overlap for most candidates, so five folds
+# rule out little; 300 queries rule out more. Only the two candidates in blue are not
+# significantly worse than the best. The six in grey are, among them every candidate
+# with three leaves per tree or a learning rate of 0.01.

@@ -4,8 +4,8 @@ Why do two libraries disagree on NDCG?
 ======================================
 
 scikit-learn and XGBoost compute different values of NDCG for the same ranking.
-:class:`~skrank_metrics.DifferenceDisplay` draws what leads from one to the other, a
-step per cause. The ranking is that of a decision tree, whose scores have many ties.
+:class:`~skrank_metrics.DifferenceDisplay` draws the steps from one to the other, one
+per cause. The ranking is that of a decision tree, whose scores have many ties.
 """
 
 from matplotlib import pyplot as plt
@@ -31,8 +31,9 @@ DifferenceDisplay.from_predictions(
 plt.show()
 
 # %%
-# Read from the top: each bar starts where the one above ends, blue ones add, orange
-# ones subtract. XGBoost's default cutoff of 32 takes 0.014 away, and the order of the
-# rows, which decides its ties, another 0.002. A single query adds 0.008, more than the
-# whole gap: it has no relevant image, and counts as 1 instead of 0. The steps partly
-# cancel, so close values from two libraries do not mean that they compute the same.
+# Read it from the top: each bar starts where the previous one ends; blue bars add,
+# orange bars subtract. XGBoost's default cutoff of 32 lowers NDCG by 0.014, and
+# ordering ties by row lowers it by another 0.002. A single query raises it by 0.008,
+# more than the whole gap: it has no relevant image and counts as 1 instead of 0. The
+# steps partly cancel out, so similar values from two libraries do not mean that both
+# compute the same thing.

@@ -47,10 +47,9 @@ LeaderboardDisplay.from_leaderboard(board)
 plt.show()
 
 # %%
-# Nearest neighbours are ahead, but the models in blue are not significantly different
-# from them: 120 test queries cannot rule out boosted trees, the forest or even ridge,
-# which is 0.02 behind. The decision tree is out. It does no better than the distance of
-# pixels, which needs no model at all.
+# Nearest neighbours have the best mean, but the models in blue are not significantly
+# different: 120 test queries cannot rule out boosted trees, the random forest or even
+# ridge, whose mean is 0.02 lower. The decision tree is ruled out. It does no better
+# than pixel distance, which needs no model at all.
 #
-# ``print(board)`` has the numbers. Its first lines say in a sentence what could be
-# shipped.
+# ``print(board)`` shows the numbers, after a sentence that says what could be shipped.

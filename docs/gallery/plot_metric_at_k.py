@@ -5,7 +5,7 @@ How many results do users need to see?
 
 :class:`~skrank_metrics.MetricAtKDisplay` draws a metric against the number of results
 that users look at. Here, recall@k is the share of the images of the query's digit that
-are among the first k results, ranked by a model and by the distance of pixels alone.
+are among the first k results, ranked by a model or by pixel distance alone.
 """
 
 from lightgbm import LGBMRanker
@@ -34,13 +34,13 @@ MetricAtKDisplay.from_predictions(
 plt.show()
 
 # %%
-# The higher a curve, the more is found with the same number of results; read from left
-# to right, it says how many results it takes. On average, the first seven results of
-# ``LGBMRanker`` hold 79% of the relevant images, about as many as the first ten by
-# pixels. At rank 1, both are about equal: most queries have several relevant images, of
-# which one result can hold one. Beyond rank 15, users find little more, and no ranking
-# exceeds 0.94, as seven of the 120 test queries have no relevant image.
+# The higher the curve, the more relevant images are found in the same number of
+# results. On average, the first seven results of ``LGBMRanker`` contain 79% of the
+# relevant images, about as many as the first ten by pixel distance. At rank 1 there is
+# little to choose: most queries have several relevant images, and one result can only
+# be one of them. Beyond rank 15 the curves flatten out. Neither can exceed 0.94 because
+# seven of the 120 test queries have no relevant image.
 #
-# The bands say how precise each mean is. They overlap, which does not mean that the
-# rankings are equally good: that takes a paired comparison, as in
+# The bands show how precise each mean is. That they overlap does not mean that the
+# rankings are equally good; to find out, compare them query by query, as in
 # :ref:`sphx_glr_auto_examples_plot_comparison.py`.

@@ -3,9 +3,9 @@
 How many fits does a grid search need?
 ======================================
 
-:class:`~skrank_metrics.RacingSearchCV` stops candidates once they are significantly
-behind the leader, query by query. :class:`~skrank_metrics.RaceDisplay` draws a line per
-candidate, which ends in a cross where it left.
+:class:`~skrank_metrics.RacingSearchCV` drops candidates once they are significantly
+behind the leader, query by query. :class:`~skrank_metrics.RaceDisplay` draws one line
+per candidate, which ends in a cross where the candidate was dropped.
 """
 
 from lightgbm import LGBMRanker
@@ -37,8 +37,8 @@ plt.show()
 
 # %%
 # All twelve candidates run the first three folds, after which six are significantly
-# behind and leave. Five more leave later, and the winner, which was ahead from the
-# start, runs the last fold alone. That took 53 fits; a grid search over the same
-# candidates takes 96. The means of all candidates rise and fall together, as some folds
-# are easier than others. So candidates are compared on the same queries, and a line
-# that ends early must not be read against the end of another.
+# behind and are dropped. Five more are dropped later, and only the winner, which led
+# from the start, runs the last fold. That takes 53 fits; a grid search takes 96.
+#
+# The means of all candidates rise and fall together because some folds are easier than
+# others, so compare lines at the same fold, not where they end.

@@ -25,7 +25,7 @@ plt.show()
 
 # %%
 # By size alone, the folds of the shuffled ``KFold`` look fine: all marks are within 5%
-# of the mean. But each fold has a band, as it cuts almost all of the 300 queries:
-# models would be tested on queries that they were fitted on.
-# :class:`~skrank_metrics.QueryKFold` keeps each query in one fold, and with
-# ``stratify="relevance"`` the folds are balanced, too.
+# of the mean. Yet every fold is marked with a band because it cuts almost all of the
+# 300 queries: models would be tested on queries that they were fitted on.
+# :class:`~skrank_metrics.QueryKFold` keeps each query in one fold, and
+# ``stratify="relevance"`` balances the folds as well.

@@ -82,7 +82,7 @@ def test_slices_without_values_are_named():
     ]
     comparison = compare(two, "mrr", by=["a", "a", "b", "b", "c"])
     assert list(comparison.slices) == ["a", "b"]
-    assert str(comparison).endswith("Slices without a query that has values: c.")
+    assert str(comparison).endswith("Slices in which no query has a value: c.")
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_query_without_ranked_documents():
     report = evaluate([[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]])
     lines = str(report.inspect(0)).splitlines()
     assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
-    assert lines[2:4] == ["No document is ranked", "1 relevant document not ranked"]
+    assert lines[2:4] == ["No documents are ranked", "1 relevant document not ranked"]
     assert "<table" not in report.inspect(0)._repr_html_()
     assert len(report.inspect([0, 1]).to_frame()) == 2
 

@@ -78,14 +78,14 @@ def test_compare_prints_it_for_weighted_queries():
     reports = {name: report(np.arange(40) % n != 0, sample_weight=weights) for name, n in (("a", 8), ("b", 7))}
     text = " ".join(str(compare(reports, "mrr", random_state=0)).split())
     n = queries_needed(*reports.values(), metric="mrr")
-    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+    assert f"Queries needed to detect the observed difference with a power of 0.8: {n:,} for a and b." in text
 
 
 def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     near = report(np.arange(40) % 7 != 0)
     text = " ".join(str(compare({"a": BETTER, "b": near}, "mrr", random_state=0)).split())
     n = queries_needed(BETTER, near, metric="mrr")
-    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+    assert f"Queries needed to detect the observed difference with a power of 0.8: {n:,} for a and b." in text
     assert "Queries needed" not in str(compare({"a": BETTER, "b": BETTER}, "mrr"))
     assert "Queries needed" not in str(
         compare({"a": report(np.ones(40, bool)), "b": report(np.zeros(40, bool))}, "mrr")
@@ -124,7 +124,7 @@ def test_bad_input(error, message, options):
 def test_reports_that_say_nothing():
     with pytest.raises(ValueError, match="difference must be given if the reports have the same mean mrr"):
         queries_needed(BETTER, BETTER, metric="mrr")
-    with pytest.raises(ValueError, match=r"reports must differ by more on some .* differences of 0 on all 40"):
+    with pytest.raises(ValueError, match=r"reports must differ by different amounts .* differences of 0 on all 40"):
         queries_needed(BETTER, BETTER, metric="mrr", difference=0.1)
     with pytest.raises(ValueError, match=r"differences of 0\.5 on all 40"):
         queries_needed(report(np.ones(40, bool)), report(np.zeros(40, bool)), metric="mrr")

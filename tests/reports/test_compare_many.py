@@ -47,6 +47,12 @@ def test_slices_are_corrected_together(reports, per):
     assert {part.n_tests for part in comparison.slices.values()} == {6}
 
 
+def test_confidence_of_slices_is_in_their_heading(reports):
+    shown = compare(reports, "mrr", test="t", confidence=0.9, by=np.arange(60) % 2)
+    for table in html_of(shown)[0]:
+        assert [head for head in table[0] if "interval" in head] == ["90% interval"]
+
+
 def test_slices_without_values_are_no_tests():
     pair = [report_of_ranks(ranks, replace_undefined_by=np.nan) for ranks in ([1, 2, 1, 2, 0, 0], [2, 1, 1, 1, 0, 0])]
     slices = compare(pair, "mrr", by=["a", "a", "b", "b", "c", "c"]).slices
@@ -241,3 +247,16 @@ def test_many_pairs_draw_more_signs_so_that_each_can_be_significant():
     assert found.n_resamples == 10 * 66 / 0.05
     assert all(found.pair("m0", f"m{i}").p_adjusted < 0.05 for i in range(1, 12))
     assert compare(many, "mrr", correction="bh").n_resamples == 9999
+
+
+def test_many_rankings_are_numbered_from_the_best_on():
+    names = "abcdefg"
+    found = compare({name: report(feature) for feature, name in enumerate(names)}, "ndcg@10", test="t")
+    ((heads, *rows),) = [table for table in html_of(found)[0] if "letters" in table[0]]
+    assert heads[2:] == ["letters", "minus best", "95% interval", "adjusted p"]
+    assert [row[:3] for row in rows] == [
+        [str(rank), name, found.letters[name]] for rank, name in enumerate(found.ranking, start=1)
+    ]
+    assert [row[3] for row in rows[1:]] == [
+        f"{found.pair(n, found.ranking[0]).difference:+.4f}" for n in found.ranking[1:]
+    ]

@@ -20,11 +20,13 @@ DIFFERENCES = BETTER.per_query["mrr"] - WORSE.per_query["mrr"]
 
 
 def smallest_n(effect_size, power, level):
-    """By the noncentral F distribution of the squared t."""
+    """By both tails of the noncentral t distribution; of one that is tiny, SciPy gives NaN."""
     n = 2
-    while stats.ncf.sf(stats.f.ppf(1 - level, 1, n - 1), 1, n - 1, n * effect_size**2) < power:
+    while True:
+        limit, shift = stats.t.ppf(1 - level / 2, n - 1), abs(effect_size) * n**0.5
+        if stats.nct.sf(limit, n - 1, shift) + np.nan_to_num(stats.nct.cdf(-limit, n - 1, shift)) >= power:
+            return n
         n += 1
-    return n
 
 
 @pytest.mark.option("queries_needed.metric", "queries_needed.power", "queries_needed.confidence")
@@ -33,6 +35,8 @@ def test_the_number_is_that_of_a_t_test():
     assert queries_needed(BETTER, WORSE, metric="mrr") == smallest_n(effect_size, 0.8, 0.05)
     assert queries_needed(WORSE, BETTER, metric="mrr", power=0.9) == smallest_n(effect_size, 0.9, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", confidence=0.99) == smallest_n(effect_size, 0.8, 0.01)
+    for confidence in (0.05, 0.4, 0.999999):
+        assert n_for_power(0.3, 0.9, confidence) == smallest_n(0.3, 0.9, 1 - confidence)
 
 
 @pytest.mark.option("queries_needed.difference")
@@ -40,6 +44,13 @@ def test_a_difference_that_matters():
     needed = queries_needed(BETTER, WORSE, metric="mrr", difference=0.02)
     assert needed == smallest_n(0.02 / DIFFERENCES.std(ddof=1), 0.8, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", difference=1e-4) == pytest.approx(needed * 200**2, rel=0.01)
+
+
+def test_two_queries_are_enough_to_ask():
+    rows = {"y_true": [1, 0, 1, 0], "qid": [0, 0, 1, 1], "metrics": "mrr"}
+    good, bad = evaluate(y_score=[2, 1, 2, 1], **rows), evaluate(y_score=[2, 1, 1, 2], **rows)
+    # The differences are 0 and 1/2.
+    assert queries_needed(good, bad, metric="mrr") == smallest_n((1 / 4) / (1 / 2 / 2**0.5), 0.8, 0.05)
 
 
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
@@ -101,6 +112,10 @@ def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     compared = compare({"a": one, "b": other}, "precision@10")
     assert compared.pairs[0].difference == pytest.approx(0, abs=1e-15)
     assert "Queries needed" not in str(compared)
+    three = {"a": BETTER, "near": near, "none": report(np.zeros(40, bool))}
+    text = " ".join(str(compare(three, "mrr", random_state=0)).split())
+    assert "Significantly different at 0.05: a and none, near and none." in text
+    assert text.partition("power of 0.8: ")[2].endswith(" for a and near."), "not for the others"
     many = {str(n): report(np.arange(40) % n != 0) for n in (2, 3, 8, 9, 11, 14, 40)}
     text = " ".join(str(compare(many, "mrr", random_state=0)).split())
     assert text.partition("power of 0.8: ")[2].count(" and ") == 4

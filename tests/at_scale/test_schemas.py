@@ -139,7 +139,7 @@ def test_texts_are_in_utf_8(tmp_path):
     text = "y,s,q\n1,2.5,é\n"
     for content in (text.encode("latin-1"), "y,s,q,é\n1,2.5,a,b\n".encode("latin-1"), b"y,s,q\n1,2.5,7\n1,2.5,\xe9\n"):
         paths = two_files(tmp_path, text, content)
-        with pytest.raises(ValueError, match=r"b\.csv must be a text in UTF-8; .*Save it as UTF-8"):
+        with pytest.raises(ValueError, match=r"b\.csv must be a text file in UTF-8; .*Save it as UTF-8"):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]
 

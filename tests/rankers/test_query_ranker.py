@@ -290,7 +290,7 @@ def test_weights_must_be_those_of_queries(problem):
 
 def test_weights_for_an_estimator_that_takes_none(problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match=r"sample_weight must be None, as KNeighborsRegressor.fit takes no weights"):
+    with pytest.raises(TypeError, match=r"sample_weight must be None, since KNeighborsRegressor.fit takes no weights"):
         QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid, sample_weight=np.ones(len(y)))
 
 
@@ -312,7 +312,7 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
     model.fit(X[train], with_qid(y[train], qid[train]))
     scored_by(model, X[train], y[train], qid[train], scorer)
     scored_by(model, X[~train], y[~train], qid[~train], scorer)
-    with pytest.warns(UserWarning, match=r"20 of the 30 queries that are scored.*the 20 that.*audit_splits\(cv, X, y"):
+    with pytest.warns(UserWarning, match=r"20 of the 30 scored queries.*the 20 queries that.*audit_splits\(cv, X, y"):
         scored_by(model, X, y, qid, scorer)
     with pytest.warns(UserWarning, match="5 of the 15 queries"):
         scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)

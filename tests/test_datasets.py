@@ -78,15 +78,21 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
 
 
+def test_short_lists_have_a_document():
+    sizes = np.bincount(make_ranking(300, mean_length=1, random_state=0)[2])
+    assert (len(sizes), sizes.min()) == (300, 1)
+
+
 @pytest.mark.option("datasets.make_ranking.noise")
 @pytest.mark.parametrize("noise", [0.0, 1.0, 3.0])
-def test_noise_is_measured_in_standard_deviations_of_the_signal(noise):
-    # The only feature is the signal, shifted by query; grade 1 has the half with the higher sum of signal and noise.
-    X, y, qid = make_ranking(2000, 1, n_grades=2, noise=noise, random_state=0)
+@pytest.mark.parametrize(("n_features", "n_informative"), [(1, 1), (9, 5)])
+def test_noise_is_measured_in_standard_deviations_of_the_signal(noise, n_features, n_informative):
+    # Informative features add up to the signal, shifted by query; grade 1 has the half with more signal and noise.
+    X, y, qid = make_ranking(2000, n_features, n_grades=2, noise=noise, random_state=0)
     signal, noises = np.random.default_rng(1).standard_normal((2, 2, 200_000))
     above = signal + noise * noises > 0
     right = (signal[0] > signal[1])[above[0] & ~above[1]]  # of pairs of grades 1 and 0
-    value = pairwise_accuracy_score(y, X[:, 0], qid=qid, replace_undefined_by=np.nan)
+    value = pairwise_accuracy_score(y, X[:, :n_informative].sum(axis=1), qid=qid, replace_undefined_by=np.nan)
     assert value == pytest.approx(right.mean(), abs=0.01 if noise else 1e-12)
 
 

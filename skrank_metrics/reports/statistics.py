@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -289,11 +290,11 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
     level = 1 - confidence
     quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
     n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
-    while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
-        n += 1
-    return n
+    if n >= MANY_QUERIES:
+        return n
+    return bisect_left(range(2 * n + 100), power, lo=2, key=lambda n: _power_of_t(n, effect_size, level))
 
 
 def _power_of_t(n: int, effect_size: float, level: float) -> float:
-    limit, shift = _stats().t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
-    return float(_stats().nct.sf(limit, n - 1, shift) + _stats().nct.cdf(-limit, n - 1, shift))
+    # Both tails of t are one of its square. SciPy's noncentral t distribution has NaN where a tail is tiny.
+    return float(_stats().ncf.sf(_stats().t.isf(level / 2, n - 1) ** 2, 1, n - 1, n * effect_size**2))

@@ -299,6 +299,7 @@ def test_metric_of_queries(way):
 @pytest.mark.option("MetricAtKDisplay.*.k")
 def test_cutoffs(way):
     assert WAYS[way](ax=axes(), k=4).line_.get_xdata().tolist() == [1, 2, 3, 4]
+    assert WAYS[way](ax=axes(), k=2).line_.get_xdata().tolist() == [1, 2]
     display = WAYS[way](ax=axes(), k=[5, 2])
     assert display.line_.get_xdata().tolist() == display.k.tolist() == [2, 5]
     assert display.line_.get_ydata().tolist() == display.mean.tolist() == [3 / 4, 1]

@@ -20,11 +20,13 @@ DIFFERENCES = BETTER.per_query["mrr"] - WORSE.per_query["mrr"]
 
 
 def smallest_n(effect_size, power, level):
-    """By the noncentral F distribution of the squared t."""
+    """By both tails of the noncentral t distribution; of one that is tiny, SciPy gives NaN."""
     n = 2
-    while stats.ncf.sf(stats.f.ppf(1 - level, 1, n - 1), 1, n - 1, n * effect_size**2) < power:
+    while True:
+        limit, shift = stats.t.ppf(1 - level / 2, n - 1), abs(effect_size) * n**0.5
+        if stats.nct.sf(limit, n - 1, shift) + np.nan_to_num(stats.nct.cdf(-limit, n - 1, shift)) >= power:
+            return n
         n += 1
-    return n
 
 
 @pytest.mark.option("queries_needed.metric", "queries_needed.power", "queries_needed.confidence")
@@ -33,6 +35,8 @@ def test_the_number_is_that_of_a_t_test():
     assert queries_needed(BETTER, WORSE, metric="mrr") == smallest_n(effect_size, 0.8, 0.05)
     assert queries_needed(WORSE, BETTER, metric="mrr", power=0.9) == smallest_n(effect_size, 0.9, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", confidence=0.99) == smallest_n(effect_size, 0.8, 0.01)
+    for confidence in (0.05, 0.4, 0.999999):
+        assert n_for_power(0.3, 0.9, confidence) == smallest_n(0.3, 0.9, 1 - confidence)
 
 
 @pytest.mark.option("queries_needed.difference")

@@ -178,7 +178,9 @@ def test_complete_and_score_type(files, capsys, tmp_path):
 
 def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
     (tmp_path / "out.json").write_text("before")
-    assert "neither a file" in error_of(capsys, "evaluate", "qrels", "run", "nope", "--output-file", "out.json")
+    assert "neither an existing file" in error_of(
+        capsys, "evaluate", "qrels", "run", "nope", "--output-file", "out.json"
+    )
     assert (tmp_path / "out.json").read_text() == "before"
     words = ["evaluate", "qrels", "run", "mrr", "--output", "json"]
     printed = output_of(capsys, *words)

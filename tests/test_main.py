@@ -156,7 +156,7 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
     assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean, 5 fits, \d+\.\d s$", printed, re.MULTILINE)
     assert re.search(r"^\[2/2\] strong \(about \d+ s left\) \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
     assert "The races took 10 fits; grid searches would take 10.\n" in printed
-    assert "Left out: LGBMRanker, as lightgbm is not installed." in printed
+    assert "Left out: LGBMRanker, since lightgbm is not installed." in printed
     rows = {name: value.removeprefix("*") for name, value, *_ in ROW.findall(printed)}
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
     assert rows[_demo.BASELINE] == f"{nearest['ndcg@10']:.4f}"

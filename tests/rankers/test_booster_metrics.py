@@ -81,7 +81,7 @@ def test_the_number_to_stop_early_by_is_that_of_the_scorer(halves):
     scorer = make_ranking_scorer("ndcg@10")
     bare = scorer(ranker.estimator_, X[held], with_qid(y[held], qid[held]))
     assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(bare, abs=1e-9)
-    with pytest.warns(UserWarning, match="18 of the 18 queries"):  # they took part in the fit
+    with pytest.warns(UserWarning, match="18 of the 18 scored queries"):  # they took part in the fit
         assert ranker.score(X[held], y[held], qid=qid[held]) == bare
 
 

@@ -721,7 +721,11 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
         (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
         (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),
-        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "parts must hold at least 3 different parts"),
+        (
+            lambda: PredefinedQuerySplit([1, 2], validation=True),
+            ValueError,
+            "parts must hold at least 3 different parts",
+        ),
         (lambda: PredefinedQuerySplit([1, 2], validation=1), TypeError, "validation must be True or False; got 1"),
         (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
         (lambda: PredefinedQuerySplit([]), ValueError, "parts must hold the part of each row; got none"),

@@ -30,8 +30,8 @@ Some queries have no relevant documents. The rows of a query are contiguous, in 
     grades     0, 1, 2
     features   {n_features}, real, not scaled
 
-The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin, C.
-Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
+The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin,
+C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
 https://doi.org/10.24432/C50P49.
 """
 

@@ -347,8 +347,8 @@ def dcg_score(
         \mathrm{DCG}@k = \sum_{i=1}^{k} \frac{\mathrm{gain}(\mathrm{label}_i)}{\mathrm{discount}(i)}, \quad
         \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}
 
-    The defaults agree with ``sklearn.metrics.dcg_score``, and ``gain="exp2"`` agrees with LightGBM and XGBoost. For
-    labels 0 and 1, both give the same values. Undefined for a query with no relevant document.
+    The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
+    For labels 0 and 1, both give the same values. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1344,8 +1344,8 @@ def ndcg_score(
 
         \mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}
 
-    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, and ``gain="exp2"`` with LightGBM and XGBoost
-    if the query has a relevant document. Undefined for a query with no relevant document.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
+    LightGBM and XGBoost. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1860,7 +1860,7 @@ def q_measure_score(
         \mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i + \beta \,
         \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}
 
-    The mean of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
+    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
     divided by min(k, R). With beta=0, it is average precision, whatever the gain. Undefined for a query with no relevant document.
 
     Parameters

@@ -52,8 +52,8 @@ def cg_score(ranked: RankedLists) -> FloatArray:
 def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
-    The defaults agree with ``sklearn.metrics.dcg_score``, and ``gain="exp2"`` agrees with LightGBM and XGBoost. For
-    labels 0 and 1, both give the same values.
+    The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
+    For labels 0 and 1, both give the same values.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def ndcg_score(
 ) -> tuple[FloatArray, FloatArray]:
     """Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 
-    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, and ``gain="exp2"`` with LightGBM and XGBoost
-    if the query has a relevant document.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
+    LightGBM and XGBoost.
 
     Examples
     --------

@@ -164,7 +164,7 @@ class SearchReport(Result):
             )
         if left := sum(bool(c.left) for c in self.candidates):
             yield (
-                f"{counted(left, 'candidate')} left the race before the last fold and thus without a mean over "
+                f"{counted(left, 'candidate')} left the race before the last fold, so they have no mean over "
                 "folds; cv_results_ shows how far behind the leader they were."
             )
 

@@ -104,10 +104,10 @@ def within_noise(
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
-    Each candidate is compared with the best, fold by fold. Since training sets overlap, scores on folds vary less than
-    on independent data. The corrected resampled t-test therefore enlarges their variance, by n_test / n_train. With
-    five folds the test has little power, so small differences favour the simpler candidate. Halving searches ignore a
-    callable ``refit``; call it on their ``cv_results_`` instead.
+    Each candidate is compared with the best, fold by fold. Since training sets overlap, differences on folds vary less
+    than on independent data. The corrected resampled t-test therefore enlarges their variance, by n_test / n_train.
+    With five folds the test has little power, so small differences favour the simpler candidate. Halving searches
+    ignore a callable ``refit``; call it on their ``cv_results_`` instead.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except (ValueError, TypeError, ImportError) as error:
         _fail(str(error))
     except MemoryError:
-        _fail("The files do not fit into memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
+        _fail("Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
 
 
 def _discard_output() -> None:

@@ -16,6 +16,7 @@ from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricF
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
 
+PICTURES = (Path(__file__).parent / "pictures.md").read_text(encoding="utf-8")
 # The folders of the package, in the order of the page.
 TOPICS = {
     "reports": "Evaluate, compare, explain",
@@ -190,12 +191,22 @@ def _api_page(name: str) -> tuple[str, str]:
         ):
             described = [f".. {directive}:: skrank_metrics.{name}.{member}" for member in members]
             parts += [_title(title, "-"), *described] if members else []
-        return f"classes/{name}", "\n\n".join(parts) + "\n"
+        return f"classes/{name}", "\n\n".join([*parts, _in_gallery(name)])
     if inspect.isroutine(value):
-        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n"
+        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}"
     listed = "\n".join(f"- ``{key!r}``: {convention.peer}" for key, convention in value.items())
     text = f"The conventions of other libraries by name, each a :class:`Convention`. See :doc:`/metrics`.\n\n{listed}"
     return f"data/{name}", f"{_title(name)}\n\n.. py:data:: skrank_metrics.{name}\n\n{_indented(text)}\n"
+
+
+def _in_gallery(name: str) -> str:
+    """Show the examples that use a name, if there are any."""
+    return f".. minigallery:: skrank_metrics.{name}\n   :add-heading: Gallery examples\n   :heading-level: -\n"
+
+
+def place_in_gallery(example: str) -> int:
+    """Place an example: the gallery has the order of the table in pictures.md, which links to them."""
+    return PICTURES.index(f"(gallery/{Path(example).name})")
 
 
 def methods_of(kind: type) -> list[str]:

@@ -1,7 +1,6 @@
 """Sphinx's configuration: python -m sphinx -W --keep-going -b html docs build/site."""
 
 import importlib.util
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -11,12 +10,14 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import reference_pages  # noqa: E402
+import site_sources  # noqa: E402
 
 import skrank_metrics  # noqa: E402
 
 project = "skrank_metrics"
-author = copyright = "The skrank_metrics developers"
+author = "The skrank_metrics developers"
 version = release = skrank_metrics.__version__
+copyright = f"{author}. Version {version}, BSD-3-Clause licence"
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -55,13 +56,21 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skrank_metrics"
+html_favicon = "images/logo.svg"
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    "logo": {
+        "text": "skrank_metrics",
+        "image_light": "images/logo.svg",
+        "image_dark": "images/logo.svg",
+        "alt_text": "",
+    },
+    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -77,34 +86,6 @@ def _mathjax() -> str:
 html_static_path = ["site.css", _mathjax()]
 html_css_files = ["site.css"]
 mathjax_path = "tex-svg.js"
-
-
-def adapt(app: Any, docname: str, source: list[str]) -> None:
-    """Change what a page says to readers of the repository to what the site has."""
-    if docname == "metrics":  # each has a page here, so that they are not shown twice
-        pages = "The [reference](reference/metrics/index.rst) has a page on each metric."
-        source[0] = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, source[0], flags=re.DOTALL)
-        lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
-        source[0] = re.sub(r"<!-- table -->.*<!-- /table -->", lists, source[0], flags=re.DOTALL)
-    for above, here in ABOVE.items():
-        source[0] = source[0].replace(f"](../{above}", f"]({here}")
-    source[0] = EXAMPLE.sub(r"](auto_examples/\1.rst)", source[0].replace("](gallery)", "](auto_examples/index.rst)"))
-    source[0] = ELSEWHERE.sub(r"\1 (`\2`)", source[0])
-    source[0] = PICTURE.sub(_two_images, source[0])
-
-
-# Files of the repository that are pages here, and those that are not.
-ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-EXAMPLE = re.compile(r"\]\(gallery/(\w+)\.py\)")
-ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
-# The theme of the site can be switched, so the browser's preference does not choose the picture.
-PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.+?)">\s*<img alt="(.+?)" src="(.+?)">\s*</picture>')
-
-
-def _two_images(found: re.Match[str]) -> str:
-    dark, text, light = found.groups()
-    images = ((light, "only-light"), (dark, "only-dark"))
-    return "\n\n".join(f"```{{image}} {image}\n:alt: {text}\n:class: {kind}\n```" for image, kind in images)
 
 
 def mend_links(app: Any, doctree: Any) -> None:
@@ -123,15 +104,20 @@ def mend_links(app: Any, doctree: Any) -> None:
 
 
 def copy_playground(app: Any, error: Exception | None) -> None:
-    """Add the playground, which is a page of its own."""
+    """Add the playground, which is a page of its own, with a way back."""
     if error is None:
-        shutil.copytree(HERE / "playground", Path(app.outdir) / "playground", dirs_exist_ok=True)
+        folder = Path(app.outdir) / "playground"
+        shutil.copytree(HERE / "playground", folder, dirs_exist_ok=True)
+        page = (folder / "index.html").read_text(encoding="utf-8")
+        back = '<header>\n  <p><a href="../index.html">← skrank_metrics</a></p>'
+        (folder / "index.html").write_text(page.replace("<header>", back, 1), encoding="utf-8")
 
 
 def setup(app: Any) -> None:
     """Write the reference, and take part in the build."""
     reference_pages.write(HERE / "reference")
-    app.connect("source-read", adapt)
+    app.connect("source-read", site_sources.adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
     app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected
+    app.connect("html-page-context", site_sources.label_cells)
     app.connect("build-finished", copy_playground)

@@ -1,0 +1,65 @@
+"""Pages that the site shows differently from the repository: without raw directives there, with them here."""
+
+import re
+from pathlib import Path
+
+import pytest
+import site_sources
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def adapted(page):
+    source = [page.read_text(encoding="utf-8")]
+    site_sources.adapt(None, page.stem, source)
+    return source[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_readers_of_the_repository_see_no_directives(page):
+    shown = re.sub(r"<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r"^`{3,}\{(?!math).*", shown, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_site_shows_them_and_links_to_its_own_pages(page):
+    text = adapted(page)
+    assert "<!-- site" not in text
+    assert "<!-- README" not in text
+    assert re.findall(r"\]\((?:\.\.|docs)/[^)]*", text) == []
+    assert text.count("{toctree}") == page.read_text(encoding="utf-8").count("{toctree}")
+
+
+def test_files_above_are_pages():
+    assert "## [Unreleased]" in adapted(DOCS / "changelog.md")
+    assert "## How to add a metric" in adapted(DOCS / "contributing.md")
+    assert "## Tune a ranker by NDCG@10" in adapted(DOCS / "index.md")
+    assert "python -m skrank_metrics demo" in adapted(DOCS / "get_started.md")
+
+
+def test_a_part_that_is_missing_raises_an_error():
+    with pytest.raises(ValueError, match="must have the marks '/home' and '/picture', in this order"):
+        site_sources.PART.sub(site_sources._part, "<!-- README: from /home to /picture -->")
+
+
+def test_pictures_have_both_themes_and_a_narrow_one_if_there_is():
+    front, others = adapted(DOCS / "index.md"), adapted(DOCS / "pictures.md")
+    for image in ("demo_light.png", "demo_dark.png", "demo_light_narrow.png", "demo_dark_narrow.png"):
+        assert front.count(f"{{image}} images/{image}\n") == 1
+    assert "_narrow" not in others
+    assert "not-on-phone" not in others
+
+
+def table(cell):
+    head = "".join(f"<th>{name}</th>" for name in "abcd")
+    return f'<table class="table"><thead><tr>{head}</tr></thead><tbody><tr>{cell * 4}</tr></tbody></table>'
+
+
+@pytest.mark.parametrize(("cell", "is_wide"), [("<td>words that are read</td>", True), ("<td>0.5</td>", False)])
+def test_cells_of_wide_tables_of_text_name_their_columns(cell, is_wide):
+    context = {"body": f"<p>before</p>{table(cell)}"}
+    site_sources.label_cells(None, "page", "page.html", context, None)
+    assert re.findall('data-head="(.)"', context["body"]) == (list("abcd") if is_wide else [])
+    assert ('class="cards table"' in context["body"]) == is_wide
+    assert context["body"].startswith("<p>before</p>")

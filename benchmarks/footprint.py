@@ -60,7 +60,7 @@ def labels_in_fresh_processes() -> bool:
                 results.append((float(milliseconds), int(float(new_pages))))
     integers, floats = (statistics.median(time for time, _ in results) for results in found.values())
     pages = max(new_pages for results in found.values() for _, new_pages in results)
-    print("\nTypes of labels, in a fresh process\n\n| int64, ms | float64, ms | ratio | target | new pages per call, at most |")
+    print("\nLabels in a fresh process\n\n| int64, ms | float64, ms | ratio | target | new pages per call, at most |")
     print(f"|--:|--:|--:|--:|--:|\n| {integers:.1f} | {floats:.1f} | {integers / floats:.2f} | ≤ 1.10 | {pages} |")
     return integers <= 1.1 * floats
 

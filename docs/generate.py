@@ -73,13 +73,13 @@ def _section(function: MetricFunction) -> str:
         if record.name in convention.names
     ]
     lines = [
-        f"- **In strings:** `{record.name}{'@k' if record.has_cutoff else ''}`"
+        f"- **String name:** `{record.name}{'@k' if record.has_cutoff else ''}`"
         + (f", with {parameters}" if parameters else "")
         + ("" if record.greater_is_better else ", the negative of the function"),
         f"- **Range:** {record.bounds}. **Labels:** {labels_seen(record)}.",
         f"- **Undefined for** a query with {record.undefined}." if record.undefined else "- **Always defined.**",
         f"- **Ties, averaged:** {TRANSFORMS[record.transform]}.",
-        f"- **Computed by:** {', '.join(peers) or 'none of the peers compared'}.",
+        f"- **Computed by:** {', '.join(peers) or 'none of the libraries compared'}.",
         f"- **Source:** {record.reference.text} <{record.reference.url}>",
     ]
     code = code.replace("\n\n>>> ", "\n>>> ").rstrip()
@@ -101,8 +101,8 @@ def conventions_table() -> str:
                 ", ".join(f"{parameter}={value!r}" for parameter, value in defaults.items()) or "those of this package"
             )
             lines.append(f"| `{metric}` | {peer} | {spelled} |")
-        lines += ["", *(f"- Not imitated: {remark}" for remark in convention.not_imitated)]
-        lines += [f"- Not imitated of `{metric}`: {remark}" for metric, remark in convention.differs.items()]
+        lines += ["", *(f"- Not reproduced: {remark}" for remark in convention.not_imitated)]
+        lines += [f"- Not reproduced from `{metric}`: {remark}" for metric, remark in convention.differs.items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -137,7 +137,7 @@ def facts(function: MetricFunction) -> list[str]:
     record = function.record
     in_strings = f"``{record.name}{'@k' if record.has_cutoff else ''}``"
     fields = {
-        "In strings": in_strings + ("" if record.greater_is_better else ", the negative of the function"),
+        "String name": in_strings + ("" if record.greater_is_better else ", the negative of the function"),
         "Range": f"{record.bounds}; {'larger' if record.greater_is_better else 'smaller'} is better",
         "Labels": labels_seen(record),
         "Undefined": f"for a query with {record.undefined}" if record.undefined else "never",

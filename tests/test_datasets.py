@@ -6,8 +6,12 @@ from skrank_metrics import evaluate, pairwise_accuracy_score
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 
 
-def test_about_300_queries_with_lists_of_different_lengths():
-    data = load_digits_retrieval()
+@pytest.fixture(scope="module")
+def data():
+    return load_digits_retrieval()
+
+
+def test_about_300_queries_with_lists_of_different_lengths(data):
     sizes = np.bincount(data.qid)
     assert len(sizes) == 300
     assert sizes.min() < 10 < 100 < sizes.max()
@@ -17,14 +21,19 @@ def test_about_300_queries_with_lists_of_different_lengths():
 
 
 @pytest.mark.option("datasets.load_digits_retrieval.return_X_y_qid")
-def test_relevance_is_graded_and_some_queries_have_none():
-    _, y, qid = load_digits_retrieval(return_X_y_qid=True)
-    assert np.bincount(y).tolist() == [7879, 1222, 1419]
-    assert 0 < (np.bincount(qid, weights=y) == 0).sum() < 10
+def test_rows_can_be_returned_as_three_arrays(data):
+    X, y, qid = load_digits_retrieval(return_X_y_qid=True)
+    np.testing.assert_array_equal(X, data.data)
+    np.testing.assert_array_equal(y, data.target)
+    np.testing.assert_array_equal(qid, data.qid)
 
 
-def test_features_compare_and_tell_something_but_not_all():
-    data = load_digits_retrieval()
+def test_relevance_is_graded_and_some_queries_have_none(data):
+    assert np.bincount(data.target).tolist() == [7879, 1222, 1419]
+    assert 0 < (np.bincount(data.qid, weights=data.target) == 0).sum() < 10
+
+
+def test_features_compare_and_tell_something_but_not_all(data):
     assert np.isfinite(data.data).all()
     assert (data.data[:, data.feature_names.index("pixel_distance")] > 0).all()
     distance = evaluate(data.target, -data.data[:, 0], qid=data.qid, metrics="ndcg@10").mean["ndcg@10"]
@@ -69,15 +78,21 @@ def test_made_rankings_can_be_learned_inside_queries_and_repeat_with_the_seed():
     assert len(np.unique(make_ranking(5, 1, n_grades=1, random_state=0)[1])) == 1
 
 
+def test_short_lists_have_a_document():
+    sizes = np.bincount(make_ranking(300, mean_length=1, random_state=0)[2])
+    assert (len(sizes), sizes.min()) == (300, 1)
+
+
 @pytest.mark.option("datasets.make_ranking.noise")
 @pytest.mark.parametrize("noise", [0.0, 1.0, 3.0])
-def test_noise_is_measured_in_standard_deviations_of_the_signal(noise):
-    # The only feature is the signal, shifted by query; grade 1 has the half with the higher sum of signal and noise.
-    X, y, qid = make_ranking(2000, 1, n_grades=2, noise=noise, random_state=0)
+@pytest.mark.parametrize(("n_features", "n_informative"), [(1, 1), (9, 5)])
+def test_noise_is_measured_in_standard_deviations_of_the_signal(noise, n_features, n_informative):
+    # Informative features add up to the signal, shifted by query; grade 1 has the half with more signal and noise.
+    X, y, qid = make_ranking(2000, n_features, n_grades=2, noise=noise, random_state=0)
     signal, noises = np.random.default_rng(1).standard_normal((2, 2, 200_000))
     above = signal + noise * noises > 0
     right = (signal[0] > signal[1])[above[0] & ~above[1]]  # of pairs of grades 1 and 0
-    value = pairwise_accuracy_score(y, X[:, 0], qid=qid, replace_undefined_by=np.nan)
+    value = pairwise_accuracy_score(y, X[:, :n_informative].sum(axis=1), qid=qid, replace_undefined_by=np.nan)
     assert value == pytest.approx(right.mean(), abs=0.01 if noise else 1e-12)
 
 

@@ -1,1 +1,1 @@
-"""What metrics say about rankings: reports, comparisons, explanations."""
+"""Reports, comparisons and explanations of ranking metrics."""

@@ -29,7 +29,7 @@ class Aligned:
     qid: NDArray[Any]
     weights: FloatArray | None
     greater_is_better: bool
-    largest_difference: float  # of values in the range of the metric
+    largest_difference: float  # possible in the range of the metric
     reports: dict[str, tuple[RankingReport, str]]  # with their names for the metric
     drawn: tuple[str, ...]  # a sentence if orders of ties were drawn at random
     by: NDArray[Any] | None = None  # the slice of each query
@@ -46,7 +46,7 @@ class Aligned:
 
 
 def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) -> Aligned:
-    """Check that reports are comparable, and put their queries into the order of the first."""
+    """Check that reports are comparable, and align their queries with the first report."""
     named = named_reports(reports)
     columns = _columns(named, metric)
     places = _places(named, align)
@@ -69,7 +69,7 @@ def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) 
 
 
 def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
-    """One slice per query, from one value per query or per row that the report was made from."""
+    """One slice per query, from one value per query or per evaluated row."""
     grouping, shape = report.grouping, shape_of(by)
     if grouping is not None and shape == grouping.codes.shape != report.qid.shape:
         return slice_of_query(by, grouping, two_dimensional=False)
@@ -87,14 +87,14 @@ def named_reports(reports: Any) -> dict[str, RankingReport]:
     named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
     for name, report in named.items():
         if not isinstance(report, RankingReport):
-            raise TypeError(f"reports must hold reports of evaluate; got {type(report).__name__} as {name!r}.")
+            raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
     return named
 
 
 def _columns(named: dict[str, RankingReport], metric: Any) -> dict[str, str]:
-    """Name of the metric in each report, which all must compute in the same way, per query."""
+    """Name of the metric in each report. All reports must compute it in the same way, per query."""
     columns: dict[str, str] = {}
     first = next(iter(named))
     for name, report in named.items():
@@ -128,8 +128,8 @@ def _columns(named: dict[str, RankingReport], metric: Any) -> dict[str, str]:
 def _missing(metric: str, name: str, report: RankingReport) -> str:
     if metric in report.metrics:  # an object was passed, not this name
         return (
-            f"metric must be one that all reports have; got {metric}, and {metric!r} in report {name!r} is computed in "
-            f"another way, as {report.metrics[metric]}. Pass the name {metric!r} for the metric of the reports."
+            f"metric must be one that all reports have; got {metric}, but {metric!r} in report {name!r} is computed "
+            f"differently, as {report.metrics[metric]}. Pass the name {metric!r} to use the metric of the reports."
         )
     return (
         f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
@@ -141,8 +141,8 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
     """Refuse metrics that are not means over queries."""
     if metric.average not in ("macro", None):
         raise ValueError(
-            f"metric must be a mean over queries; got {name!r}, which is another average and cannot be compared per "
-            f"query. Evaluate without average={metric.average}."
+            f"metric must be a mean over queries; got {name!r}, which has average={metric.average!r} and cannot be "
+            "compared per query. Evaluate without this average."
         )
 
 
@@ -172,15 +172,15 @@ def _places(named: dict[str, RankingReport], align: str | None) -> dict[str, Int
 
 
 def _share(named: dict[str, RankingReport]) -> bool:
-    """Whether all reports were made from the same ids and labels, as those of a leaderboard."""
+    """Whether all reports were made from the same arrays of ids and labels, as in a leaderboard."""
     first, *others = named.values()
     return all(share_documents(first, other) for other in others)
 
 
 def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
-    """Refuse queries with other documents or labels, as their differences are not due to the rankings alone.
+    """Refuse queries with different documents or labels, whose differences are not due to the rankings alone.
 
-    Documents that nobody judged are no part of this, as every ranking may have its own.
+    Documents that nobody judged are ignored, since each ranking may have its own.
     """
     if _share(named):
         return
@@ -205,7 +205,7 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
 
 
 def _check_digests(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
-    """Do the same for reports of batches, which have kept a digest of the labels of each query."""
+    """Do the same for reports made in batches, which keep a digest of the labels of each query."""
     digests = {
         name: np.stack([column[places[name]].astype(np.uint64) for column in report.label_digests])
         for name, report in named.items()

@@ -1,4 +1,4 @@
-"""What a leaderboard is made from: columns of scores, and reports that belong together."""
+"""The input of a leaderboard: columns of scores, and reports that belong together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 
 def comparable(report: RankingReport, metric: str) -> bool:
-    """Whether the mean of a metric is one over queries."""
+    """Whether a metric is averaged over queries."""
     return report.metrics[metric].average in ("macro", None)
 
 
@@ -42,14 +42,14 @@ def check_same_slices(name: str, report: RankingReport, first: str, other: Ranki
 
 
 def check_values(reports: Mapping[str, RankingReport], how: How, argument: str) -> None:
-    """Refuse weights that the test cannot take, and metrics without a query to compare by."""
+    """Refuse weights that the test does not support, and metrics without a query to compare."""
     first = next(iter(reports.values()))
     for metric in filter(partial(comparable, first), first.mean):
         aligned = align_reports(reports, metric, None)
         check_weights(aligned.weights is not None, how)
         if not has_values(aligned):
             raise ValueError(
-                f"{argument} must have a query for which {metric!r} has a value by every model and a weight above 0; "
+                f"{argument} must have a query with a weight above 0 for which all models have a value of {metric!r}; "
                 f"got none among {counted(len(aligned.qid), 'query')}. Leave out the metric, or pass "
                 "replace_undefined_by=0 to count queries without a value."
             )
@@ -63,11 +63,11 @@ def naming(name: str) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         message = str(error).replace("y_score", f"scores[{name!r}]")
         not_scores = isinstance(error, TypeError) and message.startswith("scores[")
-        raise type(error)(message + " Pass the columns of scores only." * not_scores) from None
+        raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
 
 
 def columns_of(scores: Any) -> dict[str, Any]:
-    """Columns of scores by name of the model."""
+    """Columns of scores by model name."""
     if isinstance(scores, Mapping):
         named = list(scores.items())
     elif hasattr(scores, "column_names"):  # of pyarrow
@@ -80,7 +80,7 @@ def columns_of(scores: Any) -> dict[str, Any]:
         ]
     else:
         raise TypeError(
-            "scores must be a dict of scores by name of the model, or a data frame with one column per model; got "
+            "scores must be a dict of scores by model name, or a data frame with one column per model; got "
             f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
         )
     names = [str(name) for name, _ in named]

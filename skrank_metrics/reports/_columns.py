@@ -1,4 +1,4 @@
-"""Which column of a report, or of a search, a metric is."""
+"""Find the column of a report or of a search that holds a metric."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skrank_metrics.metrics.names import bind
 
 
 def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | None:
-    """Name of the column that a metric is, None if it is none.
+    """Name of the column that holds a metric; None if there is none.
 
-    A metric is given by the name of the column, or as a metric or a name with the same definition, such as "NDCG@5".
+    The metric is the name of the column, or a metric or name with the same definition, such as "NDCG@5".
     """
     if isinstance(metric, str) and metric in columns:
         return metric
@@ -30,12 +30,12 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
 
 
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:
-    """Name of the column that a metric is; an error if it is none."""
+    """Name of the column that holds a metric; raise an error if there is none."""
     return str(check_choice(column_of(metric, columns) or metric, "metric", columns))
 
 
 def spelled(metric: Any) -> str:
-    """A metric as text, also if it is none."""
+    """A metric as text; anything else as str."""
     bound = _bound(metric)
     return str(bound) if bound else str(metric)
 

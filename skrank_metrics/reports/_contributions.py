@@ -11,7 +11,7 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._bound import BoundMetric
 
-# How expectations over ties are taken by metrics whose numerator is a sum over ranks.
+# Tie transforms of the metrics whose numerator is a sum over ranks.
 _SUMS = ("gains", "hazards", "products", "misses")
 # Differences of sums that are smaller than this share of them are rounding.
 _ROUNDING = 1e-12
@@ -19,7 +19,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Contributions:
-    """What the first ranks add to the values of queries, and what the ranks below add together.
+    """What each of the first ranks adds to the values of queries, and what all ranks below add together.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Contributions:
 
 
 def adds_up(metric: BoundMetric) -> bool:
-    """Whether the value of a query is a sum over ranks, each of which adds something to it."""
-    # The mean precision over the hits found can fall with a further hit.
+    """Whether the value of a query is a sum of non-negative contributions of its ranks."""
+    # The mean precision over the hits found can fall when another hit is found.
     mean_over_hits = metric.computation.options.get("normalizer") == "hits"
     grows = metric.record.greater_is_better and metric.record.lower >= 0
     return metric.record.transform in _SUMS and grows and not mean_over_hits
@@ -51,7 +51,7 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contrib
     whole = metric.computation
     *cut, total = per_query(lists, [*(replace(whole, k=k) for k in range(1, depth + 1)), whole])
     sums = np.stack([np.zeros(lists.n_queries), *(result.numerators for result in cut)], axis=1)
-    # A query may have a gain, but none above a cutoff.
+    # A query may have gains, but none above a cutoff.
     sums = np.where(np.isnan(sums) & ~np.isnan(total.numerators)[:, None], 0.0, sums)
     steps = np.diff(np.column_stack([sums, total.numerators]), axis=1)
     steps[np.abs(steps) <= _ROUNDING * np.abs(total.numerators)[:, None]] = 0.0
@@ -61,7 +61,7 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contrib
 
 
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contributions:
-    """The same of the ideal order, in which every document is ranked, the largest gain first."""
+    """Contributions in the ideal order, in which all documents are ranked, the largest gain first."""
     gain = metric.computation.options.get("gain")
     best_first = gain(lists.labels) if callable(gain) else lists.labels
     return contributions(replace(lists, scores=best_first, retrieved=None), metric, depth)

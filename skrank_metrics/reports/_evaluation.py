@@ -24,7 +24,7 @@ class Evaluation:
     metrics: Mapping[str, BoundMetric]
     results: Mapping[str, PerQuery]
     lists: QueryLists
-    is_part: bool = False  # of the queries; the rows that it was given are then not known
+    is_part: bool = False  # only some of the queries; then the original rows are not known
 
     @property
     def n_queries(self) -> int:
@@ -52,7 +52,7 @@ class Evaluation:
         return {name: int(np.isnan(result.values).sum()) for name, result in self.results.items()}
 
     def without_caches(self) -> Evaluation:
-        """The same without intermediate results."""
+        """A copy without intermediate results."""
         return replace(self, lists=self.lists.without_caches())
 
     @property
@@ -62,7 +62,7 @@ class Evaluation:
 
     @property
     def digests(self) -> NDArray[np.uint64]:
-        """A number per query that depends on the labels of its judged documents, in any order."""
+        """A number per query that depends on the labels of its judged documents, but not on their order."""
         lists = self.lists
         if lists.grades is None:
             mixed = hash_ids(lists.labels)
@@ -93,7 +93,7 @@ class Evaluation:
         )
 
     def rows_of(self, query: int) -> IntArray:
-        """The rows of a query as they were given, in the order of the lists."""
+        """The original rows of a query, in the order of the lists."""
         grouping = self.lists.grouping
         if grouping.shuffled is not None:
             return np.flatnonzero(grouping.shuffled == query)
@@ -108,7 +108,7 @@ class Evaluation:
         return np.asarray(self.metrics[name].aggregate(self.results[name], None, average=None))
 
     def with_ties(self, ties: str, queries: IntArray) -> Evaluation:
-        """Compute the metrics with another order of ties, which only some queries have."""
+        """Compute the metrics with another order of ties; only the given queries have ties."""
         if not len(queries):
             return self
         metrics = {name: metric.replace(ties=ties) for name, metric in self.metrics.items()}

@@ -20,11 +20,11 @@ from skrank_metrics.reports._ranked_query import RankedQuery
 BAR = 10
 # Parts of the bars in a notebook.
 FULL, MISSING = "\u2588", "\u2591"
-# Ranks of missed documents that are named.
+# Number of ranks of missed documents that are listed.
 MOST_MISSED = 5
 
-# Attributes of tags: styles in a notebook, which has no style sheet, and classes on a page. As cells are many, most
-# of them have none.
+# Attributes of tags: styles in a notebook, which has no style sheet, and classes on a page. There are many cells, so
+# most have none.
 _NOTEBOOK = {
     "beside": ' style="display:flex;flex-wrap:wrap;gap:0 2.5em"',
     "summary": ' style="font-weight:600;cursor:pointer"',
@@ -46,14 +46,14 @@ class Sums:
     """What the columns of sums and their bars mean."""
 
     metric: str
-    alone: bool  # a ranking with others beside it has fewer columns as text
+    alone: bool  # as text, rankings side by side have fewer columns
 
     def as_text(self) -> str:
         """Lines of at most 80 characters."""
         return textwrap.fill(self._words("#", ".", whole=self.alone), WIDTH, break_on_hyphens=False)
 
     def as_html(self, *, inline: bool = True) -> str:
-        """The same on a page, which has all columns."""
+        """The same for a page, which always has all columns."""
         words = self._words(*(FULL, MISSING) if inline else ("the first colour", "the second"), whole=True)
         return f"<div>{escape(words)}</div>"
 
@@ -62,8 +62,8 @@ class Sums:
         if not whole:
             return f"{adds}."
         return (
-            f"{adds}; ideal: what it adds in the ideal order; share: what it adds, of the value of the ideal order. In "
-            f"the bars, {added} is what the rank adds, and {missing} what it would add beyond that in the ideal order."
+            f"{adds}; ideal: what it adds in the ideal order; share: what it adds, as a share of the ideal value. In "
+            f"the bars, {added} is what the rank adds, and {missing} what it would add on top in the ideal order."
         )
 
 
@@ -75,7 +75,7 @@ class QueryView:
     is_open: bool
 
     def as_text(self) -> str:
-        """Two tables beside each other if there is room, else below each other."""
+        """Tables side by side if they fit, else one below the other."""
         head, alone = textwrap.wrap(self._head, WIDTH), len(self.rankings) == 1
         blocks = [self._text_of(ranking, alone=alone) for ranking in self.rankings]
         widths = [max(map(len, block)) for block in blocks]
@@ -98,7 +98,7 @@ class QueryView:
 
     @cached_property
     def _longest(self) -> float:
-        """What the longest bar stands for."""
+        """The value of the longest bar."""
         parts = [part for ranking in self.rankings for part in (ranking.added, ranking.ideal)]
         return float(np.nanmax(np.concatenate([*parts, [0.0]]))) or 1.0
 
@@ -121,7 +121,7 @@ class QueryView:
             yield full * added + missing * (ideal - added)
 
     def as_html(self, *, inline: bool = True) -> str:
-        """Folded unless it is one of the first; rankings are beside each other if the window has room."""
+        """Folded unless it is one of the first; rankings are side by side if the window is wide enough."""
         how = _NOTEBOOK if inline else _PAGE
         tables = "".join(self._html_of(ranking, how) for ranking in self.rankings)
         return (
@@ -130,17 +130,17 @@ class QueryView:
         )
 
     def _html_of(self, ranking: RankedQuery, how: dict[str, str]) -> str:
-        # Cells and rows may do without closing tags, which would be a third of a page.
+        # HTML allows cells and rows without closing tags, which would make up a third of a page.
         columns = [(Column("rank"), _ranks(ranking)), *_columns_of(ranking, ("row", "label", "score"))]
         cells = [[f"<td>{column.text(value)}" for value in values] for column, values in columns]
         if _adds_up(ranking):
-            # Bars come before the numbers, where a narrow window still shows them.
+            # Bars come before the numbers, so that a narrow window shows them.
             cells.append(list(self._html_bars(ranking, inline=how is _NOTEBOOK)))
             numbers = _columns_of(ranking, ("adds", "ideal", "share", "discount"))
             cells += [[f"<td>{column.text(value)}" for value in values] for column, values in numbers]
             columns += [(Column(""), []), *numbers]
         heads = [f"<th>{column.head}" for column, _ in columns]
-        if ranking.documents:  # below its numbers, so that both fit into a narrow window
+        if ranking.documents:  # below the numbers, so that both fit into a narrow window
             span = f'<tr{{}}><td colspan="{len(columns)}"{how["text"]}>'
             tied_ones = zip(ranking.documents, _tied_with_next(ranking), strict=True)
             tags = [span.format(how["tied"] if tied else "") + self._document(one, how) for one, tied in tied_ones]
@@ -155,7 +155,7 @@ class QueryView:
 
     @staticmethod
     def _document(text: str, how: dict[str, str]) -> str:
-        # On a page, long texts do not make the table wider.
+        # On a page, long texts must not widen the table.
         return escape(text) if how is _NOTEBOOK else f"<div>{escape(text)}</div>"
 
     def _html_bars(self, ranking: RankedQuery, *, inline: bool) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _lines(columns: Sequence[tuple[Column, Sequence[Any]]]) -> list[str]:
 
 
 def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column, list[Any]]]:
-    """Those of the named columns that the ranking has."""
+    """The named columns, as far as the ranking has them."""
     found: dict[str, tuple[Column, Any]] = {
         "row": (Column("row"), ranking.rows),
         "label": (Column("label", _label), ranking.labels),
@@ -217,10 +217,10 @@ def _value(ranking: RankedQuery) -> str:
 
 
 def _below(ranking: RankedQuery) -> Iterator[str]:
-    """What is not among the ranks shown."""
+    """Lines on what the ranks shown leave out."""
     n_shown = len(ranking.labels)
     if not n_shown:
-        yield "No document is ranked"
+        yield "No documents are ranked"
     if abs(ranking.rest) >= 5e-5:
         yield f"Ranks below {n_shown} add {ranking.rest:.4f}"
     if ranking.missed:

@@ -15,7 +15,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._contributions import adds_up, contributions, ideal_contributions
 from skrank_metrics.reports._evaluation import Evaluation
 
-# Ranks that are shown unless the cutoff of the metric is smaller, or the caller says how many.
+# Number of ranks shown, unless the cutoff of the metric is smaller or the caller passes a number.
 MOST_RANKS = 20
 
 
@@ -30,13 +30,13 @@ class RankedQuery:
     ranking : str
         Name of the ranking, "" if there is only one.
     value : float
-        Value of the metric; an undefined one is replaced as in the report.
+        Value of the metric; undefined values are replaced as in the report.
     is_defined : bool
         Whether the metric is defined for the query.
     ideal_value : float
         Value of the ideal order; NaN if the metric is undefined or not a sum over ranks.
     rows : ndarray of shape (n_ranks,) or None
-        Row of each document in the arrays that were evaluated; None if it is not known.
+        Row of each document in the evaluated arrays; None if unknown.
     labels, scores : ndarray of shape (n_ranks,)
         Label and score at each rank; the label is NaN if nobody judged the document.
     tied : ndarray of shape (n_ranks,)
@@ -44,7 +44,7 @@ class RankedQuery:
     discounts : ndarray of shape (n_ranks,) or None
         What gains are divided by; None if the metric has no discounts.
     added, ideal : ndarray of shape (n_ranks,)
-        What each rank adds to the value, and what it adds in the ideal order; NaN as ``ideal_value``.
+        What each rank adds to the value, and what it adds in the ideal order; NaN if ``ideal_value`` is NaN.
     rest : float
         What all further ranks add.
     documents : list of str
@@ -52,7 +52,7 @@ class RankedQuery:
     n_ranked, n_relevant, n_unranked : int
         Number of ranked documents, of relevant ones, and of relevant ones that are not ranked.
     missed : list of int
-        Ranks of the relevant documents that are ranked below.
+        Ranks of the relevant documents that are ranked further down.
     """
 
     qid: Any
@@ -78,7 +78,7 @@ class RankedQuery:
 def ranked_queries(
     name: str, evaluation: Evaluation, column: str, places: IntArray, n_ranks: int | None
 ) -> list[RankedQuery]:
-    """The first ranks of some queries, given by their places in a report."""
+    """The first ranks of some queries, given by their positions in a report."""
     metric, part = evaluation.metrics[column], evaluation.part(places)
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(part.lists.grouping.sizes.max()))
     values, defined = part.per_query(column), ~np.isnan(part.results[column].values)
@@ -99,7 +99,7 @@ def ranked_queries(
 
 
 def _sums(part: Evaluation, metric: BoundMetric, depth: int, lengths: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """What the first ranks add in each query, NaN if the metric is not a sum over ranks."""
+    """What the first ranks add in each query; NaN if the metric is not a sum over ranks."""
     if not adds_up(metric):
         for n in lengths:
             nowhere = np.full(n, np.nan)
@@ -147,7 +147,7 @@ class _Order:
         by_label = {"best": -self.labels, "worst": self.labels}.get(metric.computation.ties, np.zeros(int(size)))
         order = np.lexsort((by_label, -self.scores))  # stable
         self.order = order[ranked[order]]
-        # Infinite scores have no difference.
+        # Not by differences: those of infinite scores are NaN.
         ordered = self.scores[self.order]
         equal = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
         self.tied = (equal[1:] | equal[:-1])[: len(ordered)]

@@ -1,4 +1,4 @@
-"""Slices of the queries of a report: what is given as ``by``, in which order slices are shown, and their names."""
+"""Slices of the queries of a report, from ``by``: their order and their names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
 from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
 
-# Slices that are shown: the largest, as the mean of a few queries says little.
+# Number of slices shown: the largest ones, since the mean of a few queries says little.
 MOST_SLICES = 20
-# What all queries together are called beside slices.
+# Name of all queries together, beside slices.
 ALL = "all"
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDA
     slices = _group(columns, n_expected)
     if two_dimensional:
         return slices.ids[slices.codes]
-    return id_per_query(slices, grouping, "by", "Give all documents of a query the same value.")
+    return id_per_query(slices, grouping, "by", "Pass the same value for all documents of a query.")
 
 
 def check_slices(by: Any, n_queries: int) -> NDArray[Any]:
@@ -55,10 +55,10 @@ def _columns(by: Any) -> list[Any]:
 
 
 def _parts_of_tuples(by: Any) -> list[Any]:
-    """Columns of pairs and other tuples, in which a missing part does not make the whole missing."""
+    """Split tuples into columns, so that one missing part does not make the whole slice missing."""
     if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
         return []
-    if not isinstance(next(iter(by), None), tuple):  # most slices are strings, in millions of rows
+    if not isinstance(next(iter(by), None), tuple):  # most slices are strings, of millions of rows
         return []
     values = list(by)
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
@@ -104,7 +104,7 @@ def _objects(values: Iterable[Any], n: int) -> NDArray[Any]:
 
 
 def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
-    """Slices with the places of their queries, sorted if they have an order, missing values last."""
+    """Slices with the positions of their queries, sorted if they have an order, missing values last."""
     slices = group_rows(by)
     numbered = list(enumerate(as_python(slices.ids)))
     try:
@@ -128,20 +128,20 @@ def name_of_slice(value: Any) -> str:
 
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
-    """Names by slice that differ from each other and from that of all queries, everywhere the same."""
+    """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
     values = list(values)
     _, *named = distinct([(ALL, None), *((name_of_slice(value), value) for value in values)])
     return dict(zip(values, (name for name, _ in named), strict=True))
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
-    """The slices to show, the largest of many, in their order."""
+    """The slices to show in their order: if there are many, the largest."""
     shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
     return {value: part for value, part in slices.items() if value in shown}
 
 
 def distinct(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
-    """Slices by names that differ, as those of 1 and "1" do not: the second becomes "1 (2)"."""
+    """Slices by distinct names: if 1 and "1" are both slices, the second becomes "1 (2)"."""
     found: dict[str, T] = {}
     for name, part in named:
         number = 2

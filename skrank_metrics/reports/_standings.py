@@ -1,4 +1,4 @@
-"""Rankings from the best down: which cannot be separated, in letters, and what that means for a decision."""
+"""Models from best to worst, letters for those that cannot be separated, and a verdict on what to ship."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MOST_NAMED = 4
 
 
 def best_first(means: Mapping[str, float], *, greater_is_better: bool) -> list[str]:
-    """Names by their means, best first; those without a mean last."""
+    """Names sorted by mean, best first; those without a mean last."""
     sign = -1 if greater_is_better else 1
     return sorted(means, key=lambda name: (math.isnan(means[name]), sign * means[name]))
 
 
 def letters(names: Sequence[str], different: Pairs) -> dict[str, str]:
-    """Letters by name such that two share one if, and only if, they are not significantly different.
+    """Letters by name: two names share a letter if and only if they are not significantly different.
 
-    The compact letter display by insert-and-absorb (Piepho 2004, https://doi.org/10.1198/1061860043515). Every "a" is
-    not significantly different from the first name.
+    The compact letter display by insert-and-absorb (Piepho 2004, https://doi.org/10.1198/1061860043515). Names with an
+    "a" are not significantly different from the first.
     """
     groups = [frozenset(names)]
     for one, other in different:
@@ -39,17 +39,17 @@ def letters(names: Sequence[str], different: Pairs) -> dict[str, str]:
 
 
 def _insert(groups: list[frozenset[str]], one: str, other: str) -> list[frozenset[str]]:
-    """Split the groups that have both of two different names, and absorb those that another group contains."""
+    """Split the groups that hold two different names, and absorb groups contained in another."""
     split = [group for group in groups if {one, other} <= group]
     kept = [group for group in groups if not {one, other} <= group]
     halves = {group - {name} for group in split for name in (one, other)}
-    # Halves of different groups can contain each other, or be contained in a group that was not split.
+    # A half can be contained in a half of another group, or in a group that was not split.
     absorbed = {half for half in halves if any(half < another for another in halves)}
     return [*kept, *(half for half in halves - absorbed if not any(half <= group for group in kept))]
 
 
 def _needed(groups: list[frozenset[str]]) -> list[frozenset[str]]:
-    """Leave out the groups whose names share other groups, pair by pair, the smallest first."""
+    """Drop groups, smallest first, if each pair of their names shares another group."""
     shared: dict[frozenset[str], int] = {}
     pairs = {group: [frozenset(pair) for pair in combinations(sorted(group), 2)] for group in groups}
     pairs = {group: found or [group] for group, found in pairs.items()}
@@ -75,7 +75,7 @@ def verdict(
 ) -> str:
     """One sentence on what to ship: the best, or one of those that are not significantly worse.
 
-    Those of ``level`` have the mean of the best, and, if True, its value on every query.
+    ``level`` holds the models whose mean equals that of the best; True if they are equal on every query.
     """
     if not open_to:
         return f"Ship {best}: by {by}, it is significantly better than {_summed(worse)}."
@@ -92,7 +92,7 @@ def verdict(
 
 
 def _any_of(names: Sequence[str]) -> str:
-    """Names to choose from; of many, their number."""
+    """Names to choose from; their number if there are many."""
     return listed(names, "or") if len(names) <= MOST_NAMED else f"{names[0]} or any of {len(names) - 1} others"
 
 

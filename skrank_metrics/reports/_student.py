@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-# From here on, four terms of the expansion at the normal quantile are exact to rounding.
+# From this many degrees of freedom, four terms of the expansion at the normal quantile are exact to rounding.
 MANY = 1000.0
-# Of e, so that squares do not overflow; larger quantiles count as infinite.
+# Largest logarithm of t, so that squares do not overflow; larger quantiles count as infinite.
 LARGEST_EXPONENT = 350.0
 
 
 def two_sided_quantile(level: float, n_degrees: float) -> float:
     """The t that a variable with Student's distribution exceeds in absolute value with probability ``level``."""
-    # Where the bound of the normal tail, exp(-t^2 / 2), has the level.
+    # Start where exp(-t^2 / 2), an upper bound of the normal tail, equals the level.
     normal = _solve(_normal, math.sqrt(-2 * math.log(level)), level)
     if n_degrees >= MANY:
         return _expansion(normal, n_degrees)
@@ -21,9 +21,9 @@ def two_sided_quantile(level: float, n_degrees: float) -> float:
 
 
 def _solve(distribution: Callable[[float], tuple[float, float]], start: float, level: float) -> float:
-    """Find the t of a tail by Newton's steps on the logarithms of both, whose relation is concave.
+    """Find the t with a given tail probability by Newton's method on the logarithms of both.
 
-    So one step leads to the right of the solution, and the others come nearer.
+    Their relation is concave, so the first step leads to the right of the solution, and the next ones approach it.
     """
     log_t = math.log(start)
     for _ in range(100):
@@ -38,12 +38,12 @@ def _solve(distribution: Callable[[float], tuple[float, float]], start: float, l
 
 
 def _normal(t: float) -> tuple[float, float]:
-    """As for Student's t."""
+    """The normal density at t, times t, and the two-sided tail probability, as in ``_student``."""
     return t * math.exp(-t * t / 2) / math.sqrt(2 * math.pi), math.erfc(t / math.sqrt(2))
 
 
 def _expansion(z: float, n: float) -> float:
-    """Cornish and Fisher's, as in Abramowitz and Stegun 26.7.5."""
+    """The Cornish-Fisher expansion, as in Abramowitz and Stegun 26.7.5."""
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

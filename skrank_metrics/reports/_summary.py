@@ -1,4 +1,4 @@
-"""Means as flat dicts for loggers, and the values of queries as a picture."""
+"""Means as flat dicts for loggers, and a histogram of the values per query."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.chart import LARGEST, Chart, Mark
 from skrank_metrics.metrics._record import flat_name
 
-# Bars of the picture of the values of queries.
+# Number of bars of the histogram.
 N_BINS = 10
 
 
 def flatten(
     nested: Mapping[str, Mapping[str, float]], of_slices: Mapping[str, Mapping[str, Mapping[str, float]]]
 ) -> dict[str, float]:
-    """Values by metric and part, and those by slice, metric and part, under keys of letters, digits and underscores."""
+    """Flatten the values of metrics and of slices, with keys made of letters, digits and underscores."""
     flat: dict[str, float] = {}
     for name, values in nested.items():
         short = _unused(flat_name(name), flat)

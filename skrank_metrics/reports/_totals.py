@@ -1,4 +1,4 @@
-"""The contents of a report whose documents were not kept: sums and, if wanted, values per query."""
+"""The contents of a report that keeps no documents: sums and, optionally, values per query."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.health import Counts, Health
 from skrank_metrics.reports.statistics import Moments
 
-NO_ROWS = "this report was made in batches, and keeps no labels or scores"
-NO_QUERIES = "this report was made with keep='means', and has no values per query; use keep='queries'"
+NO_ROWS = "this report was made in batches and keeps no labels or scores"
+NO_QUERIES = "this report was made with keep='means' and has no values per query; use keep='queries'"
 
 
 class NoValues(dict[str, FloatArray]):
-    """What a report has instead of values per query if none were kept."""
+    """Stands in for the values per query if none were kept."""
 
     def __missing__(self, name: str) -> FloatArray:
-        raise ValueError(f"per_query[{name!r}] is not there: {NO_QUERIES}.")
+        raise ValueError(f"per_query[{name!r}] is not available: {NO_QUERIES}.")
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Spread:
     extremes: tuple[float, float] = (np.inf, -np.inf)
 
     def add(self, values: FloatArray, weights: FloatArray | None) -> None:
-        """Add queries; those with the value NaN or weight 0 are left out."""
+        """Add queries; those with the value NaN or the weight 0 are left out."""
         weights = np.ones_like(values) if weights is None else weights
         counted = ~np.isnan(values) & (weights > 0)
         values, weights = values[counted], weights[counted]
@@ -103,7 +103,7 @@ class Totals:
     results: Mapping[str, PerQuery]  # empty if only the sums were kept
     sums: Mapping[str, MetricSums]  # empty if the values of queries were kept
     weights: FloatArray | None
-    n_all: IntArray  # documents per query, empty if only the sums were kept, as are all arrays that follow
+    n_all: IntArray  # documents per query; like the arrays below, empty if only the sums were kept
     sizes: IntArray  # judged documents
     digests: NDArray[np.uint64]  # of the labels of each query
     ids: NDArray[Any]

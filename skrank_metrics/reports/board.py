@@ -1,4 +1,4 @@
-"""Several models on the same documents, side by side, and what that means for a decision."""
+"""Several models on the same documents, side by side, with a verdict on what to ship."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from skrank_metrics.reports.compare import check_how, compare
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
 
-# Metrics whose columns stand beside each other in 80 columns.
+# Number of metrics that fit side by side into 80 columns.
 BESIDE = 3
-# So many models have their values in slices printed; of more, the best one.
+# Up to this many models, the values of all are printed per slice; else only those of the best.
 FEW = 4
-_OTHERS = object()  # no slice
+_OTHERS = object()  # not a slice
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Leaderboard(Result):
-    """Models ranked by the first metric, with what can be shipped.
+    """Models ranked by the first metric, with a verdict on which to ship.
 
     Prints a verdict and a table, also in notebooks: the best value of each metric is marked with "*", and models that
-    share a letter are not significantly different. ``to_frame()`` gives one row per model, best first, with the value
-    of each metric, the ends of its interval ("ndcg@10 low", "ndcg@10 high"), its letters, the difference from the best
-    ("ndcg@10 minus best") and the adjusted p-value of that difference ("ndcg@10 p"); ``to_frame(slices=True)`` gives
-    one row per slice and model.
+    share a letter are not significantly different. ``to_frame()`` gives one row per model, best first. For each metric,
+    it has the value, the ends of its interval ("ndcg@10 low", "ndcg@10 high"), the letters, the difference from the
+    best ("ndcg@10 minus best") and the adjusted p-value of that difference ("ndcg@10 p"). ``to_frame(slices=True)``
+    gives one row per slice and model.
 
     Attributes
     ----------
     reports : dict of str to RankingReport
-        By name of the model, best first.
+        Reports by model name, best first.
     options : dict of str to object
-        Options of ``compare`` for all comparisons.
+        Options passed to ``compare`` for all comparisons.
     """
 
     _index: ClassVar[str | None] = "model"
@@ -72,12 +72,12 @@ class Leaderboard(Result):
         n_resamples: int | None = None,
         random_state: Any = None,
     ) -> Leaderboard:
-        """Rank reports over the same queries, such as those of TREC runs, of batches, or of cross_evaluate.
+        """Rank reports over the same queries, such as those of TREC runs, evaluate_batches or cross_evaluate.
 
         Parameters
         ----------
         reports : dict of str to RankingReport
-            At least two reports by name of the model, with the same metrics; models are ranked by the first.
+            At least two reports by model name, with the same metrics. Models are ranked by the first metric.
         test, correction, confidence, n_resamples, random_state : object
             As in compare.
 
@@ -89,10 +89,10 @@ class Leaderboard(Result):
         Raises
         ------
         TypeError
-            If the reports are not reports, or an argument has the wrong type.
+            If ``reports`` holds anything but reports, or an argument has the wrong type.
         ValueError
-            If there are fewer than two reports, they differ in metrics, queries, documents, labels, weights or the
-            slices of queries, or no query has a value.
+            If there are fewer than two reports; if they differ in metrics, queries, documents, labels, weights or
+            slices; or if no query has a value.
 
         Examples
         --------
@@ -135,18 +135,18 @@ class Leaderboard(Result):
         """One sentence on what to ship."""
         by = self.metrics[0]
         if self._comparison(by) is None:
-            return f"{self.best} is ahead by {by}, which is no mean over queries and cannot be tested per query."
+            return f"{self.best} is ahead by {by}, which is not a mean over queries and cannot be tested."
         return self._decision(by, {name: name for name in self.reports})
 
     def _decision(self, by: str, spelled: Mapping[str, str]) -> str:
-        """What to ship, with the metric and the models as they are called."""
+        """The verdict, with the metric by its name and the models as spelled."""
         best, *open_to = (spelled[name] for name in self.contenders)
         worse = [spelled[name] for name in self.reports if name not in self.contenders]
         level = {spelled[name]: same for name, same in self._level(self.metrics[0]).items()}
         return verdict(best, open_to, worse, by, level)
 
     def _level(self, metric: str) -> dict[str, bool]:
-        """The models with the mean of the best, and whether they have its value on every query."""
+        """The models whose mean equals that of the best, and whether they are equal on every query."""
         found, mean = self.compare(metric), self.reports[self.best].mean[metric]
         others = (name for name in self.reports if name != self.best)
         return {
@@ -161,17 +161,17 @@ class Leaderboard(Result):
         Parameters
         ----------
         metric : str, metric function or bound metric, default=None
-            A metric of the leaderboard, by its name there or as passed to it; None means the first.
+            A metric of the leaderboard, by its name there or as passed to it. None means the first.
 
         Returns
         -------
         comparison : Comparison
-            Of every pair, with the options of the leaderboard, and in the slices, if there are any.
+            Comparison of all pairs, with the options of the leaderboard, also within slices if there are any.
 
         Raises
         ------
         ValueError
-            If the metric is missing, or is no mean over queries.
+            If the metric is missing or is not a mean over queries.
         """
         report = self.reports[self.best]
         name = self.metrics[0] if metric is None else check_column(metric, report.metrics)
@@ -188,7 +188,7 @@ class Leaderboard(Result):
         return {model for model, report in self.reports.items() if _is_level(report.mean[name], best)}
 
     def _comparison(self, name: str) -> Comparison | None:
-        """The comparison by a metric; None if its mean is not one over queries."""
+        """The comparison by a metric; None if the metric is not a mean over queries."""
         return self.compare(name) if comparable(self.reports[self.best], name) else None
 
     @property
@@ -221,7 +221,7 @@ class Leaderboard(Result):
         return [*parts, *self._parts_of_slices(), *self._findings()]
 
     def _tables(self) -> list[Table]:
-        """One row per model, with the interval of the first metric; of many metrics, several tables."""
+        """One row per model, with the interval of the first metric; several tables if there are many metrics."""
         ends = [0, *range(BESIDE, len(self.metrics), BESIDE), len(self.metrics)]
         return [self._standings(self.metrics[start:end]) for start, end in pairwise(ends)]
 
@@ -282,7 +282,7 @@ class Leaderboard(Result):
                 yield f"But by {metric}, {listed(better)} {is_} significantly better than {self.best}."
 
     def _parts_of_slices(self) -> Iterator[Part]:
-        """What each slice says about the models."""
+        """The models in each slice."""
         own, found = self._slices, self._comparison(self.metrics[0])
         if not own:
             return
@@ -296,13 +296,13 @@ class Leaderboard(Result):
             yield f"Slices: {some}{adjusted.capitalize() if some else adjusted}".rstrip()
 
     def _few_in_slices(self, shown: Mapping[Any, RankingReport]) -> Table:
-        """The value of each model in each slice, with letters, and in the other slices together."""
+        """The value of each model in each slice, with letters, and in all other slices together."""
         metric, found = self.metrics[0], self._comparison(self.metrics[0])
         columns = [Column("slice", str), Column("queries")]
         for name in self.reports:
             columns += [Column(name, _starred), Column("" if found else None, str)]
         by_model = {name: report._shown_slices for name, report in self.reports.items()}
-        # Behind the slices come the others together, which are not tested.
+        # The last row is for all other slices together, which are not tested.
         values = [*shown, _OTHERS][: len(by_model[self.best])]
         rows = []
         for place, value in enumerate(values):
@@ -318,7 +318,7 @@ class Leaderboard(Result):
         return Table(columns, rows)
 
     def _best_in_slices(self, shown: Mapping[Any, RankingReport]) -> Table:
-        """The best model of all queries and the best of each slice."""
+        """The overall best model and the best model of each slice."""
         metric, found = self.metrics[0], self._comparison(self.metrics[0])
         slices, names, rows = (
             {name: report.slices for name, report in self.reports.items()},
@@ -343,8 +343,8 @@ class Leaderboard(Result):
             Library of the frame.
         slices : bool, default=False
             Whether to return one row per slice and model, with the columns "slice", "model", "n_queries" and, for each
-            metric, its value, its difference from that of the best model of all queries ("ndcg@10 minus best") and the
-            p-value of the difference, adjusted for all pairs in all slices ("ndcg@10 p").
+            metric, its value, its difference from the overall best model ("ndcg@10 minus best") and the p-value of the
+            difference, adjusted for all pairs in all slices ("ndcg@10 p").
 
         Returns
         -------
@@ -390,7 +390,7 @@ class Leaderboard(Result):
         return columns
 
     def _findings(self) -> Iterator[str]:
-        """What is true of all models once, and the kinds of all other findings with the models that have them."""
+        """Findings that all models share, and the kinds of the others with the models that they are about."""
         found = {name: report.health.findings for name, report in self.reports.items()}
         number = Counter(finding for findings in found.values() for finding in findings)
         yield from (finding for finding in found[self.best] if number[finding] == len(found))
@@ -419,7 +419,7 @@ class Leaderboard(Result):
 
 
 def _is_level(mean: float, best: float) -> bool:
-    """Whether a mean is that of the best but for rounding."""
+    """Whether a mean equals that of the best up to rounding."""
     return bool(abs(mean - best) <= statistics.ROUNDING * abs(best))
 
 

@@ -1,4 +1,4 @@
-"""Which of several rankings of the same queries is better, and whether the difference is significant."""
+"""Compare rankings of the same queries, and test whether they differ significantly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import RankingReport
 
-# Of the permutation test, unless it is given: usually, and at most.
+# Default number of resamples of the permutation test, and the most that the default can become.
 N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999
 
 
@@ -63,42 +63,44 @@ def compare(
 ) -> Comparison | Comparisons:
     """Compare rankings of the same queries, per query.
 
-    Differences are taken per query, which makes small ones visible: values vary much more between queries than between
-    good models on the same query. If there are several reports, every pair is compared.
+    Comparing query by query reveals small differences: values vary much more between queries than between good models
+    on the same query. If there are more than two reports, all pairs are compared.
 
     Parameters
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
-        At least two reports, whose queries may be in different orders. Reports of a sequence are named by their
-        position: "0", "1", and so on.
+        At least two reports, whose queries may be in different orders. Reports in a sequence are named by position:
+        "0", "1" and so on.
     metric : str, metric function or bound metric, or list of them, default="ndcg@10"
         A metric that all reports have, by its name there or as passed to evaluate. Queries without a value in one of
         the two reports are left out.
     test : {"permutation", "t", "wilcoxon"}, default="permutation"
-        Source of the p-values: random signs of the differences (all signs, if there are at most n_resamples), Student's
-        t, or signed ranks. The first two test whether the mean of the differences is 0, the third whether the
-        differences are symmetric around 0: without the differences of 0, with mean ranks for equal ones, exact for up
-        to 50 differences, else by the normal approximation.
+        Test that gives the p-values. "permutation" flips the signs of the differences at random, or goes through all
+        signs if there are at most n_resamples. "t" is the paired t-test. Both test whether the mean difference is 0.
+        "wilcoxon" is the signed-rank test, which tests whether the differences are symmetric around 0: it drops zeros,
+        gives ties their mean rank, and is exact for up to 50 differences, else a normal approximation.
     correction : {"holm", "bh"} or None, default="holm"
-        Correction for several pairs. Holm bounds the probability of any false discovery, Benjamini-Hochberg the
-        expected share of false discoveries among all.
+        Correction of the p-values for the number of pairs. Holm's bounds the probability of any false discovery,
+        Benjamini and Hochberg's ("bh") the expected share of false ones among the discoveries.
     align : {"intersection"} or None, default=None
-        What to do with reports over different queries: compare on the queries that all have, or raise an error.
+        How to treat reports over different queries: "intersection" compares on the queries that all reports have, None
+        raises an error.
     confidence : float, default=0.95
         Confidence level of the intervals, in (0, 1).
     n_resamples : int, default=None
-        Number of resamples of the permutation test. None means 9999, and for more than 50 tests under Holm's correction
-        more, up to 199,999, since no p-value can be below 1 / (n_resamples + 1). Only for test="permutation".
+        Number of resamples of the permutation test; no p-value can be below 1 / (n_resamples + 1). None means 9999, or,
+        for many tests with Holm's correction, up to 199,999. Only for test="permutation".
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs. Only for test="permutation".
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to compare in as well, such as the country or the type of a query: one value per query of the first
-        report, or per row that it was made from. The p-values of all slices are corrected together.
+        Slices to also compare within, such as the country or the type of a query: one value per query of the first
+        report, or per row that it was evaluated on. The p-values of all slices are corrected together.
 
     Returns
     -------
     comparison : Comparison or Comparisons
-        Prints as a table, also in notebooks. Several metrics give a mapping, Comparisons, with one Comparison for each.
+        Prints as a table, also in notebooks. A list of metrics gives Comparisons, a mapping with one Comparison per
+        metric.
 
     Raises
     ------
@@ -106,16 +108,16 @@ def compare(
         If an argument has the wrong type.
     ValueError
         If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
-        or no query has a value in both; if ``by`` has another length or varies within a query; or if ``n_resamples`` or
-        ``random_state`` is given for a test that draws no signs.
+        or no query has a value in both; if ``by`` has the wrong length or varies within a query; or if ``n_resamples``
+        or ``random_state`` is passed for a test that is not random.
 
     Notes
     -----
-    Weights of the queries must be the same in all reports. The difference, its interval and the permutation test are
-    then those of the weighted mean. The other two tests are not defined for weights and raise an error.
+    Weights of the queries must be the same in all reports. The difference, its interval and the permutation test then
+    use the weighted mean. The other two tests are not defined for weights and raise an error.
 
-    Intervals are those of Student's t. If the metric is bounded, half an observation is added on either side, at the
-    geometric mean of the bound of the differences and the largest one that occurs, and intervals are cut to the bounds.
+    Intervals are based on Student's t. If the metric is bounded, half an observation is added on either side, at the
+    geometric mean of the largest possible and the largest observed difference, and intervals are clipped to the bounds.
 
     References
     ----------
@@ -156,7 +158,7 @@ class How:
     correction: str | None
 
     def n_signs(self, n_tests: int) -> int:
-        """Number of random signs for so many tests, of which Holm's correction multiplies a p-value by the number."""
+        """Number of random signs; grows with the number of tests, by which Holm's correction multiplies p-values."""
         if self.test != "permutation":
             return 0
         if self.n_resamples is not None:
@@ -173,7 +175,7 @@ def check_how(test: Any, correction: Any, confidence: Any, n_resamples: Any, ran
     for name, value in {"n_resamples": n_resamples, "random_state": random_state}.items():
         if test != "permutation" and value is not None:
             raise ValueError(
-                f"{name} must be left out unless test='permutation', since it has no other effect; got "
+                f"{name} must be left out unless test='permutation', since it has no effect otherwise; got "
                 f"{name}={value!r} and test={test!r}."
             )
     confidence = statistics.check_confidence(confidence)
@@ -181,7 +183,7 @@ def check_how(test: Any, correction: Any, confidence: Any, n_resamples: Any, ran
 
 
 def _compare(aligned: Aligned, how: How) -> Comparison:
-    """Compare all pairs, in all queries and by slice."""
+    """Compare all pairs, over all queries and by slice."""
     check_weights(aligned.weights is not None, how)
     names = list(combinations(aligned.values, 2))
     whole = _comparison(aligned, names, how, len(names))
@@ -225,7 +227,7 @@ def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_test
 
 
 def _mean(aligned: Aligned, name: str) -> float:
-    """Mean of a ranking over its queries that have a value, that of the report if they are all of its queries."""
+    """Mean of a ranking over the aligned queries; that of the report if these are all of its queries."""
     report, column = aligned.reports[name]
     if len(aligned.qid) == report.n_queries:
         return report.mean[column]
@@ -247,7 +249,7 @@ def compare_pairs(
 
 
 def _p_values(aligned: Aligned, pairs: list[Pair], how: How, n_signs: int) -> FloatArray:
-    """P-values of the pairs, from signs that all pairs share if there are more pairs than rankings."""
+    """P-values of the pairs. If there are more pairs than rankings, all pairs share the random signs."""
     weighted = [_weighted(aligned, pair) for pair in pairs]
     p_values = np.full(len(pairs), np.nan)
     shared: list[int] = []
@@ -278,7 +280,7 @@ def has_values(aligned: Aligned) -> bool:
 
 
 def _scaled_weights(aligned: Aligned) -> FloatArray:
-    # Only their ratios matter, and products with large ones overflow.
+    # Only the ratios of weights matter, and products with large weights overflow.
     return np.ones(len(aligned.qid)) if aligned.weights is None else aligned.weights / aligned.weights.max()
 
 
@@ -292,7 +294,7 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
     usable = _usable(aligned, (first, second))
     if not usable.any():
         raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
-    kept = slice(None) if usable.all() else usable  # of many pairs, copies would fill the memory
+    kept = slice(None) if usable.all() else usable  # with many pairs, copies would fill the memory
     one, other = aligned.values[first][kept], aligned.values[second][kept]
     differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
     weights = None if aligned.weights is None else _scaled_weights(aligned)[usable]

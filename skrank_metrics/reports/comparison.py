@@ -1,4 +1,4 @@
-"""The result of comparing rankings of the same queries, by one metric or by several."""
+"""The result of comparing rankings of the same queries by one or several metrics."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from skrank_metrics.reports.inspect import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 
-# Of the number of queries that would show a difference, and how many pairs have theirs printed.
+# Power for the number of queries needed, and the number of pairs for which that number is printed.
 POWER, MOST_PAIRS = 0.8, 4
-# More pairs than this are printed as a matrix of what is significant, if it fits into 80 columns.
+# More pairs than this are printed as a matrix of significant differences, if it fits into 80 columns.
 MOST_ROWS, WIDEST_MATRIX = 10, 20
 
 
@@ -32,9 +32,9 @@ MOST_ROWS, WIDEST_MATRIX = 10, 20
 class Comparison(Result):
     """Differences between rankings of the same queries, with their significance.
 
-    Prints as a table, also in notebooks: of all pairs, or, if there are more than ten, of the differences from the best
-    and of what is significant. ``to_frame()`` gives one row per pair, with the ends of the interval as "low" and
-    "high"; with slices, those of the slices follow, named in a column "slice", which is "all" before.
+    Prints as a table of all pairs, also in notebooks. If there are more than ten pairs, it prints the differences from
+    the best and a matrix of the significant ones. ``to_frame()`` gives one row per pair, with the ends of the interval
+    as "low" and "high". With slices, a column "slice" holds "all", and rows for the pairs of each slice follow.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Comparison(Result):
     test : str
         The test that gave the p-values.
     correction : str or None
-        How p-values are corrected for the number of pairs.
+        Correction of the p-values for the number of pairs.
     confidence : float
         Confidence level of the intervals. Two rankings are significantly different if the adjusted p-value is at most
         1 - confidence.
@@ -56,13 +56,13 @@ class Comparison(Result):
     greater_is_better : bool
         Whether larger values of the metric are better.
     weights : ndarray or None
-        Weights of the queries that all reports have; None if there are none.
+        Weights of the queries, which all reports share; None if there are none.
     n_resamples : int
         Number of random signs of the permutation test; 0 for the other tests.
     n_tests : int
-        Number of p-values that are corrected together: one per pair and, in a slice, those of all slices.
+        Number of p-values that are corrected together: one per pair, or, in a slice, those of all slices.
     slices : dict of object to Comparison
-        The same for each slice; empty without ``by``.
+        Comparison within each slice; empty without ``by``.
     """
 
     metric: str
@@ -107,16 +107,16 @@ class Comparison(Result):
         Parameters
         ----------
         n : int, default=None
-            Number of queries with the largest differences, in favour of either. None means 3. Leave it out if ``qid``
-            is given.
+            Number of queries to show: those with the largest differences in either direction. None means 3. Must be
+            left out if ``qid`` is passed.
         first : str, default=None
             Name of the first ranking. None, for both, takes the first pair.
         second : str, default=None
             Name of the second ranking.
         qid : query id, or sequence of query ids, default=None
-            The queries to show instead.
+            Queries to show instead of those with the largest differences.
         documents, n_ranks : default=None
-            As in RankingReport.inspect. Documents are those of the rows of both reports.
+            As in RankingReport.inspect. The documents must belong to the rows of both reports.
 
         Returns
         -------
@@ -128,8 +128,8 @@ class Comparison(Result):
         TypeError
             If an argument has the wrong type.
         ValueError
-            If the comparison has no such pair, ``n`` is less than 1, an id is not in the reports, or a report has not
-            kept labels and scores.
+            If the comparison has no such pair, ``n`` is less than 1, an id is not in the reports, or a report did not
+            keep labels and scores.
 
         Examples
         --------
@@ -171,7 +171,7 @@ class Comparison(Result):
 
     @cached_property
     def letters(self) -> dict[str, str]:
-        """Letters by name, best first: two share one if, and only if, they are not significantly different."""
+        """Letters by name, best first: two names share a letter if and only if they are not significantly different."""
         return letters(self.ranking, ((pair.first, pair.second) for pair in self.significant()))
 
     def pair(self, first: str | None = None, second: str | None = None) -> Pair:
@@ -210,7 +210,7 @@ class Comparison(Result):
         Parameters
         ----------
         n : int, default=10
-            Number of queries; fewer are listed if the first loses on fewer.
+            Number of queries; if the first loses on fewer queries, only those are listed.
         first : str, default=None
             Name of the first ranking. None, for both, takes the first pair.
         second : str, default=None
@@ -219,8 +219,8 @@ class Comparison(Result):
         Returns
         -------
         queries : list of QueryDifference
-            Tuples with fields ``qid``, ``first``, ``second``, the two values, and ``difference``, the largest loss
-            first. ``pandas.DataFrame`` makes a table of them.
+            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``, the largest
+            loss first. Pass them to ``pandas.DataFrame`` to get a table.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Comparison(Result):
         Parameters
         ----------
         n : int, default=10
-            Number of queries; fewer are listed if the first wins on fewer.
+            Number of queries; if the first wins on fewer queries, only those are listed.
         first : str, default=None
             Name of the first ranking. None, for both, takes the first pair.
         second : str, default=None
@@ -244,7 +244,7 @@ class Comparison(Result):
         Returns
         -------
         queries : list of QueryDifference
-            As of ``worst``, the largest win first.
+            As returned by ``worst``, the largest win first.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class Comparison(Result):
         return Column("minus best", signed), Column(interval, signed), Column(p, p_text)
 
     def _matrix(self) -> Iterator[Part]:
-        """What is significant, one row and one column per ranking, best first."""
+        """Matrix of the significant differences, one row and one column per ranking, best first."""
         if len(self.names) > WIDEST_MATRIX:
             yield f"The matrix of pairs is left out for more than {WIDEST_MATRIX} rankings: see significant()."
             return
@@ -319,7 +319,7 @@ class Comparison(Result):
             for number, name in enumerate(self.ranking, start=1)
         ]
         yield Table(["", *map(str, range(1, len(self.ranking) + 1))], rows)
-        yield "+: the one of the row is significantly better than that of the column, -: worse, .: neither."
+        yield "+: row significantly better than column, -: significantly worse, .: not significantly different."
 
     def _table(self) -> Table:
         """One row per pair."""
@@ -354,7 +354,7 @@ class Comparison(Result):
         return named | {name: [one for _, part in parts for one in part[name]] for name in columns}
 
     def _parts_of_slices(self) -> Iterator[Part]:
-        """Differences by slice; of many, only those that are significant."""
+        """Differences by slice; if there are many, only the significant ones."""
         if not self.slices:
             return
         parts = list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
@@ -374,11 +374,11 @@ class Comparison(Result):
         many = f"{len(different)} of {len(pairs)}; the table shows these"
         yield f"Significantly different in slices{adjusted}: {(named if shown is pairs else many) or 'none'}."
         if self._left_out:
-            yield f"Slices without a query that has values: {', '.join(self._left_out)}."
+            yield f"Slices in which no query has a value: {', '.join(self._left_out)}."
 
     def _untested(self) -> Iterator[str]:
         if untested := [pair for pair in self.pairs if np.isnan(pair.p_value)]:
-            yield f"Not tested, as all differences are equal: {self._named(untested)}."
+            yield f"Not tested, since all differences are equal: {self._named(untested)}."
 
     def _charts(self) -> list[Chart]:
         pairs, (best, *others) = self.pairs, self.ranking
@@ -394,15 +394,15 @@ class Comparison(Result):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparisons(Result, Mapping[str, Comparison]):
-    """Comparisons of the same rankings by several metrics, by name of the metric.
+    """Comparisons of the same rankings by several metrics.
 
-    A mapping, as every metric has its own table, weights and verdict; the p-values of a metric are corrected for its
-    pairs, and not for the number of metrics. Prints as one table after the other. ``to_frame()`` puts all into one,
-    with the metric in a column "metric".
+    A mapping from the name of each metric to its Comparison. P-values are corrected for the number of pairs, but not
+    for the number of metrics. Prints as one table per metric. ``to_frame()`` puts them into one frame, with the metric
+    in a column "metric".
 
     See Also
     --------
-    compare : Makes it, if it gets several metrics.
+    compare : Returns Comparisons for a list of metrics.
     """
 
     _found: dict[str, Comparison]
@@ -429,7 +429,7 @@ class Comparisons(Result, Mapping[str, Comparison]):
 
 
 def lack_of_power(found: Comparison) -> Iterator[str]:
-    """Say that no difference, however clear, could have been significant."""
+    """Say so if no difference, however clear, could have been significant."""
     n_tests = found.n_tests if found.correction == "holm" else 1
     changed = max(pair.wins + pair.losses for pair in found.pairs)
     least = statistics.smallest_p(changed, found.test, found.n_resamples) * n_tests
@@ -441,9 +441,10 @@ def lack_of_power(found: Comparison) -> Iterator[str]:
 
 
 def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
-    """Say how many queries would show the differences that are not significant, if they are as large as they seem.
+    """Say how many queries would be needed to detect the differences that are not significant.
 
-    Of several pairs, each is to be significant even if the correction multiplies its p-value by their number.
+    True differences are assumed to be as large as the observed ones. If there are several pairs, each must be
+    significant even if the correction multiplies its p-value by their number.
     """
     confidence = 1 - found.level / (found.n_tests if found.correction else 1)
     unequal = 1.0
@@ -459,7 +460,7 @@ def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
         fewest = sorted(needed, key=lambda one: one[0])
         texts = [f"{np.ceil(n):,.0f} for {pair.first} and {pair.second}" for n, pair in fewest[:MOST_PAIRS]]
         rest = ["more for the others"] if len(fewest) > MOST_PAIRS else []
-        yield f"Queries needed to detect the difference seen, with a power of {POWER}: {', '.join(texts + rest)}."
+        yield f"Queries needed to detect the observed difference with a power of {POWER}: {', '.join(texts + rest)}."
 
 
 def _effect_text(size: float) -> str:

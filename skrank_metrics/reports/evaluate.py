@@ -46,35 +46,35 @@ def evaluate(
         Query id of each document, of any type and in any order. Optional if y_true is 2-D, or a Series with an index
         level named "qid", see with_qid.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for three
-        names.
+        Metrics to compute, by name ("ndcg(gain=exp2)@10") or as returned by get_metric. "ndcg@1,5,10" is short for
+        three names.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that the names do not set, to reproduce its numbers: "sklearn",
+        Library whose defaults apply to the parameters that the names do not set, to reproduce its values: "sklearn",
         "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
         "torchmetrics".
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, for all metrics. If None, each metric keeps its own: "average" unless its
-        name or the convention says otherwise. Must not contradict a name.
+        How documents with equal scores are ordered, for all metrics. If None, each metric keeps its own setting:
+        "average" unless its name or the convention says otherwise. Must not contradict a name.
     replace_undefined_by : float, default=None
         Value of a query for which a metric is undefined, for all metrics; NaN leaves such queries out of the mean.
-        If None, each metric keeps its own: 0 unless its name or the convention says otherwise. Must not contradict a
-        name.
+        If None, each metric keeps its own setting: 0 unless its name or the convention says otherwise. Must not
+        contradict a name.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in the number of relevant documents and in the
+        ideal order, but not in the ranking, and their scores are ignored. If None, all documents were ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref
-        leaves them out, and judged@k counts the others. A query without a judged document is undefined. If None, all
-        were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be NaN.
+        bpref leaves them out, and judged@k counts the others. Metrics are undefined for a query without judged
+        documents. If None, all documents were judged.
     condense : bool, default=False
-        Whether to leave out the documents that nobody judged, for all metrics but judged@k: condensed lists. The others
-        then move up. Requires judged.
+        Whether to use condensed lists: documents that nobody judged are removed, and those below move up. Does not
+        apply to judged@k. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices of the report, such as the type or the length of a query, sorted if they have an order. Must not vary
-        within a query. A data frame, or a dict of columns, makes slices by several columns at once. Missing values are
-        a slice of their own.
+        Slices to report separately, such as the type or the length of a query, sorted if they have an order. Must not
+        vary within a query. A data frame, or a dict of columns, makes one slice per combination of values. Missing
+        values are a slice of their own.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def evaluate(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or slices are not valid, or a metric is unknown.
+        If labels, scores, ids, weights or slices are invalid, or a metric is unknown.
 
     References
     ----------
@@ -104,7 +104,7 @@ def evaluate(
     >>> report.per_query["mrr"]
     array([1. , 0.5])
 
-    Nobody judged the first of three documents, so the relevant one is at rank 2, and at rank 1 of the condensed list:
+    Nobody judged the first of three documents. The relevant one is at rank 2, and at rank 1 of the condensed list:
 
     >>> masked = {"y_true": [[np.nan, 1, 0]], "y_score": [[3, 2, 1]], "judged": [[False, True, True]]}
     >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
@@ -119,7 +119,7 @@ def evaluate(
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:
-    """Bind one or several metrics, keyed by their names as given; overrides that are None are none."""
+    """Bind one or several metrics, keyed by their names as given. Overrides that are None are ignored."""
     overrides = {name: value for name, value in overrides.items() if value is not None}
     given = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence | np.ndarray) else list(metrics)
     if not given:
@@ -143,8 +143,8 @@ def _bind(metric: Any, convention: str, **overrides: Any) -> BoundMetric:
             )
     if bound.average is None:
         raise ValueError(
-            f"metrics must have another average than None in a report, which has one number per metric; got "
-            f"{str(bound)!r}. Leave it out: the values of queries are in report.per_query."
+            f"metrics must not have average=None in a report, which has one value per metric; got {str(bound)!r}. "
+            "Leave average out: report.per_query holds the values per query."
         )
     if bound.always_defined:
         overrides.pop("replace_undefined_by", None)

@@ -1,4 +1,4 @@
-"""Why two libraries give different values of the same metric."""
+"""Explain why two libraries give different values for the same metric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skrank_metrics._output.table import Column, Table, as_text, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
-# Parameters in which conventions differ, and what the explanation calls them.
+# Parameters in which conventions differ, and their names in the explanation.
 CAUSES = {
     "k": "cutoff",
     "relevance_threshold": "relevance threshold",
@@ -57,10 +57,10 @@ class Difference(Result):
     start, end : float
         Values by the first and the second convention.
     causes : list of Cause
-        Each with ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and ``n_queries``
-        (number of queries whose value it changes). The effects add up to ``end - start``.
+        Causes with attributes ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and
+        ``n_queries`` (number of queries whose value it changes). The effects add up to ``end - start``.
     not_imitated : list of str
-        What the two libraries count differently in this metric beyond these values, below the table.
+        Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
     metric: str
@@ -110,8 +110,8 @@ def explain_difference(
     """Attribute the gap between two conventions to its causes.
 
     Causes are the parameters that differ: cutoff, relevance threshold, gain, divisor, ties, and the value of undefined
-    queries. The effect of a change can depend on the other changes, so each cause is assigned its mean effect over all
-    orders of making them (the Shapley value). Swapping the conventions changes only the signs.
+    queries. Since the effect of a change can depend on the other changes, each cause is assigned its mean effect over
+    all orders of the changes (the Shapley value). Swapping the conventions only changes the signs.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def explain_difference(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document.
     metric : str, metric function or bound metric, default="ndcg@10"
-        What to compute, as in get_metric. Parameters that it sets are the same for both.
+        Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
         Names of conventions, as in evaluate.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
@@ -142,7 +142,7 @@ def explain_difference(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If a convention or metric is unknown, or the data are not valid.
+        If a convention or metric is unknown, or the data are invalid.
 
     References
     ----------
@@ -151,10 +151,9 @@ def explain_difference(
 
     Examples
     --------
-    In query "a" a document of grade 1 is ranked above one of grade 2. Its NDCG is
-    (1 + 2 / log2(3)) / (2 + 1 / log2(3)) = 0.8597 with linear gains and
-    (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967 with exponential ones. Query "b" has no relevant document and counts
-    as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
+    In query "a", a document of grade 1 is ranked above one of grade 2. Its NDCG is (1 + 2 / log2(3)) / (2 + 1 /
+    log2(3)) = 0.8597 with linear gains and (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967 with exponential ones. Query
+    "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
     >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
@@ -169,9 +168,9 @@ def explain_difference(
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
     first, second = (in_convention(metric, convention) for convention in conventions)
     if first.average is None:
-        raise ValueError("metric must have another average than None, as one number is explained; leave it out.")
+        raise ValueError("metric must not have average=None, since a single value is explained; leave average out.")
     pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
-    # Both may be NaN, which is not equal to itself, or the same array, which has no truth value.
+    # Both may be NaN, which is not equal to itself, or the same array, whose comparison has no truth value.
     differing = {name: (old, new) for name, (old, new) in pairs.items() if old is not new}
     changed = {name: (old, new) for name, (old, new) in differing.items() if old != new and (old == old or new == new)}
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
@@ -182,7 +181,7 @@ def explain_difference(
     means, per = {}, {}
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
         means[subset] = float(bound.aggregate(result, lists.weights))
-        # Undefined queries that are left out are NaN, which differs from itself; no metric is -inf.
+        # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
         per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
     causes = [
         Cause(CAUSES[name], f"{old} -> {new}", _mean_effect(name, means), _n_affected(name, per))
@@ -196,13 +195,13 @@ def explain_difference(
 
 
 def _remarks(conventions: tuple[str, str], name: str) -> list[str]:
-    """What the values of a metric cannot show of the two libraries."""
+    """Behaviour of the two libraries that the values of a metric do not reproduce."""
     differing = {convention: CONVENTIONS[convention].differs.get(name) for convention in conventions}
-    return [f"Not imitated of {convention}: {remark}" for convention, remark in differing.items() if remark]
+    return [f"Not reproduced from {convention}: {remark}" for convention, remark in differing.items() if remark]
 
 
 def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:
-    """Mean change of the value by a parameter, over all orders of changing the parameters."""
+    """Mean change of the value due to a parameter, over all orders of changing the parameters."""
     n = max(map(len, means))
     # Of the n! orders, |subset|! (n - 1 - |subset|)! change exactly the subset before this parameter.
     return math.fsum(

@@ -1,4 +1,4 @@
-"""Properties of labels and scores that change how to read a report."""
+"""Properties of labels and scores that affect how to read a report."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SHOWN = 5e-5
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Health(Result):
-    """Counts of misleading ties and queries, with one sentence per finding that changes how to read the numbers.
+    """Counts of ties and degenerate queries, with one sentence per finding that affects how to read the values.
 
     Prints as tables, also in notebooks. ``to_frame()`` gives the counts, one row per kind, with "number" and "share".
-    A count is None if it needs documents that the report has not kept.
+    A count is None if it needs documents that the report did not keep.
 
     Attributes
     ----------
     n_queries, n_documents : int
         Number of queries and of documents.
     n_tied : int
-        Documents that share their score with another document of their query.
+        Documents with the same score as another document of their query.
     n_tied_in_float32 : int
         Further documents that would tie if scores were rounded to float32, as many libraries do.
     n_repeated : int
@@ -50,7 +50,7 @@ class Health(Result):
         Queries without a relevant document.
     tie_means : dict of str to tuple of float
         Mean of each metric with tied documents in ascending and in descending order of their labels, as with
-        ``ties="worst"`` and ``ties="best"``. For most metrics, no other order gives less or more.
+        ``ties="worst"`` and ``ties="best"``. For most metrics, these are the smallest and the largest possible value.
     findings : tuple of str
         One sentence per finding.
     """
@@ -85,12 +85,12 @@ class Health(Result):
                 [(name, number, number / total) for name, number, total in counts if number is not None],
             ),
             *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],
-            *(self.findings or ["Nothing found that changes how to read the numbers."]),
+            *(self.findings or ["Nothing found that affects how to read the values."]),
         ]
 
 
 def examine(evaluation: Evaluation) -> Health:
-    """Count misleading ties and queries, and describe them in sentences."""
+    """Count ties and degenerate queries, and describe them in sentences."""
     lists, metrics = evaluation.lists.counted, evaluation.metrics
     n_relevant, (counts, tied) = lists.n_relevant(None), _count_ties(lists)
     sizes = _sizes(lists)
@@ -129,7 +129,7 @@ class Counts:
     n_ranked: int = 0
     n_unjudged: int = 0
     n_undefined: Counter[str] = field(default_factory=Counter)
-    all_relevant: Counter[str] = field(default_factory=Counter)  # by the metrics that see them so
+    all_relevant: Counter[str] = field(default_factory=Counter)  # by the metrics to which they are
     reasons: dict[str, Counter[str]] = field(default_factory=dict)  # by metric
 
     def __iadd__(self, other: Counts) -> Counts:
@@ -141,7 +141,7 @@ class Counts:
         return self
 
     def describe(self, metrics: Mapping[str, BoundMetric]) -> Health:
-        """Put what was counted into sentences."""
+        """Put the counts into sentences."""
         names = ("n_constant", "n_single_document", "n_all_relevant", "n_no_relevant")
         health = replace(self.of_a_part(), **{name: getattr(self, name) for name in names})
         findings = (
@@ -154,7 +154,7 @@ class Counts:
         return replace(health, findings=findings)
 
     def of_a_part(self) -> Health:
-        """Make the health of some queries, of which nothing was counted."""
+        """Make the health of some of the queries, for which nothing was counted separately."""
         findings = ("Ties and queries of this part were not counted, since the rows were not kept.",)
         names = [name for name in Health.__annotations__ if name.startswith("n_")][2:]
         unknown: dict[str, Any] = dict.fromkeys(names)
@@ -196,7 +196,7 @@ def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) ->
 
 
 def _count_ties(lists: QueryLists) -> tuple[dict[str, Any], IntArray]:
-    """Count ties, and find the queries that have some."""
+    """Count ties, and find the queries that have any."""
     counts, tied = dict.fromkeys(("n_tied", "n_tied_in_float32", "n_repeated", "n_constant"), 0), []
     # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
     scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
@@ -205,7 +205,7 @@ def _count_ties(lists: QueryLists) -> tuple[dict[str, Any], IntArray]:
         ranked = np.sort(windows, axis=1)
         equal = ranked[:, 1:] == ranked[:, :-1]
         with np.errstate(over="ignore"):
-            rounded = ranked.astype(np.float32)  # in the same order, as rounding is monotone
+            rounded = ranked.astype(np.float32)  # still sorted, since rounding is monotone
         n_tied, n_ranked = _members(equal), lists.n_retrieved[queries]
         counts["n_tied"] += n_tied
         counts["n_tied_in_float32"] += _members(rounded[:, 1:] == rounded[:, :-1]) - n_tied
@@ -241,17 +241,17 @@ def _findings_of_scores(health: Health, means: Mapping[str, float]) -> Iterator[
     if health.n_tied and spread[widest] >= SHOWN:
         worst, best = health.tie_means[widest]
         # The others are in tie_means.
-        most = ", which they can change most," if len(spread) > 1 else ""
+        most = ", the most affected metric," if len(spread) > 1 else ""
         yield (
-            f"Ties: {health.n_tied / health.n_documents:.1%} of the documents share their score with another document "
-            f"of their query; {widest}{most} is {means[widest]:.4f}, and would be {worst:.4f} with the labels of tied "
-            f"documents ascending and {best:.4f} with them descending."
+            f"Ties: {health.n_tied / health.n_documents:.1%} of the documents have the same score as another document "
+            f"of their query; {widest}{most} is {means[widest]:.4f}; it would be {worst:.4f} with tied documents in "
+            f"ascending order of their labels and {best:.4f} in descending order."
         )
     yield from _constant(health)
     if health.n_tied_in_float32:
         yield (
             f"Float32: {counted(health.n_tied_in_float32, 'further document')} would tie in float32; libraries that "
-            "round scores to it give other numbers."
+            "round scores to float32 give different values."
         )
     if health.n_tied and health.n_repeated and health.n_repeated >= health.n_tied / 2:
         yield (
@@ -269,8 +269,8 @@ def _findings_of_orders(evaluation: Evaluation) -> Iterator[str]:
     names = [name for name, metric in evaluation.metrics.items() if may_draw(metric)]
     if names and (n_drawn := count_drawn(evaluation)):
         yield (
-            f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied labels; "
-            f"there {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
+            f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied labels, "
+            f"for which {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
         )
 
 
@@ -325,7 +325,7 @@ def _findings_of_labels(health: Health, all_relevant: Mapping[str, int]) -> Iter
 
 
 def _all_relevant(evaluation: Evaluation) -> dict[str, int]:
-    """Number of queries of several documents that are all relevant, by the metrics that see them so."""
+    """Number of queries of several documents that are all relevant, by the metrics to which they are."""
     lists, names_at = evaluation.lists.counted, dict[float | None, list[str]]()
     for name, metric in evaluation.metrics.items():
         options = lists.comparable(metric.computation.options)
@@ -358,7 +358,7 @@ def _undefined(metrics: Mapping[str, BoundMetric], reasons_of: Mapping[str, Mapp
 
 
 def _reasons(evaluation: Evaluation, name: str) -> Iterator[tuple[str, int]]:
-    """What the queries have for which a metric is undefined, and their number."""
+    """Reasons why a metric is undefined, and the number of queries for each."""
     lists, metric = evaluation.lists, evaluation.metrics[name]
     undefined = np.isnan(evaluation.results[name].values)
     if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):

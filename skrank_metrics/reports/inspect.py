@@ -19,9 +19,9 @@ from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports._query_view import QueryView, Sums
 from skrank_metrics.reports._ranked_query import RankedQuery, ranked_queries
 
-# Queries that are not folded.
+# Number of queries that are not folded.
 MOST_OPEN = 3
-# Features of a document that are shown, and characters of its text.
+# Number of features and of characters shown of a document.
 MOST_FEATURES, MOST_CHARACTERS = 8, 160
 # Columns of the frame, by attribute.
 _FRAME = {
@@ -40,10 +40,9 @@ _FRAME = {
 class Inspection(Result):
     """Single queries, rank by rank.
 
-    Prints as one table per query and ranking, two rankings side by side if there is room; notebooks and pages fold the
-    queries.
-    ``to_frame()`` gives one row per ranked document: "qid", "ranking" if there are several, "rank", and as far as they
-    are known "row", "label", "score", "tied", "discount", "added", "ideal" and "document".
+    Prints as one table per query and ranking, with two rankings side by side if they fit; notebooks and pages fold the
+    queries. ``to_frame()`` gives one row per ranked document, with the columns "qid", "ranking" if there are several,
+    "rank" and, as far as they are known, "row", "label", "score", "tied", "discount", "added", "ideal" and "document".
 
     Attributes
     ----------
@@ -78,7 +77,7 @@ class Inspection(Result):
 
 
 def places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
-    """Places of one query id or several among those of a report."""
+    """Positions of one or several query ids in a report."""
     known = {query: place for place, query in enumerate(as_python(ids))}
     if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable) or _is_in(wanted, known):
         several = [wanted]
@@ -103,7 +102,7 @@ def _near(query: Any, known: Mapping[Any, int]) -> str:
     same = [one for one in known if str(one) == str(query)]
     if same:
         return f" Did you mean {same[0]!r}, of type {type(same[0]).__name__}?"
-    # Numbers with similar digits are no more likely than others.
+    # Suggest no numbers: those with similar digits are no more likely to be meant.
     return nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
 
 
@@ -114,7 +113,7 @@ def inspect_rankings(
     documents: Any = None,
     n_ranks: int | None = None,
 ) -> Inspection:
-    """Inspect the same queries, given by their places in each report; columns are the metric in each."""
+    """Inspect the same queries, given by their positions in each report; ``columns`` names the metric in each."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
     if documents is not None:
         documents = documents.to_pylist() if hasattr(documents, "to_pylist") and not _is_table(documents) else documents
@@ -138,7 +137,9 @@ def _check_documents(documents: Any, evaluations: Mapping[str, Evaluation], plac
     length = shape[0] if shape else len(documents)
     for evaluation in evaluations.values():
         if evaluation.is_part:
-            raise ValueError("documents must be left out for a slice, whose rows are not known. Inspect the report.")
+            raise ValueError(
+                "documents must be left out for a slice, whose rows are not known. Inspect the whole report."
+            )
         if length != evaluation.n_documents:
             raise ValueError(
                 f"documents must hold one entry per row that was evaluated, {evaluation.n_documents} in all; got "
@@ -148,7 +149,7 @@ def _check_documents(documents: Any, evaluations: Mapping[str, Evaluation], plac
     for name, other in others:
         if not all(np.array_equal(*pair) for pair in zip(given, other, strict=True)):
             raise ValueError(
-                f"documents must be those of the rows of all reports; got {first!r} and {name!r} with the rows in "
+                f"documents must match the rows of all reports; got {first!r} and {name!r} with the rows in "
                 "different orders. Evaluate both on the same rows, or inspect each report."
             )
 
@@ -167,7 +168,7 @@ def _with_documents(queries: list[RankedQuery], documents: Any) -> list[RankedQu
 
 
 def _texts(taken: Any) -> list[str]:
-    """Documents as text: features with their names, or what there is."""
+    """Documents as text: named features, or the values themselves."""
     taken = taken.toarray() if hasattr(taken, "toarray") else taken
     names = getattr(taken, "column_names" if _is_table(taken) else "columns", None)
     if names is not None:
@@ -181,7 +182,7 @@ def _texts(taken: Any) -> list[str]:
 
 
 def _is_table(documents: Any) -> bool:
-    """Whether documents are a table of pyarrow, whose columns are not what others call columns."""
+    """Whether documents are a pyarrow table, whose ``columns`` are not names."""
     return hasattr(documents, "to_batches")
 
 
@@ -197,7 +198,7 @@ def _cut(text: str) -> str:
 
 
 def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuery]]) -> Iterator[Part]:
-    """What the columns mean, as far as they are there."""
+    """Explain the columns and marks that are present."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not a sum over ranks, so only the order is shown."

@@ -1,4 +1,4 @@
-"""Rank several models on the same documents, which are checked and grouped once."""
+"""Rank several models on the same documents."""
 
 from __future__ import annotations
 
@@ -42,30 +42,30 @@ def leaderboard(
 ) -> Leaderboard:
     """Rank several models on the same documents, and test which of them differ significantly.
 
-    Ids and labels are checked and grouped once for all models. Models are ranked by the first metric, and all pairs are
-    compared query by query by each metric.
+    Models are ranked by the first metric, and all pairs are compared query by query for each metric. Ids and labels are
+    checked and grouped only once for all models.
 
-    Pairs are compared once, when the board is first printed or asked for its verdict: for 36 models, 3,000 queries and
-    three metrics that takes some 8 s, or 2 s with test="t".
+    Pairs are compared when the leaderboard is first printed or asked for its verdict. For 36 models, 3,000 queries and
+    three metrics, this takes about 8 s, or 2 s with test="t".
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
     scores : dict of str to array-like of the shape of y_true, or data frame
-        Scores of each model to rank by, largest first, by name of the model; or a frame of pandas, polars or pyarrow
-        with one column per model. At least two models.
+        Scores to rank by, largest first, by model name; or a frame of pandas, polars or pyarrow with one column per
+        model. At least two models.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document, as in evaluate.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate; the first decides.
+        Metrics to compute, as in evaluate. The first one ranks the models.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices to rank in as well, as in evaluate, such as the country or the type of a query.
+        Slices to also rank within, such as the country or the type of a query, as in evaluate.
     convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense : object
         As in evaluate, for all models.
     test, correction, confidence, n_resamples, random_state : object
-        As in compare. The correction is for all pairs, not only those with the best: which model is the best is known
-        from the same queries.
+        As in compare. The correction covers all pairs, not only those with the best model, since the best is chosen on
+        the same queries.
 
     Returns
     -------
@@ -77,13 +77,13 @@ def leaderboard(
     TypeError
         If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
     ValueError
-        If there are fewer than two models, names repeat, labels, scores, ids, weights or slices are not valid,
-        or no query has a value.
+        If there are fewer than two models, names repeat, labels, scores, ids, weights or slices are invalid, or no
+        query has a value.
 
     References
     ----------
     H.-P. Piepho (2004). An algorithm for a letter-based representation of all-pairwise comparisons. Journal of
-    Computational and Graphical Statistics 13(2), on the letters. https://doi.org/10.1198/1061860043515
+    Computational and Graphical Statistics 13(2). https://doi.org/10.1198/1061860043515
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which way of counting gives a number that is known."""
+"""Find the ways of computing a metric that give a known value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
 
-# What is tried of each parameter, in addition to what the conventions set; options take those words that they know.
+# Values to try of each parameter, besides those of the conventions; options skip words that they do not know.
 CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 UNDEFINED = (0.0, 1.0, math.nan)
 WORDS = {
@@ -34,17 +34,17 @@ WORDS = {
     "normalizer": ("min", "relevant", "hits"),
     "divisor": ("k", "retrieved"),
 }
-# Half a unit of the last digit is the tolerance, within these limits relative to the value: values of 32 bits are
-# rounded by less than the first. Numbers do not keep zeros at their end, so 0.8 is taken for 0.80, the second limit.
+# The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
+# by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
-# Values that differ by less, relative to the larger, are the same but for rounding.
+# Values that differ by less, relative to the larger, are equal up to rounding.
 ROUNDING, DECIMALS = 1e-12, 12
-# Ways that are printed, and further ones if none matches.
+# Number of matches that are printed, and of the nearest ways if none matches.
 MOST_PRINTED, MOST_NEAREST = 10, 3
-# Numbers of all queries that are in memory at a time.
+# Number of values per query that are in memory at a time.
 MOST_VALUES = 4_000_000
 
-# Parameters in the table.
+# Names of the parameters in the table.
 HEADS = CAUSES | {"relevance_threshold": "relevant", "replace_undefined_by": "undefined"}
 
 _Options = Mapping[str, Sequence[Any]]
@@ -52,19 +52,19 @@ _Options = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One way of counting.
+    """One way of computing a metric.
 
     Attributes
     ----------
     value : float
         The value that it gives.
     distance : float
-        This value minus the one looked for.
+        This value minus the target value.
     options : dict of str to tuple
-        Values of each parameter; those in one tuple give the same on these data.
+        Values of each parameter; those in the same tuple give the same result on these data.
     peers : tuple of str
-        Names of the conventions of other libraries that count so, at the same cutoff, which is the user's choice in
-        all of them.
+        Names of the conventions that compute the metric this way. The cutoff is not compared, since users choose it
+        in every library.
     metric : BoundMetric
         The metric with these parameters, to call or to pass to evaluate.
     """
@@ -78,26 +78,26 @@ class Way:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ConventionMatch(Result):
-    """Ways of counting, those that give a value nearest to a known one first.
+    """Ways of computing a metric, sorted by how near they come to a known value.
 
-    Prints those that match, or the nearest if none does, and what the data cannot distinguish. ``to_frame()`` has a row
-    per way, with its value, distance, parameters and peers.
+    Prints the ways that match, or the nearest if none does, and the parameters that the data cannot distinguish.
+    ``to_frame()`` gives one row per way, with its value, distance, parameters and peers.
 
     Attributes
     ----------
     metric : str
         Name of the metric.
     value : float
-        The value looked for.
+        The target value.
     tolerance : float
-        How far from it a match may be.
+        Largest distance of a match from the target value.
     ways : list of Way
-        Nearest first, with attributes ``value``, ``distance``, ``options``, ``peers`` and ``metric``. Among equally
-        near ones, those of other libraries come first, and then those that are nearer to the defaults.
+        All ways tried, nearest first, with attributes ``value``, ``distance``, ``options``, ``peers`` and ``metric``.
+        Among equally near ones, those of other libraries come first, then those closest to the defaults.
     undecided : dict of str to list of tuple
-        Values of each parameter that give the same on these data, whatever the other parameters are.
+        Values of each parameter that give the same result on these data, whatever the other parameters are.
     failed : dict of str to str
-        Parameters that the labels do not allow, such as "gain=linear", and why.
+        Options that the labels do not allow, such as "gain=linear", with the reason.
     """
 
     metric: str
@@ -145,7 +145,7 @@ class ConventionMatch(Result):
 
     def _charts(self) -> list[Chart]:
         marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:z.4f}") for way in self._shown]
-        return [Chart("Nearest values, and the one looked for", marks, self.value)] if marks else []
+        return [Chart("Nearest values, and the target value", marks, self.value)] if marks else []
 
     @property
     def _names(self) -> list[str]:
@@ -160,15 +160,15 @@ class ConventionMatch(Result):
         if self.ways and not self.matches:
             away = abs(self.ways[0].distance)
             yield (
-                f"The nearest is {away:.2g} away. Check that the labels, scores, ids and weights are those of the "
-                f"value, and pass tolerance={_rounded_up(away):g} if it is rounded that much."
+                f"The nearest is {away:.2g} away. Check that the value was computed from these labels, scores, ids and "
+                f"weights, or pass tolerance={_rounded_up(away):g} if it is rounded that much."
             )
         if len(self.matches) > MOST_PRINTED:
             yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
         if len(self.matches) > 1:
-            yield "A value with more digits, or of more queries, could distinguish them."
+            yield "A value with more digits, or over more queries, could distinguish them."
         if idle := [HEADS[name] for name in self.undecided if name not in self._varied]:
-            yield f"Without effect on these data: {', '.join(idle)}."
+            yield f"No effect on these data: {', '.join(idle)}."
         alike = {name: sets for name, sets in self.undecided.items() if name in self._varied}
         if texts := [f"{HEADS[name]} {_text(name, values)}" for name, sets in alike.items() for values in sets]:
             yield f"The same on these data: {'; '.join(texts)}."
@@ -211,11 +211,10 @@ def match_convention(
     retrieved: Any = None,
     judged: Any = None,
 ) -> ConventionMatch:
-    """Find the ways of counting that give a value which another library or a paper reports.
+    """Find the ways of computing a metric that give the value reported by another library or a paper.
 
-    All combinations of gain, ties, value of queries without a relevant document, cutoff, divisor and relevance
-    threshold are tried, as far as the metric has them and its name does not set them: the usual ones, and those of all
-    conventions.
+    Tries all combinations of gain, ties, value of queries without a relevant document, cutoff, divisor and relevance
+    threshold that the metric has and its name does not set: common values, and those of all conventions.
 
     Parameters
     ----------
@@ -226,12 +225,12 @@ def match_convention(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document.
     value : float or str
-        The value to find, in the range of the metric. Text such as "0.80" says to how many digits it is rounded.
+        The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
-        What the value is, as in get_metric. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
+        Metric of the value, as in get_metric. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
-        How far from the value a match may be. If None, half a unit of its last digit, at least 1e-6 and, unless value
-        is text, at most 5e-3, or that many times the value if it is larger than 1.
+        Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
+        and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
     sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Weights of the queries in the mean, which must not vary within a query.
     retrieved : array-like of bool, of the shape of y_true, default=None
@@ -249,29 +248,28 @@ def match_convention(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If the metric is unknown, the value is outside of its range, or the data are not valid.
+        If the metric is unknown, the value is out of its range, or the data are invalid.
 
     See Also
     --------
-    explain_difference : How much each of the differences between two conventions matters.
+    explain_difference : How much each difference between two conventions matters.
 
     Examples
     --------
-    In query "a" a document of grade 1 is ranked above one of grade 2. With exponential gains, its NDCG is
-    (1 + 3 / log2(3)) / (3 + 1 / log2(3)) = 0.7967. Query "b" has no relevant document. If it counts as 1, the mean is
-    0.8984, as LightGBM says:
+    In query "a", a document of grade 1 is ranked above one of grade 2. With exponential gains, its NDCG is (1 + 3 /
+    log2(3)) / (3 + 1 / log2(3)) = 0.7967. Query "b" has no relevant document. If it counts as 1, as in LightGBM, the
+    mean is 0.8984:
 
     >>> from skrank_metrics import match_convention
     >>> match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984)
     ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005
     cutoff           gain  undefined    value  distance  as in
     3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
-    Without effect on these data: ties.
-    The same on these data: cutoff 3 or more, none.
+    No effect on these data: ties. The same on these data: cutoff 3 or more, none.
     """
     bound = bind(metric)
     if bound.average is None:
-        raise ValueError("metric must have another average than None, as one number is matched; leave it out.")
+        raise ValueError("metric must not have average=None, since a single value is matched; leave average out.")
     value, half_a_unit = _value_and_tolerance(value)
     tolerance = check_number(tolerance, "tolerance", "[0, inf)", other="None")
     tolerance = half_a_unit if tolerance is None else tolerance
@@ -292,7 +290,7 @@ def match_convention(
 
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
-    """The value as a number, and half a unit of its last digit; text shows zeros at its end."""
+    """The value as a number, and half a unit of its last digit; only text keeps trailing zeros."""
     try:
         exact = Decimal(value) if isinstance(value, str) else None
     except InvalidOperation:
@@ -327,7 +325,7 @@ def _levels(bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, l
 
 
 def _is_open(bound: BoundMetric, name: str) -> bool:
-    """Whether a metric has a parameter, does not set it, and gives it the meaning that it has in all metrics."""
+    """Whether a metric has a parameter, does not set it, and gives it the usual meaning."""
     if name in bound.params or name not in bound.values or (name == "replace_undefined_by" and bound.always_defined):
         return False
     return name not in bound.record.options or bound.record.options[name].annotation != "Any"
@@ -344,7 +342,7 @@ def _takes(option: Any, value: Any, name: str) -> bool:
 def _allowed(
     lists: QueryLists, bound: BoundMetric, levels: dict[str, list[Any]]
 ) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """The levels without gains that the labels do not allow, and why these are left out."""
+    """The levels without the gains that the labels do not allow, and the reasons."""
     failed, gains = {}, []
     for gain in levels.get("gain", []):
         try:
@@ -359,13 +357,13 @@ def _allowed(
 
 
 def _values(lists: QueryLists, bound: BoundMetric, levels: _Options) -> FloatArray:
-    """Value of each combination of levels, one axis per parameter; NaN if they do not go together or it has none."""
-    # Which value undefined queries have needs no second pass; it is the last of the causes.
+    """Value of each combination of levels, one axis per parameter; NaN for invalid combinations or undefined values."""
+    # The value of undefined queries needs no second pass; it is the last of the causes.
     fillers = levels.get("replace_undefined_by", [bound.replace_undefined_by])
     ranked = {name: values for name, values in levels.items() if name != "replace_undefined_by"}
     name = "relevance_threshold"
     if len(same := _same_relevance(lists, levels.get(name, []))) > len(set(same)):
-        # Most labels are whole numbers, which all thresholds up to 1 divide alike: one of them is computed.
+        # Most labels are whole numbers, which all thresholds up to 1 divide alike, so only one of them is computed.
         kept = sorted(set(same))
         fewer = _values(lists, bound, {**levels, name: [levels[name][number] for number in kept]})
         return np.take(fewer, [kept.index(number) for number in same], axis=list(levels).index(name))
@@ -382,13 +380,13 @@ def _values(lists: QueryLists, bound: BoundMetric, levels: _Options) -> FloatArr
 
 
 def _same_relevance(lists: QueryLists, thresholds: Sequence[float | None]) -> list[int]:
-    """Number of the first threshold by which the same documents are relevant, for each threshold."""
+    """For each threshold, the number of the first one with the same relevant documents."""
     relevant = [lists.labels > 0 if least is None else lists.labels >= least for least in thresholds]
     return [next(number for number, other in enumerate(relevant) if np.array_equal(one, other)) for one in relevant]
 
 
 def _metrics(bound: BoundMetric, levels: _Options) -> Iterator[tuple[tuple[int, ...], BoundMetric]]:
-    """The metric with each combination of levels that go together, and its place, by ties first."""
+    """The metric with each valid combination of levels, and its place, by ties first."""
     for place in product(*(range(len(values)) for values in levels.values())):
         params = {name: values[number] for number, (name, values) in zip(place, levels.items(), strict=True)}
         with suppress(ValueError):  # a relevance threshold needs binary gains
@@ -396,7 +394,7 @@ def _metrics(bound: BoundMetric, levels: _Options) -> Iterator[tuple[tuple[int, 
 
 
 def _merge(grid: FloatArray, levels: _Options) -> tuple[FloatArray, dict[str, list[tuple[Any, ...]]]]:
-    """Merge levels that give the same, whatever the other parameters are."""
+    """Merge levels that give the same values, whatever the other parameters are."""
     alike: dict[str, list[tuple[Any, ...]]] = {}
     for axis, (name, values) in enumerate(levels.items()):
         slices, sets, kept = list(np.moveaxis(grid, axis, 0)), list[list[Any]](), list[int]()
@@ -412,7 +410,7 @@ def _merge(grid: FloatArray, levels: _Options) -> tuple[FloatArray, dict[str, li
 
 
 def _cells(grid: FloatArray, alike: Mapping[str, list[tuple[Any, ...]]]) -> Iterator[tuple[dict[str, Any], float]]:
-    """Options and value of each cell; those of the same value that differ in one option are one."""
+    """Options and value of each cell; cells with the same value that differ in one option are merged."""
     cells = {
         (round(float(found), DECIMALS), *options): float(found)
         for options, found in zip(product(*alike.values()), grid.ravel(), strict=True)
@@ -454,5 +452,5 @@ def _way(
 
 
 def _place(way: Way, bound: BoundMetric) -> tuple[float, bool, int]:
-    """Sort key: the distance but for rounding, then ways of other libraries, then those with few changes."""
+    """Sort key: the distance up to rounding, then ways of other libraries, then those with few changes."""
     return round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params) - len(bound.params)

@@ -1,4 +1,4 @@
-"""Two rankings compared: the difference of their means, and those of their queries."""
+"""Two rankings compared: the difference of their means, and the differences per query."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Pair:
         Mean of the first minus mean of the second.
     interval : tuple of float
         Lower and upper end of the interval of the difference; NaN if fewer than two queries have a value in both, or
-        the metric is unbounded and all differences are equal.
+        if the metric is unbounded and all differences are equal.
     p_value, p_adjusted : float
-        Before and after the correction for the number of pairs. NaN for the t-test of equal differences, which have no
-        spread to test against.
+        P-value before and after the correction for the number of pairs. NaN for the t-test if all differences are
+        equal and thus have no spread.
     wins, ties, losses : int
-        Number of queries on which the first is better, equal and worse.
+        Number of queries on which the first ranking is better, equal and worse.
     effect_size : float
         The difference divided by the standard deviation of the differences; NaN if there is only one query.
     n_queries : int
-        Number of queries with a value in both and a weight above 0.
+        Number of queries with a value in both rankings and a weight above 0.
     differences, qid : ndarray of shape (n_queries,)
-        Their differences and ids.
+        Differences and ids of these queries.
     values : tuple of two ndarrays of shape (n_queries,)
         Their values in the first and in the second ranking.
     """
@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def is_equal(self) -> bool:
-        """Whether both have the same value on every query."""
+        """Whether both rankings have the same value on every query."""
         return self.wins == self.losses == 0
 
     def reversed(self) -> Pair:

@@ -1,4 +1,4 @@
-"""How many queries a test set must have."""
+"""Compute the number of queries that a test set needs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def queries_needed(
 ) -> int:
     """Compute how many queries are needed to detect the difference between two rankings.
 
-    The number is that of a two-sided paired t-test over queries, whose differences vary as much as those of the
-    reports. It is as uncertain as their spread, and, without ``difference``, as the difference seen, which is often too
-    large if the rankings were chosen because they differ.
+    The number is for a two-sided paired t-test over queries whose differences vary as much as those of the reports. It
+    is as uncertain as their spread and, without ``difference``, as the observed difference, which is often too large if
+    the rankings were chosen because they differ.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def queries_needed(
     Returns
     -------
     n_queries : int
-        Number of queries, at least 2. If the queries have unequal weights, as many of such weights.
+        Number of queries, at least 2. If queries are weighted, the weights are assumed to vary as in the reports.
 
     Raises
     ------
     TypeError
         If an argument has the wrong type.
     ValueError
-        If the reports cannot be compared, have fewer than two queries with a value in both, or differ by the same on
-        all queries; if their means are equal and ``difference`` is None; or if a parameter is out of range.
+        If the reports cannot be compared, have fewer than two queries with a value in both, or differ by the same
+        amount on all queries; if their means are equal and ``difference`` is None; or if a parameter is out of range.
 
     See Also
     --------
-    compare : Whether rankings are significantly different.
+    compare : Test whether rankings are significantly different.
 
     References
     ----------
@@ -65,7 +65,7 @@ def queries_needed(
     Examples
     --------
     Differences of 1/2 and 0 on two queries each have a mean of 0.25 and a standard deviation of 0.29. At a level of
-    0.05, a mean of 0.87 standard deviations is found with a probability of 0.8 on 13 queries:
+    0.05, a mean of 0.87 standard deviations is detected with a probability of 0.8 on 13 queries:
 
     >>> from skrank_metrics import evaluate, queries_needed
     >>> qid = [0, 0, 1, 1, 2, 2, 3, 3]
@@ -91,8 +91,8 @@ def queries_needed(
         )
     if not found.sample_std > 0 and (difference is not None or pair.difference):
         raise ValueError(
-            f"reports must differ by more on some queries than on others, which tells the spread of differences; got "
-            f"differences of {pair.difference:g} on all {pair.n_queries} queries. Pass reports of more queries."
+            f"reports must differ by different amounts on different queries, since the number depends on that spread; "
+            f"got differences of {pair.difference:g} on all {pair.n_queries} queries. Pass reports over more queries."
         )
     if difference is None and abs(pair.difference) <= NO_EFFECT * found.sample_std:
         raise ValueError(

@@ -45,21 +45,21 @@ _SUMMARY = ("n_queries", "mean", "low", "high", "std", "n_undefined")
 class RankingReport(Result):
     """Values of ranking metrics, as means and per query.
 
-    Prints as a table, also in notebooks. ``to_frame()`` gives one row per query, with the ids as index (in polars as a
-    first column "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
+    Prints as a table, also in notebooks. ``to_frame()`` gives one row per query, with the ids as index (in polars, as
+    the first column, "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
     float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports of
-    RankingAccumulator and evaluate_batches have no labels and scores, and count what they could without them.
+    RankingAccumulator and evaluate_batches keep no labels and scores, so they lack some of the counts.
 
     Attributes
     ----------
     mean : dict of str to float
-        Mean over queries by name of the metric; what the metric has as ``average``, if it is another one.
+        Mean over queries by name of the metric, or another average if the metric has one.
     per_query : dict of str to ndarray of shape (n_queries,)
-        One value per query by name of the metric; undefined ones are replaced by ``replace_undefined_by``.
+        One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``.
     qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance, the order of the arrays in ``per_query``.
+        Query ids in order of first appearance, which is the order of the arrays in ``per_query``.
     n_undefined : dict of str to int
         Number of queries for which each metric is undefined, such as those without relevant documents.
     n_documents : int
@@ -67,8 +67,8 @@ class RankingReport(Result):
     weights : ndarray of shape (n_queries,) or None
         Weights of the queries; None if there are none.
     by : ndarray of shape (n_queries,) or None
-        The slice that each query belongs to: its value, None if it is missing, or a tuple of the values of several
-        columns. None if there are no slices.
+        The slice of each query: its value, None for a missing value, or a tuple of the values of several columns. None
+        if there are no slices.
     """
 
     _index: ClassVar[str | None] = "qid"
@@ -84,12 +84,12 @@ class RankingReport(Result):
 
     @property
     def n_queries(self) -> int:
-        """Number of queries, also if no value per query was kept."""
+        """Number of queries, even if no values per query were kept."""
         return self._evaluation.n_queries
 
     @property
     def has_documents(self) -> bool:
-        """Whether the labels and scores were kept, which reports of batches do not do."""
+        """Whether the labels and scores were kept; False for reports made in batches."""
         return isinstance(self._evaluation, Evaluation)
 
     @property
@@ -103,7 +103,7 @@ class RankingReport(Result):
     def documents(self) -> tuple[IntArray, FloatArray]:
         """Number of judged documents of each query, and their labels, largest first within each query."""
         if isinstance(self._evaluation, Totals):
-            raise ValueError(f"documents are not there: {NO_ROWS}.")
+            raise ValueError(f"documents are not available: {NO_ROWS}.")
         lists = self._evaluation.lists
         judged = slice(None) if lists.judged is None else lists.judged
         queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
@@ -111,7 +111,7 @@ class RankingReport(Result):
 
     @property
     def grouping(self) -> Grouping | None:
-        """The rows that the report was made from, grouped by query; None if they were not kept."""
+        """The evaluated rows, grouped by query; None if they were not kept."""
         return None if isinstance(self._evaluation, Totals) else self._evaluation.lists.grouping
 
     @property
@@ -126,29 +126,28 @@ class RankingReport(Result):
 
     @property
     def std(self) -> dict[str, float]:
-        """Standard deviation over queries by name of the metric, weighted; queries with the value NaN are left out."""
+        """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
         return {name: self._moments(name, pooled=False).std for name in self.mean}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Compute confidence intervals of the means with Student's t distribution over queries.
 
-        The queries are taken as a random sample. If the metric is bounded, half an observation is added at each bound
-        and the interval is cut to them. In simulations of 10, 30 and 100 queries, at least 93 % of such 95 % intervals
-        covered the mean of the population, even if nearly all queries have the same value. For metrics that are 0 or 1,
-        coverage goes up and down with the number of queries: 95 % on average, and 85 % in the worst cases. For
-        unbounded metrics such as DCG, it depends on the distribution of the values, and is close to nominal for 30 and
-        more queries.
+        The queries are treated as a random sample. If the metric is bounded, half an observation is added at each bound
+        and the interval is clipped to the bounds. In simulations with 10, 30 and 100 queries, at least 93% of such 95%
+        intervals covered the population mean, even if nearly all queries had the same value. For metrics that are 0 or
+        1, coverage fluctuates with the number of queries: it is 95% on average and 85% in the worst case. For unbounded
+        metrics such as DCG, it depends on the distribution of the values, and is close to nominal from 30 queries on.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Share of intervals that should cover the mean of the population of queries, in (0, 1).
+            Share of intervals that should cover the population mean, in (0, 1).
 
         Returns
         -------
         intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, the values of an
-            unbounded metric are all equal, or the average is a median or a geometric mean.
+            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, if all values of an
+            unbounded metric are equal, or if the average is a median or a geometric mean.
         """
         check_confidence(confidence)
         return {
@@ -174,7 +173,7 @@ class RankingReport(Result):
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
-        """One report per slice, by the values of ``by``, sorted if they have an order; empty without ``by``."""
+        """One report per slice, keyed by the value of ``by``, sorted if possible; empty without ``by``."""
         if self.by is None:
             return {}
         return {name: make_report(self._evaluation.part(queries)) for name, queries in queries_of_slices(self.by)}
@@ -186,7 +185,7 @@ class RankingReport(Result):
 
     @cached_property
     def _n_drawn(self) -> int:
-        """Number of queries for which metrics of users are means over orders of ties drawn at random."""
+        """Number of queries for which custom metrics are means over orders of ties drawn at random."""
         evaluation = self._evaluation
         return 0 if isinstance(evaluation, Totals) else count_drawn(evaluation)
 
@@ -196,7 +195,7 @@ class RankingReport(Result):
         Parameters
         ----------
         codes : array-like of int of shape (n_queries,)
-            The part that each query belongs to, as 0, 1, and so on.
+            The part of each query: 0, 1 and so on.
 
         Returns
         -------
@@ -235,7 +234,7 @@ class RankingReport(Result):
         self._check_queries("worst")
         name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
         values = self._evaluation.results[name].values
-        # An undefined value says nothing about the model, though it may count as 0.
+        # An undefined value says nothing about the model, even though it may count as 0.
         defined = np.flatnonzero(~np.isnan(values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
@@ -246,9 +245,9 @@ class RankingReport(Result):
         """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
 
         DCG, average precision, the reciprocal rank, RBP, ERR and most other metrics are sums over ranks: of gain /
-        discount, of precision at a relevant document, of the probability to stop there. What a rank adds is the
-        difference between the values with this rank as the cutoff and with the one above, divided as at the cutoff of
-        the metric, so that all ranks together add up to the value.
+        discount, of the precision at each relevant document, or of the probability of stopping there. What a rank adds
+        is the difference between the values with the cutoff at this rank and at the rank above. Both are divided as at
+        the cutoff of the metric, so that the contributions of all ranks add up to the value.
 
         Parameters
         ----------
@@ -272,8 +271,8 @@ class RankingReport(Result):
         TypeError
             If an argument has the wrong type.
         ValueError
-            If an id or the metric is not in the report, ``documents`` has another length, or the report has not kept
-            labels and scores, as reports of batches.
+            If an id or the metric is not in the report, ``documents`` has the wrong length, or the report kept no
+            labels and scores because it was made in batches.
 
         Examples
         --------
@@ -306,7 +305,7 @@ class RankingReport(Result):
         return {"qid": self.qid, **by, **weight, **self.per_query}
 
     def to_frame(self, library: str = "pandas", *, summary: bool = False) -> Any:
-        """Put the values of queries, or the means, into a data frame.
+        """Put the values per query, or the means, into a data frame.
 
         Parameters
         ----------
@@ -314,8 +313,8 @@ class RankingReport(Result):
             Library of the frame.
         summary : bool, default=False
             Whether to return one row per metric, and per slice if there are any, with the columns "metric", "slice",
-            "n_queries", "mean", "low", "high", "std" and "n_undefined". The methods ``to_markdown`` and ``to_latex`` of
-            pandas print it; the former needs the package tabulate.
+            "n_queries", "mean", "low", "high", "std" and "n_undefined". To print it, pandas has ``to_markdown``, which
+            needs the package tabulate, and ``to_latex``.
 
         Returns
         -------
@@ -332,7 +331,7 @@ class RankingReport(Result):
         return super().to_frame(library)
 
     def _summary(self) -> dict[str, list[Any]]:
-        """Columns of means: those of all queries, then those of the slices."""
+        """Columns of means: first of all queries, then of the slices."""
         reports = [(ALL, self), *zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True)]
         columns: dict[str, list[Any]] = {name: [] for name in ("metric", "slice", *_SUMMARY)}
         for name, report in reports:
@@ -362,9 +361,9 @@ class RankingReport(Result):
         Returns
         -------
         values : dict
-            Per metric "mean", "std", "n_undefined" and, if there is an interval, "low" and "high"; with slices also
-            "slices", the same by name of the slice, with "n_queries". Flat, their keys are "ndcg_at_10_slice_de" and
-            "ndcg_at_10_slice_de_low", for example. Numbers of queries are integers.
+            For each metric, "mean", "std", "n_undefined" and, if there is an interval, "low" and "high". With slices,
+            "slices" holds the same for each slice by name, and "n_queries". If flat, keys of slices look like
+            "ndcg_at_10_slice_de" and "ndcg_at_10_slice_de_low". Numbers of queries are integers.
         """
         slices = list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
         nested, of_slices = self._values(), {name: part._values() for name, part in slices}
@@ -388,7 +387,7 @@ class RankingReport(Result):
 
     @cached_property
     def _shown_slices(self) -> list[tuple[str, RankingReport]]:
-        """The largest slices by name, and the other ones together."""
+        """The largest slices by name, and all others together."""
         sizes = {value: part.n_queries for value, part in self.slices.items()}
         shown, names = largest(self.slices, sizes), names_of_slices(self.slices)
         named = [(names[value], part) for value, part in shown.items()]
@@ -450,7 +449,7 @@ def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None)
 def inspect_reports(
     reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
 ) -> Inspection:
-    """Show queries by a metric, each report with its name for it."""
+    """Show queries by a metric; each report comes with its name for the metric."""
     evaluations = {name: report._evaluation for name, (report, _) in reports.items()}
     kept = {name: evaluation for name, evaluation in evaluations.items() if isinstance(evaluation, Evaluation)}
     if len(kept) < len(evaluations):
@@ -473,7 +472,7 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:
-    """Whether both were made from the same arrays of ids and labels, which need no comparison."""
+    """Whether both were made from the same arrays of ids and labels, which then need no comparison."""
     first, second = one._evaluation, other._evaluation
     if isinstance(first, Totals) or isinstance(second, Totals):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._student import two_sided_quantile
 
 METHOD = "Student's t over queries"
-NONE = "; none for fewer than two queries with a value, or for equal values of an unbounded metric"
+NONE = "; none for fewer than two queries with a value, or for an unbounded metric with equal values"
 # Averages to which Student's t does not apply.
 NO_INTERVAL = ("median", "geometric")
 
@@ -27,12 +28,12 @@ def weighting(weights: FloatArray | None) -> list[str]:
     return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
 
 
-# Values that differ by less, relative to their size, are sums of the same terms in another order.
+# Values that differ by less, relative to their size, differ by rounding only.
 ROUNDING = 1e-12
 
 
 def _stats() -> Any:
-    """SciPy's distributions and tests, which take half a second to load: reports do without."""
+    """SciPy's distributions and tests. They take half a second to load, so reports do without them."""
     from scipy import stats
 
     return stats
@@ -40,7 +41,7 @@ def _stats() -> Any:
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean of the defined values of queries, their spread, and the precision of the mean."""
+    """Mean and spread of the defined values of queries, and the precision of the mean."""
 
     mean: float
     std: float  # of these queries
@@ -56,7 +57,7 @@ class Moments:
 
     @property
     def effect_size(self) -> float:
-        """The mean in standard deviations; infinite if there is a mean without a spread."""
+        """The mean in standard deviations; infinite if all values are equal and not 0."""
         std = self.sample_std
         return self.mean / std if std else float(np.sign(self.mean)) * np.inf if self.mean else 0.0
 
@@ -75,7 +76,7 @@ def moments(values: Any, weights: Any = None) -> Moments:
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     shares = weights / weights.max()
     shares /= shares.sum()
-    # A power of two, so that squares neither overflow nor vanish.
+    # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
     exponent = int(np.frexp(np.abs(values).max())[1])
     values = np.ldexp(values, -exponent)
     mean, n = float(shares @ values), 1 / float(shares @ shares)
@@ -91,11 +92,11 @@ def mean_interval(
 ) -> tuple[float, float]:
     """Interval of a mean over queries by Student's t, within the bounds of the values; (nan, nan) if there is none.
 
-    If the values have two bounds, half an observation is added at each, or at a ``share`` of it (after Agresti & Coull
-    1998), because nearly equal values of a few queries do not show how much those of others may differ.
+    If the values are bounded on both sides, half an observation is added at each bound, or at a ``share`` of it (after
+    Agresti & Coull 1998), since nearly equal values on a few queries do not show how much other queries may differ.
     """
     n, mean, error = found.n_effective, found.mean, found.error
-    # Values can be beyond the bounds: of undefined queries, or if gains fall with the label.
+    # Values can exceed the bounds: for undefined queries, or if gains fall with the label.
     low, high = np.fmin(bounds[0], found.extremes[0]), np.fmax(bounds[1], found.extremes[1])
     if n > 1 and np.isfinite([low, high]).all():
         unit = 2.0 ** (int(np.frexp(max(-low, high))[1]) - 1)  # squares of large values overflow
@@ -111,10 +112,10 @@ def mean_interval(
 
 
 def difference_interval(found: Moments, bound: float, confidence: float) -> tuple[float, float]:
-    """Interval of a mean difference of values per query that differ by at most ``bound``.
+    """Interval of the mean difference of values per query that differ by at most ``bound``.
 
-    Most differences are small compared with the bound. So half an observation is added on either side at the geometric
-    mean of the bound and the largest difference that was seen, if there was one.
+    Most differences are small compared with the bound. Therefore, half an observation is added on either side at the
+    geometric mean of the bound and the largest observed difference, if any.
     """
     largest = float(np.abs(found.extremes).max())
     share = (largest / bound) ** 0.5 if 0 < largest < bound < np.inf else 1.0
@@ -124,7 +125,7 @@ def difference_interval(found: Moments, bound: float, confidence: float) -> tupl
 def bounds_of(metric: BoundMetric) -> tuple[float, float]:
     """Range of a metric."""
     record = metric.record
-    # A count that is normalized becomes a ratio.
+    # A normalized count is a ratio.
     upper = 1.0 if isinstance(record.pooled, str) and metric.get(record.pooled) else record.upper
     return (0.0 - upper, 0.0 - record.lower) if metric.negative else (record.lower, upper)
 
@@ -148,18 +149,19 @@ TESTS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", None: ""}
 
-# With at most this many differences, the Wilcoxon test counts all signs; counts up to 2^50 are exact in float64.
+# Up to this many differences, the Wilcoxon test counts all combinations of signs; counts up to 2^50 are exact in
+# float64.
 N_COUNTED = 50
 # A random byte looks up the sum of eight differences with random signs.
 BITS = 8
 # This many tables of 256 sums (128 KiB) stay in the second-level cache.
 TABLES = 64
-# Signs of several rankings at a time, so that the sums of many rankings fit into memory.
+# Signs are applied to a few rankings at a time, so that the sums of many rankings fit into memory.
 AT_A_TIME = 9_999
 
 
 def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -> float:
-    """Two-sided p-value of a mean (Wilcoxon: a centre) of 0; 1 if no query differs, NaN if the test needs a spread."""
+    """Two-sided p-value of a mean (Wilcoxon: centre) of 0; 1 if no query differs, NaN if the test needs a spread."""
     changed = differences[differences != 0]
     if len(differences) < 2 or not len(changed):
         return 1.0
@@ -171,7 +173,7 @@ def p_value(differences: FloatArray, test: str, n_resamples: int, random: Any) -
 
 
 def smallest_p(n_changed: int, test: str, n_resamples: int) -> float:
-    """Smallest p-value that so many differences other than 0 can have."""
+    """Smallest p-value possible with this many nonzero differences."""
     if test == "t":
         return 0.0
     all_signs = 2.0 ** min(0, 1 - n_changed)  # all positive or all negative
@@ -181,11 +183,11 @@ def smallest_p(n_changed: int, test: str, n_resamples: int) -> float:
 def signed_rank_p(ranks: FloatArray) -> float:
     """Two-sided p-value of the sum of signed ranks, exact for few ranks, else by the normal approximation.
 
-    Tied differences share their mean rank in both. SciPy's choice between the two, and what it does about ties, depends
-    on its version.
+    Tied differences share their mean rank in both. SciPy's choice between the two, and its handling of ties, depend on
+    its version.
     """
     if len(ranks) > N_COUNTED:
-        # The variance of the sum with random signs, which ties reduce.
+        # The variance of the sum with random signs; ties reduce it.
         return float(2 * _stats().norm.sf(abs(ranks.sum()) / np.sqrt((ranks**2).sum())))
     doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks are multiples of 1/2
     total = int(np.abs(doubled).sum())
@@ -198,10 +200,10 @@ def signed_rank_p(ranks: FloatArray) -> float:
 
 
 def without_rounding(differences: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Give differences the same absolute value, or 0, if only the rounding of values of these sizes separates them."""
+    """Give differences the same absolute value, or 0, if they differ only by the rounding of values of these sizes."""
     order = np.argsort(np.abs(differences), kind="stable")
     ascending, tolerance = np.append(0, np.abs(differences)[order]), ROUNDING * np.append(0, sizes[order])
-    # Each group of equal sizes gets its smallest.
+    # Each group takes its smallest absolute value.
     starts = np.diff(ascending, prepend=-np.inf) > tolerance
     smallest = ascending[np.maximum.accumulate(np.where(starts, np.arange(len(ascending)), 0))]
     rounded = np.empty_like(differences)
@@ -210,13 +212,13 @@ def without_rounding(differences: FloatArray, sizes: FloatArray) -> FloatArray:
 
 
 def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float:
-    """Share of the sums with random signs that are at least as far from 0; with all signs if these are few enough.
+    """Share of the sums with random signs that are at least as far from 0; all signs are used if they are few enough.
 
     The observed signs count as one of the random ones (Phipson & Smyth 2010), so p is never 0.
     """
-    # A power of two, so that no sum overflows.
+    # Scale by a power of two, so that no sum overflows.
     differences = np.ldexp(differences, -int(np.frexp(np.abs(differences).max())[1]))
-    # Values per query are few, so sums often tie; those that differ by rounding only count as equal.
+    # Values per query take few distinct values, so sums often tie; sums that differ by rounding only count as equal.
     observed = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
     if 2 ** len(differences) <= n_resamples:
         return float((np.abs(_all_sums(differences)) >= observed).mean())
@@ -225,12 +227,12 @@ def sign_flip_p(differences: FloatArray, n_resamples: int, random: Any) -> float
 
 
 def sign_flip_ps(values: FloatArray, pairs: IntArray, n_resamples: int, random: Any) -> FloatArray:
-    """The same for differences between rows of values, with the same random signs for all pairs of rows.
+    """Compute the same for differences between rows of values, with the same random signs for all pairs of rows.
 
-    The sum of a difference is the difference of two sums, so signs are drawn and summed once per row, not per pair.
+    The sum of differences is a difference of sums, so values are summed once per row, not once per pair.
     """
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
-    values = values - values.mean(axis=0)  # differences stay, and their sums lose fewer digits
+    values = values - values.mean(axis=0)  # keeps the differences, and their sums lose fewer digits
     first, second = pairs.T
     totals, sizes = values.sum(axis=1), np.abs(values).sum(axis=1)
     observed = np.abs(totals[first] - totals[second]) - 1e-12 * (sizes[first] + sizes[second])
@@ -265,7 +267,7 @@ def _random_sums(rows: FloatArray, n_resamples: int, random: Any) -> FloatArray:
 
 
 def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
-    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate); NaN is no test."""
+    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate), ignoring NaN."""
     tested = np.flatnonzero(~np.isnan(p_values))
     adjusted, order = p_values.copy(), tested[np.argsort(p_values[tested])]
     if correction == "holm":
@@ -275,24 +277,24 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
     return adjusted
 
 
-# In standard deviations of the differences; what rounding makes of equal means is smaller.
+# In standard deviations of the differences; smaller effects can be due to rounding.
 NO_EFFECT = 1e-9
 # The t distribution is normal here, and the noncentral one is slow and inexact.
 MANY_QUERIES = 100_000
 
 
 def n_for_power(effect_size: float, power: float, confidence: float) -> int:
-    """Smallest number of queries for which a two-sided paired t-test finds a mean of this many standard deviations."""
+    """Smallest number of queries at which a two-sided paired t-test detects a mean of this many standard deviations."""
     if np.isinf(effect_size):
         return 2
     level = 1 - confidence
     quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
     n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
-    while n < MANY_QUERIES and _power_of_t(n, abs(effect_size), level) < power:
-        n += 1
-    return n
+    if n >= MANY_QUERIES:
+        return n
+    return bisect_left(range(2 * n + 100), power, lo=2, key=lambda n: _power_of_t(n, effect_size, level))
 
 
 def _power_of_t(n: int, effect_size: float, level: float) -> float:
-    limit, shift = _stats().t.ppf(1 - level / 2, n - 1), effect_size * n**0.5
-    return float(_stats().nct.sf(limit, n - 1, shift) + _stats().nct.cdf(-limit, n - 1, shift))
+    # Both tails of t are one of its square. SciPy's noncentral t distribution has NaN where a tail is tiny.
+    return float(_stats().ncf.sf(_stats().t.isf(level / 2, n - 1) ** 2, 1, n - 1, n * effect_size**2))

@@ -129,6 +129,7 @@ def test_one_document_that_can_stop(n, stop):
     assert pfound_score(labels, scores, p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_long_groups_take_little_time(rng):
     n = 160_000
     labels, scores = np.minimum(4, rng.geometric(0.55, n) - 1)[None], np.zeros((1, n))

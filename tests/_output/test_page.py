@@ -139,6 +139,9 @@ def test_call_describes_data_and_does_not_print_them():
         frame["y"], frame["s"], qid=frame["q"], conventions=("sklearn", "xgboost")
     )._call.endswith("conventions=('sklearn', 'xgboost'))")
     assert report.health._call == ""
+    long = evaluate([1, 0], [2, 1], qid=["x" * 200, "x" * 200], metrics="mrr")
+    assert len(long._call) < 300, "long strings are cut"
+    assert "x..." in long._call
     board = Leaderboard.from_reports({"a": report, "b": report}, test="t")
     call = "reports={'a': <RankingReport>, 'b': <RankingReport>}, test='t'"
     assert board._call == f"Leaderboard.from_reports({call})"

@@ -123,7 +123,7 @@ def test_comparison(correction):
         "mrr, 14 queries, paired sign-flip permutation test",
         f"{spelled[correction]}Intervals: Student's t over queries, not adjusted.",
         f"Significantly different at 0.1: {different}.",
-        f"Queries needed to detect the difference seen, with a power of 0.8: {needed} for b and c.",
+        f"Queries needed to detect the observed difference with a power of 0.8: {needed} for b and c.",
     ]
     assert different
     assert_shown(comparison, [[heads + ["adjusted p"] * bool(correction), *rows]], lines)

@@ -157,13 +157,13 @@ def test_health_adds_up(data, keep):
 
 def test_what_needs_rows_or_queries_says_so(data):
     data = without(data, "by")
-    with pytest.raises(ValueError, match="documents are not there: this report was made in batches"):
+    with pytest.raises(ValueError, match="documents are not available: this report was made in batches"):
         accumulated(data, []).result().documents  # noqa: B018
     report = accumulated(data, [], keep="means").result()
     draw = partial(QueryScoreDisplay.from_report, report)
     for call in (draw, report.worst, report.to_frame, lambda: report.means_by(np.zeros(120, dtype=int))):
         with pytest.raises(
-            ValueError, match=r"(needs|is not there).*keep='means', and has no values per query; use keep='queries'"
+            ValueError, match=r"(needs|is not available).*keep='means' and has no values per query; use keep='queries'"
         ):
             call()
     assert "120 queries" in str(report)
@@ -333,6 +333,7 @@ def test_hashes_are_the_same_in_every_process():
 FLOATS = st.lists(st.floats(-1e300, 1e300), max_size=30)
 
 
+@pytest.mark.slow
 @given(FLOATS, FLOATS)
 def test_sums_are_exact(first, second):
     exact = float(sum(map(Fraction, first + second)))

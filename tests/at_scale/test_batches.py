@@ -273,6 +273,13 @@ def test_bad_files(kind, tmp_path):
         evaluate_batches(tmp_path / "a.txt", **NAMES)
 
 
+def test_batches_without_rows_are_passed_over():
+    some, none, others = (TABLE.slice(start, n).to_batches() for start, n in ((0, 300), (300, 0), (300, None)))
+    none = none or [pa.RecordBatch.from_pylist([], schema=TABLE.schema)]
+    reader = pa.RecordBatchReader.from_batches(TABLE.schema, [*none, *some, *none, *others])
+    check(evaluate_batches(reader, **NAMES), whole(TABLE))
+
+
 def test_a_csv_with_empty_cells_names_the_column(tmp_path):
     (tmp_path / "a.csv").write_text("y,s,q\n")
     with pytest.raises(ValueError, match="source must hold at least one document; got none"):

@@ -69,6 +69,16 @@ def waterfall(name, ax=None):
 DRAW = [curve, distribution, differences, candidates, board, race, folds]
 
 
+@pytest.mark.parametrize("draw", [*DRAW, waterfall])
+def test_entries_of_a_legend_differ_in_colour_and_in_shape(draw):
+    draw("model")
+    legends = [ax.get_legend() for ax in plt.gcf().axes if ax.get_legend()]
+    for legend in legends:
+        lines = [line for line in legend.legend_handles if hasattr(line, "get_marker")]
+        assert len({line.get_color() for line in lines}) == len(lines)
+        assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines)
+
+
 def luminance(colour):
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -299,6 +299,7 @@ def test_metric_of_queries(way):
 @pytest.mark.option("MetricAtKDisplay.*.k")
 def test_cutoffs(way):
     assert WAYS[way](ax=axes(), k=4).line_.get_xdata().tolist() == [1, 2, 3, 4]
+    assert WAYS[way](ax=axes(), k=2).line_.get_xdata().tolist() == [1, 2]
     display = WAYS[way](ax=axes(), k=[5, 2])
     assert display.line_.get_xdata().tolist() == display.k.tolist() == [2, 5]
     assert display.line_.get_ydata().tolist() == display.mean.tolist() == [3 / 4, 1]
@@ -520,6 +521,7 @@ def test_a_report_of_the_search_decides_which_candidates_are_worse():
     assert draw(untested, n_candidates=2).kept_.get_ydata().tolist() == [1]
 
 
+@pytest.mark.slow
 def test_more_candidates_make_a_higher_figure():
     heights = [CVResultsDisplay([[0.5, 0.5]] * n, ["name"] * n).plot().figure_.get_size_inches()[1] for n in (1, 2, 8)]
     assert heights[2] - heights[0] == pytest.approx(7 * (heights[1] - heights[0]))

@@ -52,6 +52,7 @@ def test_a_shuffled_frame_of_pandas(digits):
         assert search_scores(features, frame["grade"], groups=frame["query"]) == expected
 
 
+@pytest.mark.slow
 def test_frames_of_polars(digits):
     X, y, qid = digits
     frame = pl.DataFrame(X, schema=[f"f{i}" for i in range(X.shape[1])]).with_columns(grade=y, query=qid)

@@ -97,6 +97,7 @@ def named(place):
     return f"{place[0]}-{place[1].argument} {place[1].what}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [p for p in PLACES if not p[1].error], ids=named)
 def test_gives_the_right_number(place):
     way, case = place

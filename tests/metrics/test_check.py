@@ -44,6 +44,7 @@ def test_a_registered_kernel_is_a_metric_with_a_name():
         without(**ROWS, k=1)
 
 
+@pytest.mark.slow
 def test_gains_and_discounts_are_checked_as_those_of_the_package():
     @register_metric("own_dcg")
     def own_dcg_score(ranked, *, gain: Gain = "linear", discount: Discount = "log2"):
@@ -239,6 +240,7 @@ def test_metrics_of_the_package_pass(name):
     check_metric(name)
 
 
+@pytest.mark.slow
 @pytest.mark.option("check_metric.labels")
 def test_labels_that_a_metric_takes():
     check_metric("pfound@3", labels=[0, 0.4, 1])

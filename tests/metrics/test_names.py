@@ -132,6 +132,7 @@ def test_says_what_is_wrong(spec, message):
         get_metric(spec)
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.text(max_size=70), st.from_regex(r"[a-z_]{1,9}(\([a-z0-9=, ._]{0,30}\))?(@[0-9]{1,4})?", fullmatch=True)

@@ -115,7 +115,7 @@ def test_an_explanation_names_what_no_parameter_gives():
     labels, scores, qid = seen_by("ir_measures")
     difference = explain_difference(labels, scores, qid=qid, metric="mrr@3", conventions=("sklearn", "ir_measures"))
     (remark,) = difference.not_imitated
-    assert remark.startswith("Not imitated of ir_measures: RR@k breaks ties by document id, ascending")
+    assert remark.startswith("Not reproduced from ir_measures: RR@k breaks ties by document id, ascending")
     assert " ".join(str(difference).split()).endswith(remark)
     plain = explain_difference(labels, scores, qid=qid, metric="ndcg", conventions=("sklearn", "ir_measures"))
     assert plain.not_imitated == []

@@ -156,7 +156,7 @@ def test_the_table_says_why_there_is_no_interval_and_that_it_is_weighted():
     options = {"qid": qid, "cv": QueryKFold(3), "metrics": ["dcg", "mrr"]}
     plain = cross_evaluate(Ridge(), X, y, **options)
     weighted = cross_evaluate(Ridge(), X, y, sample_weight=[0, 1, 0, 1, 2, 2], **options)
-    reason = "none for fewer than two queries with a value, or for equal values of an unbounded metric."
+    reason = "none for fewer than two queries with a value, or for an unbounded metric with equal values."
     method = "Intervals: Student's t over queries; they ignore the variance from retraining"
     for found in (plain, weighted):
         text = " ".join(str(found).split())

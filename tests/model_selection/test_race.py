@@ -177,6 +177,7 @@ def null_race(rng, n_queries=30, n_candidates=8, n_folds=5, spread=0.1):
     return raced(folds, Rules(n_folds, n_candidates, n_queries * n_folds)).left, int(values.mean(axis=1).argmax())
 
 
+@pytest.mark.slow
 def test_the_winner_of_the_grid_rarely_leaves_among_equals():
     rng = np.random.default_rng(0)
     left = [null_race(rng) for _ in range(200)]

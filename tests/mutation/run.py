@@ -71,6 +71,8 @@ TESTS = {
     "__main__.py": ["test_main.py"],
     "_sklearn_internals.py": ["test_sklearn_internals.py", "model_selection", "rankers"],
 }
+# Tests of what results show, and of several folders at once.
+EVERYWHERE = "_output integration/test_combinations.py integration/test_hostile.py integration/test_purity.py"
 # no_square takes seconds, and is about memory.
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-k", "not no_square"]
 SECONDS = 60  # of processor time for the tests of a step, twice what the longest takes
@@ -83,9 +85,11 @@ def tests_of(module: Path) -> list[list[str]]:
     steps = [[str(ROOT / "tests" / name) for name in step.split()] for step in TESTS[module.parts[1]]]
     named = [str(path) for path in (ROOT / "tests").rglob(f"test_{module.stem.strip('_')}*.py")]
     quick = ["-m", "not slow"]
+    everywhere = [str(ROOT / "tests" / name) for name in EVERYWHERE.split()]
     return [
         [*quick, str(ROOT / module), *named],
         *([*quick, *step] for step in steps),
+        [*quick, *everywhere],
         *(["-m", "slow and not clusters", *step] for step in steps),
     ]
 

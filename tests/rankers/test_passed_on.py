@@ -329,6 +329,7 @@ def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
             "eval_set must be a catboost.Pool with group_id, .*; got a list",
         ),
         (CATBOOST, {"cat_features": ["wort"]}, ValueError, "cat_features must name columns of X; got 'wort'. Did you"),
+        (CATBOOST, {"cat_features": ["worr", "b"]}, ValueError, "cat_features must name columns of X; got 'worr'. Did"),
         (
             clone(CATBOOST).set_params(cat_features=["x"]),
             {},

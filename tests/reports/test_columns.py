@@ -67,7 +67,7 @@ def test_a_metric_with_an_array_as_an_option_finds_itself():
 
 def test_an_object_does_not_stand_for_a_column_that_is_computed_in_another_way():
     reports = [report(0, "ndcg@5", ties="worst"), report(1, "ndcg@5", ties="worst")]
-    with pytest.raises(ValueError, match="'ndcg@5' in report '0' is computed in another way, as ndcg"):
+    with pytest.raises(ValueError, match="'ndcg@5' in report '0' is computed differently, as ndcg"):
         compare(reports, get_metric("ndcg@5"))
     assert compare(reports, "ndcg@5").metric == compare(reports, get_metric("ndcg(ties=worst)@5")).metric == "ndcg@5"
     with pytest.raises(ValueError, match="metric 'mrr' is missing from report '0', which has 'ndcg@5'"):

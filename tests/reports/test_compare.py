@@ -202,7 +202,7 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
         ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
-        ({"reports": [report(0), 0.7]}, TypeError, "reports must hold reports of evaluate; got float as '1'"),
+        ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
         (
             {"metric": "map"},
             ValueError,
@@ -339,10 +339,10 @@ def test_equal_differences_are_not_t_tested():
     text = " ".join(str(comparison).split())
     # Difference, interval, wins, ties, losses, effect size and p-values.
     assert f"one - other +0.5000 [{different.interval[0]:+.4f}, +1.0000] 3 0 0 +inf none none" in text
-    assert text.endswith("at 0.05: none. Not tested, as all differences are equal: one and other, same and other.")
+    assert text.endswith("at 0.05: none. Not tested, since all differences are equal: one and other, same and other.")
     unbounded = compare(reports, "dcg", test="t")
     assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
-    assert "none for fewer than two queries with a value, or for equal values of an unbounded metric" in " ".join(
+    assert "none for fewer than two queries with a value, or for an unbounded metric with equal values" in " ".join(
         str(unbounded).split()
     )
 

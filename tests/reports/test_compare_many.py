@@ -47,6 +47,12 @@ def test_slices_are_corrected_together(reports, per):
     assert {part.n_tests for part in comparison.slices.values()} == {6}
 
 
+def test_confidence_of_slices_is_in_their_heading(reports):
+    shown = compare(reports, "mrr", test="t", confidence=0.9, by=np.arange(60) % 2)
+    for table in html_of(shown)[0]:
+        assert [head for head in table[0] if "interval" in head] == ["90% interval"]
+
+
 def test_slices_without_values_are_no_tests():
     pair = [report_of_ranks(ranks, replace_undefined_by=np.nan) for ranks in ([1, 2, 1, 2, 0, 0], [2, 1, 1, 1, 0, 0])]
     slices = compare(pair, "mrr", by=["a", "a", "b", "b", "c", "c"]).slices
@@ -82,7 +88,7 @@ def test_slices_without_values_are_named():
     ]
     comparison = compare(two, "mrr", by=["a", "a", "b", "b", "c"])
     assert list(comparison.slices) == ["a", "b"]
-    assert str(comparison).endswith("Slices without a query that has values: c.")
+    assert str(comparison).endswith("Slices in which no query has a value: c.")
 
 
 @pytest.mark.parametrize(

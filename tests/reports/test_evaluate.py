@@ -107,7 +107,7 @@ def test_takes_functions_and_bound_metrics(rows):
 
 @pytest.mark.parametrize("metric", ["ndcg(average=none)", get_metric("ndcg", average=None)])
 def test_a_report_has_one_number_per_metric(rows, metric):
-    with pytest.raises(ValueError, match=r"another average than None .*; got 'ndcg\(average=.*report\.per_query"):
+    with pytest.raises(ValueError, match=r"must not have average=None .*; got 'ndcg\(average=.*report\.per_query"):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=["map", metric])
     with pytest.raises(ValueError, match=r"report\.per_query"):
         cross_evaluate(Ridge(), np.zeros((len(rows[0]), 1)), rows[0], qid=rows[2], metrics=metric)

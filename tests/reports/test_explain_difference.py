@@ -100,7 +100,7 @@ def test_weights_weight_the_effects():
 
 
 def test_a_mean_is_explained():
-    with pytest.raises(ValueError, match="metric must have another average than None"):
+    with pytest.raises(ValueError, match="metric must not have average=None"):
         explain_difference([1, 0], [1, 2], qid=[1, 1], metric=get_metric("ndcg", average=None))
 
 

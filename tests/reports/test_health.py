@@ -58,8 +58,8 @@ def test_text_html_and_frame_show_each_count_in_its_row():
 def test_each_finding_is_a_sentence(health):
     ties, constant, single, everything, none = health.findings
     worst, best = health.tie_means["dcg"]
-    assert ties.startswith("Ties: 45.5% of the documents share their score")
-    assert f"{worst:.4f} with the labels of tied documents ascending and {best:.4f} with them descending" in ties
+    assert ties.startswith("Ties: 45.5% of the documents have the same score")
+    assert f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending" in ties
     assert constant == "Constant scores: 1 query with the same score for all documents."
     assert single == "Single documents: 1 query with only one document; every order is correct."
     assert everything.startswith("All relevant: 1 query with relevant documents only")
@@ -123,7 +123,8 @@ def test_collapse_in_float32():
     health = evaluate([1, 0, 2, 1], scores, qid=[0] * 4).health
     assert (health.n_tied, health.n_tied_in_float32) == (0, 3)
     assert health.findings == (
-        "Float32: 3 further documents would tie in float32; libraries that round scores to it give other numbers.",
+        "Float32: 3 further documents would tie in float32; libraries that round scores to float32 "
+        "give different values.",
     )
 
 
@@ -152,7 +153,7 @@ def test_nothing_found():
     kept &= (np.bincount(qid) > 1)[qid] & (np.bincount(qid, weights=y == 0)[qid] > 0)
     health = evaluate(y[kept], X[kept, 0], qid=qid[kept]).health
     assert health.findings == ()
-    assert str(health).endswith("Nothing found that changes how to read the numbers.")
+    assert str(health).endswith("Nothing found that affects how to read the values.")
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
@@ -184,7 +185,7 @@ def test_ties_are_told_where_another_metric_is_undefined():
     health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
     assert health.findings[0].endswith(
-        "is 2.4464, and would be 2.2619 with the labels of tied documents ascending and 2.6309 with them descending."
+        "it would be 2.2619 with tied documents in ascending order of their labels and 2.6309 in descending order."
     )
 
 
@@ -194,7 +195,10 @@ def test_orders_of_ties_are_no_range():
     ((ascending, descending),) = health.tie_means.values()
     assert ascending > descending, "the smaller label has the larger gain"
     assert "worst" not in str(health)
-    assert f"{ascending:.4f} with the labels of tied documents ascending and {descending:.4f}" in health.findings[0]
+    assert (
+        f"{ascending:.4f} with tied documents in ascending order of their labels and {descending:.4f}"
+        in health.findings[0]
+    )
 
 
 def test_metrics_that_need_a_cutoff_are_named():

@@ -81,6 +81,17 @@ def test_ranks_that_are_not_shown_are_counted():
     assert "1 relevant document below, at rank 4" in text
 
 
+def test_a_page_has_bars_and_text_has_characters(tmp_path):
+    inspection = report_of().inspect("a")
+    bars = "In the bars, {} is what the rank adds, and {} what it would add"
+    assert bars.format("#", ".") in " ".join(str(inspection).split())
+    assert bars.format("\u2588", "\u2591") in inspection._repr_html_()
+    inspection.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert bars.format("the first colour", "the second") in page
+    assert "\u2588" not in page
+
+
 def test_ranks_shown_by_default():
     labels, scores = np.ones(30), -np.arange(30.0)
     for metric, n in {"dcg@7": 7, "dcg@25": 20, "dcg": 20}.items():
@@ -108,7 +119,7 @@ def test_a_query_without_ranked_documents():
     report = evaluate([[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]])
     lines = str(report.inspect(0)).splitlines()
     assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
-    assert lines[2:4] == ["No document is ranked", "1 relevant document not ranked"]
+    assert lines[2:4] == ["No documents are ranked", "1 relevant document not ranked"]
     assert "<table" not in report.inspect(0)._repr_html_()
     assert len(report.inspect([0, 1]).to_frame()) == 2
 

@@ -97,7 +97,7 @@ def test_text_and_frame_by_hand():
     heads = [["", "mrr", "", "95% interval"], ["", "minus best", "95% interval", "wins", "losses", "p"]]
     assert tables == [[heads[0], *rows], [heads[1], *leads]]
     assert found[:4] == lines
-    assert found[4].startswith("Queries needed to detect the difference seen, with a power of 0.8: ")
+    assert found[4].startswith("Queries needed to detect the observed difference with a power of 0.8: ")
     assert_shown(board, tables, found)
     columns = {"model": list(means), "mrr": list(means.values())}
     columns |= {"mrr low": [low for low, _ in intervals.values()], "mrr high": [high for _, high in intervals.values()]}
@@ -163,8 +163,7 @@ def test_metrics_that_cannot_be_compared_have_no_letters(board):
     assert set(board.to_frame()["recall(average=micro)@5 letters"]) == {""}
     pooled = leaderboard(Y, SCORES, qid=QID, metrics="recall(average=micro)@5")
     assert pooled.verdict == (
-        f"{pooled.best} is ahead by recall(average=micro)@5, which is no mean over queries and cannot be tested per "
-        "query."
+        f"{pooled.best} is ahead by recall(average=micro)@5, which is not a mean over queries and cannot be tested."
     )
     assert "Letters" not in str(pooled)
     assert pooled._charts() == []
@@ -353,7 +352,7 @@ def test_inputs_stay_as_they_are():
         ({}, ValueError, r"scores must hold at least two models; got none\. Pass one model to evaluate"),
         ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got only 'a'"),
         (pd.DataFrame({"a": X[:, 0]}), ValueError, "got only 'a'"),
-        (X[:, 0], TypeError, "scores must be a dict of scores by name .*; got ndarray"),
+        (X[:, 0], TypeError, "scores must be a dict of scores by model name, .*; got ndarray"),
         (pd.Series(X[:, 0]), TypeError, "got Series"),
         ({"a": X[:, 0], "b": X[:-1, 0]}, ValueError, r"scores\['b'\] must have the same shape as y_true; got"),
         ({"a": X[:-1, 0], "b": X[:, 0]}, ValueError, r"scores\['a'\] must have the same shape as y_true; got"),
@@ -361,7 +360,7 @@ def test_inputs_stay_as_they_are():
         (
             {"a": X[:, 0], "b": QID.astype(str)},
             TypeError,
-            r"scores\['b'\] must hold real numbers.* Pass the columns of scores only",
+            r"scores\['b'\] must hold real numbers.* Pass only the columns of scores",
         ),
         ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must be without NaN; got nan at row 0"),
         ({1: X[:, 0], "1": X[:, 0]}, ValueError, r"different names; got '1' more than once\. Rename the columns"),
@@ -452,7 +451,7 @@ def test_boards_without_a_query_that_has_a_value(metrics):
     none = {"metrics": metrics, "replace_undefined_by": np.nan}
     by_name = {name: [3, 2, 1] * 2 for name in "ab"}
     first = metrics if isinstance(metrics, str) else metrics[0]
-    message = f"must have a query for which '{first}' has a value by every model .* got none among 2 queries"
+    message = f"must have a query .* for which all models have a value of '{first}'; got none among 2 queries"
     with pytest.raises(ValueError, match=f"y_true {message}"):
         leaderboard([0] * 6, by_name, qid=[0, 0, 0, 1, 1, 1], **none)
     reports = {name: evaluate([0] * 6, own, qid=[0, 0, 0, 1, 1, 1], **none) for name, own in by_name.items()}

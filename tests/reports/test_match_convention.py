@@ -182,7 +182,7 @@ def test_text_names_the_way_and_what_the_data_cannot_distinguish():
         "ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005",
         "cutoff           gain  undefined    value  distance  as in",
         "3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost",
-        "Without effect on these data: ties.",
+        "No effect on these data: ties.",
         "The same on these data: cutoff 3 or more, none.",
     ]
 
@@ -195,7 +195,7 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
         "map(average=geometric) = 0.5: 1 of 15 ways of counting matches, within 0.005",
         "cutoff  divisor   ties  undefined   value  distance",
         "1       relevant  any   left out   0.5000   +0.0000",
-        "Without effect on these data: relevant.",
+        "No effect on these data: relevant.",
         "The same on these data: cutoff 3 or more, none; divisor min, hits; ties worst,",
         "stable.",
     ]
@@ -206,14 +206,14 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
 def test_text_if_nothing_or_much_matches(rows):
     nothing = " ".join(str(match_convention(Y, SCORES, qid=QID, value=0.99)).split())
     assert nothing.startswith("ndcg = 0.99: none of 12 ways of counting matches, within 0.005 ")
-    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the labels, scores, ids and" in nothing
-    assert "and pass tolerance=0.5 if it is rounded that much." in nothing
+    assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the value was computed" in nothing
+    assert "or pass tolerance=0.5 if it is rounded that much." in nothing
     labels, scores, qid = rows
     much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
     text = " ".join(str(much).split())
     assert f"{len(much.matches)} of {len(much.ways)} ways of counting match, within 0.3" in text
     assert f"{len(much.matches) - 10} more match: see .matches." in text
-    assert "A value with more digits, or of more queries, could distinguish them." in text
+    assert "A value with more digits, or over more queries, could distinguish them." in text
 
 
 @pytest.mark.option("ConventionMatch.to_frame.library")
@@ -268,7 +268,7 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
         ({"value": 0.5, "metric": "neg_fall_out"}, ValueError, "range of neg_fall_out, from -1 to 0; got 0.5"),
         ({"value": 0.5, "tolerance": -1}, ValueError, r"tolerance must be a number in \[0, inf\)"),
         ({"value": 0.5, "metric": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"value": 0.5, "metric": get_metric("ndcg", average=None)}, ValueError, "another average than None"),
+        ({"value": 0.5, "metric": get_metric("ndcg", average=None)}, ValueError, "must not have average=None"),
         ({"value": 0.5, "qid": None}, TypeError, "query id"),
     ],
 )

@@ -20,11 +20,13 @@ DIFFERENCES = BETTER.per_query["mrr"] - WORSE.per_query["mrr"]
 
 
 def smallest_n(effect_size, power, level):
-    """By the noncentral F distribution of the squared t."""
+    """By both tails of the noncentral t distribution; of one that is tiny, SciPy gives NaN."""
     n = 2
-    while stats.ncf.sf(stats.f.ppf(1 - level, 1, n - 1), 1, n - 1, n * effect_size**2) < power:
+    while True:
+        limit, shift = stats.t.ppf(1 - level / 2, n - 1), abs(effect_size) * n**0.5
+        if stats.nct.sf(limit, n - 1, shift) + np.nan_to_num(stats.nct.cdf(-limit, n - 1, shift)) >= power:
+            return n
         n += 1
-    return n
 
 
 @pytest.mark.option("queries_needed.metric", "queries_needed.power", "queries_needed.confidence")
@@ -33,6 +35,8 @@ def test_the_number_is_that_of_a_t_test():
     assert queries_needed(BETTER, WORSE, metric="mrr") == smallest_n(effect_size, 0.8, 0.05)
     assert queries_needed(WORSE, BETTER, metric="mrr", power=0.9) == smallest_n(effect_size, 0.9, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", confidence=0.99) == smallest_n(effect_size, 0.8, 0.01)
+    for confidence in (0.05, 0.4, 0.999999):
+        assert n_for_power(0.3, 0.9, confidence) == smallest_n(0.3, 0.9, 1 - confidence)
 
 
 @pytest.mark.option("queries_needed.difference")
@@ -78,14 +82,14 @@ def test_compare_prints_it_for_weighted_queries():
     reports = {name: report(np.arange(40) % n != 0, sample_weight=weights) for name, n in (("a", 8), ("b", 7))}
     text = " ".join(str(compare(reports, "mrr", random_state=0)).split())
     n = queries_needed(*reports.values(), metric="mrr")
-    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+    assert f"Queries needed to detect the observed difference with a power of 0.8: {n:,} for a and b." in text
 
 
 def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     near = report(np.arange(40) % 7 != 0)
     text = " ".join(str(compare({"a": BETTER, "b": near}, "mrr", random_state=0)).split())
     n = queries_needed(BETTER, near, metric="mrr")
-    assert f"Queries needed to detect the difference seen, with a power of 0.8: {n:,} for a and b." in text
+    assert f"Queries needed to detect the observed difference with a power of 0.8: {n:,} for a and b." in text
     assert "Queries needed" not in str(compare({"a": BETTER, "b": BETTER}, "mrr"))
     assert "Queries needed" not in str(
         compare({"a": report(np.ones(40, bool)), "b": report(np.zeros(40, bool))}, "mrr")
@@ -124,7 +128,7 @@ def test_bad_input(error, message, options):
 def test_reports_that_say_nothing():
     with pytest.raises(ValueError, match="difference must be given if the reports have the same mean mrr"):
         queries_needed(BETTER, BETTER, metric="mrr")
-    with pytest.raises(ValueError, match=r"reports must differ by more on some .* differences of 0 on all 40"):
+    with pytest.raises(ValueError, match=r"reports must differ by different amounts .* differences of 0 on all 40"):
         queries_needed(BETTER, BETTER, metric="mrr", difference=0.1)
     with pytest.raises(ValueError, match=r"differences of 0\.5 on all 40"):
         queries_needed(report(np.ones(40, bool)), report(np.zeros(40, bool)), metric="mrr")

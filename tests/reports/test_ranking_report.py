@@ -110,7 +110,7 @@ def test_no_interval_of_one_query():
     report = evaluate([1, 0], [2, 1], qid=["a", "a"], metrics="mrr")
     assert np.isnan(report.intervals()["mrr"]).all()
     assert "none" in str(report).splitlines()[2]
-    assert "Student's t over queries; none for fewer than two queries with a value, or for equal values" in " ".join(
+    assert "Student's t over queries; none for fewer than two queries with a value, or for an unbounded" in " ".join(
         str(report).split()
     )
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}

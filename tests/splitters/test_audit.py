@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,6 +103,17 @@ def test_groups_are_for_the_splitter_and_audited_beside_ids():
     assert audit_splits(halves, [[0]] * 6, [0] * 6, groups=user, qid=across).leaks == 2
     of_both = audit_splits(halves, [[0]] * 6, [0] * 6, groups=across, qid=user)
     assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == ([0], [2])
+
+
+def test_a_page_draws_folds_and_their_leaks(tmp_path):
+    splits = [([0, 1, 2], [3, 4, 5]), ([3, 4, 5], [0, 1])]
+    report = audit_splits(splits, [[0]] * 6, [0] * 6, qid=[0, 1, 2, 0, 1, 3])
+    report.to_html(tmp_path / "page.html")
+    page = " ".join(re.sub("<[^>]*>", " ", (tmp_path / "page.html").read_text(encoding="utf-8")).split())
+    assert "fold 0, 2 leaking 3 fold 1, 2 leaking 2" in page
+    audit_splits(splits, [[0]] * 6, [0] * 6, qid=[0, 1, 2, 3, 4, 5]).to_html(tmp_path / "page.html")
+    page = " ".join(re.sub("<[^>]*>", " ", (tmp_path / "page.html").read_text(encoding="utf-8")).split())
+    assert "fold 0 3 fold 1 2" in page
 
 
 def test_text_and_frames_show_the_table():

@@ -1,4 +1,4 @@
-"""What cannot work, with the reason and the way out, and the table of all cells that the documentation holds.
+"""What cannot work, with the reason and a workaround, and the table of all cells in the documentation.
 
 Run as a script, prints the table.
 """
@@ -12,13 +12,13 @@ from support.consumers import CONSUMERS
 
 @dataclass
 class Limit:
-    """What cannot work, why, and the way out."""
+    """What cannot work, why, and what to do instead."""
 
     consumer: str  # begins with this
     models: tuple[str, ...]
     ways: tuple[str, ...]
     reason: str
-    way_out: str
+    workaround: str
 
     def covers(self, consumer: str, model: str, way: str) -> bool:
         return consumer.startswith(self.consumer) and model in self.models and way in self.ways
@@ -31,7 +31,7 @@ LIMITS = [
         "Halving",
         ("Ridge",),
         EVERY_WAY,
-        "Ridge has no n_estimators to increase on each rung, and n_samples would cut queries",
+        "Ridge has no n_estimators to increase on each rung, and n_samples would split queries",
         "search Ridge with GridSearchCV",
     ),
     Limit(
@@ -52,15 +52,15 @@ LIMITS = [
         "permutation_importance",
         ("bare XGBRanker",),
         ("index of y",),
-        "A bare XGBRanker must be fitted with qid=; it does not read the index of y",
+        "A bare XGBRanker must be fitted with qid=, as it does not read the index of y",
         "fit it with qid=, then pass with_qid(y, qid) to permutation_importance; or use QueryRanker(XGBRanker())",
     ),
     Limit(
         "",
         ("bare XGBRanker",),
         ("groups=", "index of y"),
-        "XGBRanker.fit takes qid= only, and does not read the index of y",
-        "QueryRanker(XGBRanker()), or qid= with set_fit_request(qid=True)",
+        "XGBRanker.fit takes only qid=, and does not read the index of y",
+        "use QueryRanker(XGBRanker()), or pass qid= with set_fit_request(qid=True)",
     ),
 ]
 
@@ -73,8 +73,8 @@ def limit(consumer: str, model: str, way: str) -> Limit | None:
 
 
 def table() -> str:
-    """What works, as Markdown: a row a consumer, a column a way, numbers for the limits below."""
-    lines = ["| consumer | " + " | ".join(EVERY_WAY) + " |", "|---" * (len(EVERY_WAY) + 1) + "|"]
+    """What works, as Markdown: one row per consumer, one column per way, with the numbers of the limits below."""
+    lines = ["| tool | " + " | ".join(EVERY_WAY) + " |", "|---" * (len(EVERY_WAY) + 1) + "|"]
     for consumer in CONSUMERS:
         cells = []
         for way in EVERY_WAY:
@@ -85,9 +85,9 @@ def table() -> str:
             elif len({number for _, number in bad}) == 1 and len(bad) == len(EVERY_MODEL):
                 cells.append(f"no ({bad[0][1]})")
             else:
-                cells.append("yes, but " + ", ".join(f"{name} ({number})" for name, number in bad))
+                cells.append("yes, except " + ", ".join(f"{name} ({number})" for name, number in bad))
         lines.append(f"| {consumer} | " + " | ".join(cells) + " |")
-    notes = [f"{n}. {one.reason}. Way out: {one.way_out}." for n, one in enumerate(LIMITS, start=1)]
+    notes = [f"{n}. {one.reason}. Workaround: {one.workaround}." for n, one in enumerate(LIMITS, start=1)]
     return "\n".join([*lines, "", *notes])
 
 

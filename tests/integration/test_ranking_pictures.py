@@ -133,8 +133,35 @@ def test_the_divisor_is_that_of_the_formula(name):
         k = arguments(REGISTRY[name]).get("k", n)
         expected = eval(divisor, {"k": k, "n": n, "R": n_relevant, "N": n - n_relevant, "min": min})
         shown, number = footer(figure)[1]
-        assert shown.startswith(f"÷ {divisor}")
-        assert float(number) == expected
+        symbols, _, numbers = shown.removeprefix("÷ ").partition(" = ")
+        assert symbols == divisor
+        assert float(number) == expected == eval(numbers or number)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "expected"),
+    [
+        ("bpref", "others above", "0 0 1 1"),
+        ("dcg", "discount", "1 1.585 2"),
+        ("dcg", "gain", "3 0 7"),
+        ("err", "gets here", "1 1/16 13/256"),  # 1/16 * 13/16
+        ("err", "stops here", "15/16 3/16 0"),
+        ("map", "hits", "0 1 0 2 3"),
+        ("nerr", "ideal", "0.5 0"),
+        ("pfound", "gets here", "1 0.51"),
+        ("q_measure", "gain so far", "0 2"),
+        ("q_measure", "ideal gain so far", "2 2"),
+        ("rbp", "weight", "0.5 0.25 0.125"),
+        ("spearman", "centred label rank", "0 \u22121 1"),
+    ],
+)
+def test_columns_hold_what_goes_into_the_sum(name, head, expected):
+    assert columns(picture(name).find("div/figure"))[head] == tuple(expected.split())
+
+
+def test_r_precision_has_a_line_below_rank_r():
+    rows = texts(picture("r_precision").findall(".//tbody/tr"))
+    assert rows.index("R = 3") == 3
 
 
 @pytest.mark.parametrize("name", ["auc", "kendall_tau", "neg_kendall_tau_distance", "pairwise_accuracy"])

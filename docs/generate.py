@@ -53,7 +53,7 @@ def labels_seen(record: Metric) -> str:
     """What a metric sees of labels."""
     if record.unjudged == "counted":
         return "judged or not"
-    return "graded" if record.graded else "relevant or not"
+    return "graded" if record.graded else "binary"
 
 
 def metrics_page() -> str:

@@ -111,10 +111,10 @@ def elsewhere(record: Metric) -> str:
         parts += ["These names and defaults go with ``convention=``; see :doc:`why numbers differ </metrics>`."]
         parts += [_table(("convention", "name there", "defaults there"), rows, "20 35 45")]
     elif not differing:
-        parts += ["None of the libraries that were compared computes it."]
+        parts += ["None of the libraries compared computes it."]
     remarks = [f"- {convention.peer}: {convention.differs[record.name]}" for convention in differing]
     if remarks:
-        parts += ["No parameter here imitates:", "\n".join(remarks)]
+        parts += ["No parameter reproduces:", "\n".join(remarks)]
     return "\n\n".join(parts)
 
 

@@ -85,7 +85,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
                 "Scores of trec_eval 9 and pytrec_eval are float32, so that close scores tie.",
-                "trec_eval leaves topics without relevant documents out of its mean, unless called with -c.",
+                "trec_eval leaves topics that are missing from the run out of its mean, unless called with -c.",
             ),
         ),
         "lightgbm": Convention(
@@ -97,7 +97,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "map": {"normalizer": "min", "replace_undefined_by": 1.0},
             },
             not_imitated=(
-                "A query without relevant documents adds 1 to the weighted sum, whatever its weight.",
+                "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
                 "label_gain=[0, 1, 2, 3, 4] is gain='linear' here; its default is gain='exp2'.",
             ),
         ),
@@ -115,7 +115,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "Scores are float32, so that close scores tie.",
                 "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
                 "A minus at the end of a name, as in ndcg- and map@k-, is replace_undefined_by=0 here.",
-                "ndcg_exp_gain=False is gain='linear' here.",
+                "ndcg_exp_gain=False is gain='linear' here; the metrics of XGBoost 3.0 ignore it.",
             ),
             differs={
                 "auc": "auc counts pairs with equal labels as well, in the order of rows, and leaves out queries of "
@@ -150,7 +150,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             not_imitated=(
                 "type=Exp of NDCG and DCG is gain='exp2' here.",
                 "MAP, PrecisionAt, RecallAt and QueryAUC ignore group weights there.",
-                "A score of NaN is ranked first there; here it is an error.",
+                "A score of NaN has an arbitrary rank there, which depends on the metric; here it is an error.",
                 "Labels are float32.",
             ),
         ),
@@ -205,7 +205,8 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             differs={
                 "mrr": "RR@k breaks ties by document id, ascending; RR without a cutoff descending.",
                 "err": "ERR@k is rounded to five decimals.",
-                "auc": "Accuracy breaks ties by the order of rows, and fails if a query has only one kind of document.",
+                "auc": "Accuracy breaks ties by the order of rows, leaves out queries without relevant documents, and "
+                "fails if a query has no others.",
             },
         ),
         "rax": Convention(
@@ -246,9 +247,9 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             shared={"ties": "stable"},
             not_imitated=(
                 "Documents come in ranked order, without scores; sort the rows in that order.",
-                "The names of RankingEvaluator end in AtK, with k=10 by default.",
+                "Names with a cutoff end in AtK in RankingEvaluator, whose k is 10 by default.",
             ),
-            differs={"ndcg": "ndcgAt has no grades; pass labels of 0 and 1."},
+            differs={"ndcg": "ndcgAt ignores grades, even in an RDD that holds them; pass labels of 0 and 1."},
         ),
         "tf_ranking": Convention(
             peer="TF-Ranking 0.5.5, the examples of its documentation",
@@ -294,11 +295,16 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             own={"map": {"normalizer": "hits"}, "neg_fall_out": {"replace_undefined_by": 1.0}},
             not_imitated=(
+                "Scores are float32, so that close scores tie.",
                 "Except in NDCG and AUROC, the order of tied documents is arbitrary there.",
                 "In MAP, MRR, precision and recall, relevant documents with a score <= 0 count as non-relevant.",
                 "adaptive_k=True is divisor='retrieved' here; empty_target_action is replace_undefined_by.",
                 "RetrievalFallOut is the positive value; here, strings and scorers use its negative.",
             ),
+            differs={
+                "auc": "If a score is outside [0, 1], RetrievalAUROC takes the sigmoid of all scores of the query, in "
+                "float32, so that large ones tie."
+            },
         ),
     }
 )

@@ -130,17 +130,43 @@ def test_catboost_auc_of_queries(kind, name, weights, lists):
         ({"eval_metric": "ndcg-"}, {"replace_undefined_by": 0}),
         ({"eval_metric": "ndcg@5", "ndcg_exp_gain": False}, {"k": 5, "gain": "linear"}),
         ({"eval_metric": "ndcg", "lambdarank_num_pair_per_sample": 3}, {}),
+        ({"lambdarank_num_pair_per_sample": 3}, {"k": 3}),
+        ({"lambdarank_pair_method": "mean"}, {"k": None}),
     ],
 )
 def test_options_of_xgboost(peer, params, lists):
     xgboost = pytest.importorskip("xgboost")
-    if "ndcg_exp_gain" in peer and xgboost.__version__ < "3.2":
+    if "ndcg_exp_gain" in peer and xgboost.__version__ < "3.1":
         pytest.skip("metrics of this XGBoost ignore ndcg_exp_gain")
     labels, scores, qid = lists
     data = xgboost.DMatrix(np.zeros((len(labels), 1)), labels, qid=qid, base_margin=scores)
     booster = xgboost.train({"objective": "rank:ndcg", "base_score": 0.0, **peer}, data, num_boost_round=0)
     expected = float(booster.eval(data).rpartition(":")[2])
     assert ours("ndcg", "xgboost", lists, **params) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "weighs_them"), [("ndcg", False), ("map", True)])
+@pytest.mark.parametrize("convention", ["lightgbm", "xgboost"])
+def test_boosters_do_not_weight_queries_without_relevant_documents_in_ndcg(convention, name, weighs_them, lists):
+    booster = pytest.importorskip(convention)
+    labels, scores, qid = lists
+    labels = labels if name == "ndcg" else (labels > 1).astype(int)
+    weights, params = np.arange(1.0, 81.0), {"objective": "rank:ndcg", "eval_metric": f"{name}@5", "base_score": 0.0}
+    if convention == "xgboost":
+        data = booster.DMatrix(np.zeros((len(qid), 1)), labels, qid=qid, base_margin=scores, weight=weights)
+        found = float(booster.train(params, data, num_boost_round=0).eval(data).rpartition(":")[2])
+    else:
+        params = {"objective": "lambdarank", "metric": name, "eval_at": [5], "num_threads": 1, "verbose": -1}
+        rows, sizes = np.arange(len(qid), dtype=float)[:, None], np.bincount(qid)
+        data = booster.Dataset(
+            rows, labels, group=sizes, weight=weights[qid], init_score=scores, params={"verbose": -1}
+        )
+        found = booster.Booster(params, data).eval_train()[0][2]
+    values = get_metric(f"{name}@5", convention=convention, average=None)(labels, scores, qid=qid)
+    undefined = np.bincount(qid, weights=labels) == 0
+    assert undefined.sum() > 2
+    shares = weights if weighs_them else np.where(undefined, 1, weights)
+    assert found == pytest.approx((shares * values).sum() / weights.sum(), abs=1e-6)
 
 
 def test_linear_label_gain_of_lightgbm(lists):
@@ -152,6 +178,12 @@ def test_linear_label_gain_of_lightgbm(lists):
     data = lightgbm.Dataset(rows, labels, group=np.bincount(qid), init_score=scores, params=own)
     expected = lightgbm.Booster(params, data).eval_train()[0][2]
     assert ours("ndcg@5", "lightgbm", lists, gain="linear") == pytest.approx(expected, abs=1e-9)
+
+
+def test_catboost_ranks_scores_of_nan_anywhere():
+    utils = pytest.importorskip("catboost.utils")
+    found = {name: utils.eval_metric([0, 1], [1.0, np.nan], name, group_id=[0, 0]) for name in ("MRR", "QueryAUC")}
+    assert found == {"MRR": [1 / 2], "QueryAUC": [1.0]}  # last, first
 
 
 @pytest.mark.parametrize("name", ["map", "mrr", "precision", "recall"])

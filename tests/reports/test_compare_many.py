@@ -247,3 +247,16 @@ def test_many_pairs_draw_more_signs_so_that_each_can_be_significant():
     assert found.n_resamples == 10 * 66 / 0.05
     assert all(found.pair("m0", f"m{i}").p_adjusted < 0.05 for i in range(1, 12))
     assert compare(many, "mrr", correction="bh").n_resamples == 9999
+
+
+def test_many_rankings_are_numbered_from_the_best_on():
+    names = "abcdefg"
+    found = compare({name: report(feature) for feature, name in enumerate(names)}, "ndcg@10", test="t")
+    ((heads, *rows),) = [table for table in html_of(found)[0] if "letters" in table[0]]
+    assert heads[2:] == ["letters", "minus best", "95% interval", "adjusted p"]
+    assert [row[:3] for row in rows] == [
+        [str(rank), name, found.letters[name]] for rank, name in enumerate(found.ranking, start=1)
+    ]
+    assert [row[3] for row in rows[1:]] == [
+        f"{found.pair(n, found.ranking[0]).difference:+.4f}" for n in found.ranking[1:]
+    ]

@@ -46,6 +46,13 @@ def test_a_difference_that_matters():
     assert queries_needed(BETTER, WORSE, metric="mrr", difference=1e-4) == pytest.approx(needed * 200**2, rel=0.01)
 
 
+def test_two_queries_are_enough_to_ask():
+    rows = {"y_true": [1, 0, 1, 0], "qid": [0, 0, 1, 1], "metrics": "mrr"}
+    good, bad = evaluate(y_score=[2, 1, 2, 1], **rows), evaluate(y_score=[2, 1, 1, 2], **rows)
+    # The differences are 0 and 1/2.
+    assert queries_needed(good, bad, metric="mrr") == smallest_n((1 / 4) / (1 / 2 / 2**0.5), 0.8, 0.05)
+
+
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
 def test_simulated_power(effect_size, power):
     rng, slack = np.random.default_rng(0), 4 * (power * (1 - power) / 4000) ** 0.5  # four standard errors
@@ -105,6 +112,10 @@ def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     compared = compare({"a": one, "b": other}, "precision@10")
     assert compared.pairs[0].difference == pytest.approx(0, abs=1e-15)
     assert "Queries needed" not in str(compared)
+    three = {"a": BETTER, "near": near, "none": report(np.zeros(40, bool))}
+    text = " ".join(str(compare(three, "mrr", random_state=0)).split())
+    assert "Significantly different at 0.05: a and none, near and none." in text
+    assert text.partition("power of 0.8: ")[2].endswith(" for a and near."), "not for the others"
     many = {str(n): report(np.arange(40) % n != 0) for n in (2, 3, 8, 9, 11, 14, 40)}
     text = " ".join(str(compare(many, "mrr", random_state=0)).split())
     assert text.partition("power of 0.8: ")[2].count(" and ") == 4

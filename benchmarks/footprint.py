@@ -86,7 +86,7 @@ def main() -> bool:
             peaks = [memory(metric, made) for metric in metrics]
             largest = max(largest, *peaks)
             print(f"| {len(rows[0]):,} | {name} | {' | '.join(f'{peak:.2f}' for peak in peaks)} |", flush=True)
-    print("\nImport and one call, each in a fresh process\n")
+    print("\nImport and one call, in a fresh process\n")
     ours, theirs = in_a_fresh_process(ONE_METRIC), in_a_fresh_process(NUMPY_AND_SCIPY)
     imports = Comparison("import skrank_metrics, one NDCG", ours, NUMPY_AND_SCIPY, theirs, target=1.4, rounds=11)
     return all([print_table([imports]), labels_in_fresh_processes(), largest <= 2])

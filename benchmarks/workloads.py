@@ -121,7 +121,7 @@ def shapes() -> list[Comparison]:
     for name, rows, peer in (
         ("200,000 lists of 20", data.short_lists(), "lightgbm"),
         # LightGBM refuses lists of more than 10,000.
-        ("one list of 200,000 and 20,000 of 20", data.one_long_list(), "xgboost"),
+        ("one list of 200,000 and 20,000 lists of 20", data.one_long_list(), "xgboost"),
     ):
         longer = len(rows[0]) / len(main[0])
         call = ours("ndcg@10", rows)
@@ -178,10 +178,10 @@ def threads() -> list[Comparison]:
 
 
 SECTIONS: dict[str, Callable[[], list[Comparison]]] = {
-    "709,525 documents in 6,000 queries, against others": against_peers,
-    "Lists of more different lengths, labels of int64": lambda: ndcg_against_peers(data.skewed()),
-    "The same documents, other scores and orders": against_itself,
-    "1.9 million documents in random order, other ids": ids,
+    "709,525 documents in 6,000 queries, compared with other libraries": against_peers,
+    "More varied list lengths, int64 labels": lambda: ndcg_against_peers(data.skewed()),
+    "The same documents with other scores and orders": against_itself,
+    "1.9 million documents in random order, by type of id": ids,
     "Ties at all ranks": ties_at_all_ranks,
     "Other shapes": shapes,
     "In scikit-learn's cross-validation": scorers,

@@ -18,8 +18,16 @@ project = "skrank_metrics"
 author = copyright = "The skrank_metrics developers"
 version = release = skrank_metrics.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "myst_nb"]
-exclude_patterns = ["playground", "**.ipynb_checkpoints"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_gallery.gen_gallery",
+]
+# The notebooks of the gallery are for download; its pages are made of the same examples.
+exclude_patterns = ["playground", "gallery", "auto_examples/*.ipynb", "**.ipynb_checkpoints"]
 
 autosummary_generate = False  # reference_pages writes a page for each name
 autodoc_typehints = "none"  # the docstrings say them
@@ -30,6 +38,21 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_examples",
+    "within_subsection_order": "reference_pages.place_in_gallery",
+    # Classes link to their examples, and the code of examples to the reference.
+    "backreferences_dir": "auto_examples/backreferences",
+    "doc_module": "skrank_metrics",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    # Times differ from build to build.
+    "write_computation_times": False,
+    "min_reported_time": float("inf"),
+    "show_signature": False,
+}
+
 html_theme = "pydata_sphinx_theme"
 html_title = "skrank_metrics"
 html_show_sourcelink = False
@@ -37,6 +60,7 @@ html_copy_source = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
@@ -64,12 +88,14 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
         source[0] = re.sub(r"<!-- table -->.*<!-- /table -->", lists, source[0], flags=re.DOTALL)
     for above, here in ABOVE.items():
         source[0] = source[0].replace(f"](../{above}", f"]({here}")
+    source[0] = EXAMPLE.sub(r"](auto_examples/\1.rst)", source[0].replace("](gallery)", "](auto_examples/index.rst)"))
     source[0] = ELSEWHERE.sub(r"\1 (`\2`)", source[0])
     source[0] = PICTURE.sub(_two_images, source[0])
 
 
 # Files of the repository that are pages here, and those that are not.
 ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+EXAMPLE = re.compile(r"\]\(gallery/(\w+)\.py\)")
 ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
 # The theme of the site can be switched, so the browser's preference does not choose the picture.
 PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.+?)">\s*<img alt="(.+?)" src="(.+?)">\s*</picture>')

@@ -102,7 +102,7 @@ def conventions_table() -> str:
             )
             lines.append(f"| `{metric}` | {peer} | {spelled} |")
         lines += ["", *(f"- Not reproduced: {remark}" for remark in convention.not_imitated)]
-        lines += [f"- Not reproduced from `{metric}`: {remark}" for metric, remark in convention.differs.items()]
+        lines += [f"- Not reproduced for `{metric}`: {remark}" for metric, remark in convention.differs.items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -17,6 +17,7 @@ from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricF
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
 
+PICTURES = (Path(__file__).parent / "pictures.md").read_text(encoding="utf-8")
 # The folders of the package, in the order of the page.
 TOPICS = {
     "reports": "Evaluate, compare, explain",
@@ -29,16 +30,16 @@ TOPICS = {
 }
 MODULES = {
     "datasets": "Data sets",
-    "trec": "Files of TREC",
+    "trec": "TREC files",
     "dask": "Dask",
     "spark": "Spark",
 }
 SYMBOLS = r"""
-A query is a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
+A query has a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
 its score is the mean over queries. In the formulas,
 
 - :math:`i` is the rank, starting at 1, and :math:`\mathrm{label}_i` the label of the document at that rank;
-- :math:`k` is the cutoff, or the length of the list if there is none; ranks behind the end of the list add nothing;
+- :math:`k` is the cutoff, or the length of the list if there is none; ranks beyond the end of the list add nothing;
 - :math:`\mathrm{rel}_i` is 1 if the document at rank :math:`i` is relevant, that is, if its label is above 0, or at
   least ``relevance_threshold``; otherwise it is 0;
 - :math:`\mathrm{hits}_i` is the number of relevant documents and :math:`\mathrm{CG}_i` the sum of the gains at the
@@ -192,12 +193,22 @@ def _api_page(name: str) -> tuple[str, str]:
         ):
             described = [f".. {directive}:: skrank_metrics.{name}.{member}" for member in members]
             parts += [_title(title, "-"), *described] if members else []
-        return f"classes/{name}", "\n\n".join(parts) + "\n"
+        return f"classes/{name}", "\n\n".join([*parts, _in_gallery(name)])
     if inspect.isroutine(value):
-        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n"
+        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}"
     listed = "\n".join(f"- ``{key!r}``: {convention.peer}" for key, convention in value.items())
     text = f"The conventions of other libraries by name, each a :class:`Convention`. See :doc:`/metrics`.\n\n{listed}"
     return f"data/{name}", f"{_title(name)}\n\n.. py:data:: skrank_metrics.{name}\n\n{_indented(text)}\n"
+
+
+def _in_gallery(name: str) -> str:
+    """Show the examples that use a name, if there are any."""
+    return f".. minigallery:: skrank_metrics.{name}\n   :add-heading: Gallery examples\n   :heading-level: -\n"
+
+
+def place_in_gallery(example: str) -> int:
+    """Place an example: the gallery has the order of the table in pictures.md, which links to them."""
+    return PICTURES.index(f"(gallery/{Path(example).name})")
 
 
 def methods_of(kind: type) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
-# Names are loaded when first used, so that a metric alone costs no import of scikit-learn. Metric functions are not
-# listed: their registry knows them.
+# Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
+# here, but in their registry.
 _MODULES = {
     "at_scale.accumulator": "RankingAccumulator",
     "at_scale.batches": "evaluate_batches",

@@ -9,7 +9,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command."""
     try:
         from skrank_metrics._cli import commands
-    except KeyboardInterrupt:  # while it loads
+    except KeyboardInterrupt:  # while modules load
         sys.exit(130)
     commands.run(arguments)
 

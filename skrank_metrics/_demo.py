@@ -1,4 +1,4 @@
-"""The demo: ranking models tuned by NDCG@10 on the digits data, and compared."""
+"""The demo: tune ranking models by NDCG@10 on the digits data, and compare them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BOOSTERS = {
         {"depth": [3, 4, 5]},
     ),
 }
-# Of the time that all models take, to say how much is left.
+# Shares of the time that all models take, to estimate the time left.
 SHARES = {"HistGradientBoostingRegressor": 0.2, "LGBMRanker": 0.2, "XGBRanker": 0.1, "CatBoostRanker": 0.5}
 
 
@@ -52,14 +52,14 @@ def run(picture: Path) -> None:
     board = Leaderboard(reports, {"random_state": 0})
     print("\n" + text_of(board._parts()[1:]))
     for name, package in left_out.items():
-        print(f"Left out: {name}, as {package} is not installed.")
+        print(f"Left out: {name}, since {package} is not installed.")
     _draw(board, picture)
     print(f"This took {time.perf_counter() - started:.0f} s.\n")
     print(text_of([_decision(board, seconds)]))
 
 
 def _tune_all(models: dict[str, Any], data: Bunch, reports: dict[str, RankingReport]) -> dict[str, float]:
-    """Tune each model and add its report; print the progress with the time left, and return the times."""
+    """Tune each model and add its report. Print progress with the time left, and return the times."""
     seconds: dict[str, float] = {}
     n_fits = n_saved = 0
     for number, (name, (model, grid)) in enumerate(models.items(), start=1):
@@ -70,12 +70,12 @@ def _tune_all(models: dict[str, Any], data: Bunch, reports: dict[str, RankingRep
         seconds[name] = time.perf_counter() - started
         n_fits, n_saved = n_fits + fits[0], n_saved + fits[1]
         print(f"best {best}, {fits[0]} fits, {seconds[name]:.1f} s", flush=True)
-    print(f"\nThe races took {n_fits} fits; grid searches take {n_fits + n_saved}.")
+    print(f"\nThe races took {n_fits} fits; grid searches would take {n_fits + n_saved}.")
     return seconds
 
 
 def _seconds_left(seconds: dict[str, float], models: list[str]) -> float:
-    """Time that the other models take if their shares are as usual."""
+    """Time that the remaining models take if their shares are as usual."""
     share = {name: SHARES.get(name, 1.0) for name in models}
     done = sum(share[name] for name in seconds)
     return sum(seconds.values()) / done * (sum(share.values()) - done)
@@ -90,7 +90,7 @@ def _decision(board: Leaderboard, seconds: dict[str, float]) -> str:
 
 
 def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, str]]:
-    """Models with their grids, and the packages that are missing."""
+    """Models with their grids, and the missing packages of others."""
     regressor = HistGradientBoostingRegressor(max_iter=60, random_state=0)
     models = {"HistGradientBoostingRegressor": (regressor, {"max_leaf_nodes": [7, 15, 31]})}
     left_out = {}
@@ -103,7 +103,7 @@ def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, st
 
 
 def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingReport, str, tuple[int, int]]:
-    """Out-of-fold report of the best candidate, its parameters, and the number of fits that ran and were saved."""
+    """Out-of-fold report of the best candidate, its parameters, and the number of fits that ran and that were saved."""
     grid = {f"estimator__{name}": values for name, values in grid.items()}
     options: dict[str, Any] = {"refit": METRICS[0], "cv": QueryKFold(5), "n_jobs": 2, "error_score": "raise"}
     search = RacingSearchCV(QueryRanker(model), grid, scoring=ranking_scorers(*METRICS), **options)
@@ -120,11 +120,11 @@ def _draw(board: Leaderboard, picture: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        print(f"Left out: {picture}, as matplotlib is not installed.")
+        print(f"Left out: {picture}, since matplotlib is not installed.")
         return
     figure = Figure(figsize=(10, 4), layout="constrained")
     ax = figure.subplots()
     LeaderboardDisplay.from_leaderboard(board, ax=ax)
     ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
     figure.savefig(picture, dpi=150)
-    print(f"All models against the best: {picture}")
+    print(f"Picture of all models compared with the best: {picture}")

@@ -1,15 +1,15 @@
-"""All that relies on the internals of scikit-learn, as its public interface does not offer these six things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
 
 - Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
 - The metric and response method of a scorer must be known, but scorers keep them in private attributes.
-- ``refit=`` must know the splits of the search, but it is called with ``cv_results_`` alone.
-- Labels of rows must be compared between the whole X and y, but scorers and rankers see parts, and scorers no X.
-- A scorer must know which queries a model was fitted on, but it sees predictions only.
-- A score function must know what its scorer requests, but it sees what arrives only.
+- ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``.
+- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
+- A scorer must know which queries a model was fitted on, but it only sees predictions.
+- A score function must know what its scorer requests, but it only sees what arrives.
 
 If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, the third an error
-that asks for a parameter, the fourth compares parts, the fifth goes without a warning, and the sixth leaves out a
-hint. Each has a test that then says what changed.
+that asks for a parameter, the fourth compares parts only, the fifth loses its warning, and the sixth its hint. For
+each, a test then shows what changed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FIT = "sklearn.base.wrapper"
 
 
 class _NotANumber:
-    """Stands in for a score, and raises the error when scikit-learn unwraps it or a user looks at its value."""
+    """Placeholder for a score that raises the error when scikit-learn unwraps it or a user looks at its value."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -66,16 +66,16 @@ class _NotANumber:
 
     __bool__ = __float__ = __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _raise
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __hash__ = __format__ = _raise
-    # Looked up by scikit-learn to unwrap a score; it ignores a ValueError of the call, not of the look-up.
+    # scikit-learn looks this up to unwrap a score. It ignores a ValueError of the call, but not of the look-up.
     item = property(_raise)
 
 
 def fail_in_search(error: Exception) -> Any:
     """Raise an error in the set-up, which affects all candidates of a search.
 
-    With ``error_score=nan``, its default, scikit-learn catches what a scorer raises, warns, and continues with NaN for
-    every candidate; the first one then wins. But it checks that a scorer returns a number. So there, and only there,
-    return the error in place of a score, to be raised by that check.
+    With ``error_score=nan``, its default, scikit-learn catches the errors of a scorer, warns, and continues with NaN
+    for every candidate, so the first one wins. But it also checks that a scorer returns a number. There, and only
+    there, return an object that raises the error in this check.
     """
     if any(_callers(f"{_VALIDATION}._score")):
         return _NotANumber(error)
@@ -83,19 +83,19 @@ def fail_in_search(error: Exception) -> Any:
 
 
 def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
-    """Split again as the search that is calling does; None outside a search."""
+    """The splits of the calling search, made again; None outside a search."""
     found = next(_callers(_SEARCH), {})
-    # A local variable in older versions. A copy, as splitting can advance its random state.
+    # A local variable in older versions. Copied, since splitting can advance its random state.
     cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
     routed = found.get("routed_params")
     return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
-    """Check by their labels that X and columns have the same rows, and return the columns.
+    """Check by row labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn rows may have no index. So
-    there, check all rows that were passed to scikit-learn, and return the columns without labels.
+    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. In
+    these cases, check all rows that were passed to scikit-learn, and return the columns without labels.
     """
     folding = list(_callers(_FIT, *_FOLDING))
     permuting = any(_callers(f"{_VALIDATION}._permutation_test_score"))  # y with its labels
@@ -108,19 +108,19 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
 
 
 def _passed(call: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call got that has rows."""
+    """The arguments of a call that have rows."""
     if "args" in call:  # of fit
         return dict(zip(("X", "y"), call["args"], strict=False)) | dict(call["kwargs"])
     return {name: call.get(name) for name in ("X", "y", "groups")} | dict(call.get("params") or {})
 
 
 def scored_rows() -> Any:
-    """X that a scorer is called with, None outside a scorer."""
+    """The X that a scorer is called with; None outside a scorer."""
     return next(_callers(_SCORER), {}).get("X")
 
 
 def running_scorer() -> Any:
-    """The scorer that calls a score function, None outside a scorer."""
+    """The scorer that calls a score function; None outside a scorer."""
     return next(_callers(_SCORER), {}).get("self")
 
 
@@ -139,14 +139,14 @@ def routing_enabled() -> bool:
 
 
 def ways_out(direct: str = "") -> str:
-    """How to pass ids to what model selection calls, given metadata routing as set, and ``direct`` to a user's call."""
+    """Say how to pass ids through model selection, given the metadata routing, and in a direct call as ``direct``."""
     if routing_enabled():
         direct = direct or "qid"
-        others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and its like"
+        others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and similar functions"
     else:
         others = (
-            "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid, as RFECV and BaggingRegressor "
-            "need, which drop the index of y"
+            "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid, which RFECV and BaggingRegressor "
+            "need, since they drop the index of y"
         )
     if not direct:
         return f"Pass {others}."
@@ -154,7 +154,7 @@ def ways_out(direct: str = "") -> str:
 
 
 def score_function(scorer: Any) -> Any:
-    """Function that was passed to make_scorer, None for other scorers."""
+    """Function that was passed to make_scorer; None for other scorers."""
     return getattr(scorer, "_score_func", None)
 
 
@@ -163,8 +163,8 @@ def response_method(scorer: Any) -> Any:
     return scorer._response_method
 
 
-# The queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
-# predict returned. Nothing is known about other arrays, and nothing is said.
+# The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
+# predict returned. Nothing is known about other arrays, so there is no warning for them.
 _known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
 
 
@@ -174,7 +174,7 @@ def queries_of(ids: NDArray[Any], sizes: IntArray) -> Queries:
 
 
 def remember(predictions: NDArray[Any], fitted: Queries) -> None:
-    """Remember which queries a model was fitted on, as long as its predictions live."""
+    """Remember which queries a model was fitted on, for as long as its predictions live."""
     key = id(predictions)
     _known[key] = weakref.ref(predictions, lambda _: _known.pop(key, None)), fitted
 
@@ -182,7 +182,7 @@ def remember(predictions: NDArray[Any], fitted: Queries) -> None:
 def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None:
     """Warn if some of the scored queries are among those of the fit.
 
-    If all are, with the same numbers of documents, the training part is scored on purpose, as with
+    If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
     ``return_train_score=True``.
     """
     reference, fitted = _known.get(id(predictions), (None, {}))
@@ -192,10 +192,10 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     both = len(scored.keys() & fitted.keys())
     if both and scored != fitted:
         warnings.warn(
-            f"{both} of the {len(scored)} queries that are scored were among the {len(fitted)} that the ranker was "
+            f"{both} of the {len(scored)} scored queries were among the {len(fitted)} queries that the ranker was "
             "fitted on, judging by their ids. If so, the score is too good: split by query, as QueryKFold does, and "
-            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If instead the queries of each "
-            "file were numbered from 0, number them on: qid_from_sizes(sizes, first=...).",
+            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If the queries of each file were "
+            "numbered from 0 instead, give them different ids: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

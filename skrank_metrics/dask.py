@@ -27,16 +27,16 @@ def evaluate(
     keep: str = "queries",
     shuffle: bool = True,
 ) -> Any:
-    """Compute the report of a Dask DataFrame where its rows are.
+    """Evaluate the rows of a Dask DataFrame on the workers that hold them.
 
-    Rows are shuffled by query id, each partition is evaluated by the worker that has it, and values per query come
-    back. They are those of evaluate, but for rounding in the last digits. Needs dask and pyarrow, and this package on
-    all workers.
+    Rows are shuffled by query id, each partition is evaluated by the worker that has it, and only values per query are
+    returned. They equal those of evaluate up to rounding in the last digits. Needs dask and pyarrow, and this package
+    on all workers.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
-        One row per document. Only the columns in question are read and shuffled.
+        One row per document. Only the columns named below are read and shuffled.
     label : str
         Column of relevance labels.
     score : str or list of str
@@ -44,12 +44,12 @@ def evaluate(
     qid : str
         Column of query ids.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate.
+        Metrics to compute, as in evaluate.
     convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, as in evaluate. "stable", also as a default of a convention, needs
-        shuffle=False, because a shuffle loses the order of rows.
+        How documents with equal scores are ordered, as in evaluate. "stable", also if set by a convention, needs
+        shuffle=False, since a shuffle loses the order of rows.
     replace_undefined_by : float, default=None
         Value of undefined queries, as in evaluate.
     sample_weight : str, default=None
@@ -63,27 +63,27 @@ def evaluate(
     keep : {"queries", "means"}, default="queries"
         What the report keeps, as in RankingAccumulator.
     shuffle : bool, default=True
-        Whether to bring the rows of each query together. Pass False if all rows of a query are in one partition: that
-        is checked, and a query in two partitions is an error.
+        Whether to shuffle the rows by query. Pass False if all rows of a query are already in one partition. This is
+        checked: a query in two partitions is an error.
 
     Returns
     -------
     report : RankingReport, or dict of str to RankingReport
-        A report, its queries in no particular order; if score is a list, one per score column.
+        The report, with queries in no particular order. If score is a list, one report per score column.
 
     Raises
     ------
     ImportError
         If dask.dataframe or pyarrow is not installed.
     TypeError
-        If frame is no Dask DataFrame, or a column has the wrong type.
+        If frame is not a Dask DataFrame, or a column has the wrong type.
     ValueError
-        If a column is missing or holds nulls or values that are not valid, or a query is in two partitions.
+        If a column is missing or holds nulls or invalid values, or a query is in two partitions.
 
     See Also
     --------
-    skrank_metrics.spark.evaluate : The same for Spark.
-    evaluate_batches : The same for files, on one machine.
+    skrank_metrics.spark.evaluate : Evaluate a Spark DataFrame.
+    evaluate_batches : Evaluate files on one machine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Datasets for examples and tests, without a download."""
+"""Datasets for examples and tests, without downloads."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from skrank_metrics.splitters._base import random_source
 __all__ = ["load_digits_retrieval", "make_ranking"]
 
 N_QUERIES = 300
-# For the legacy generator, whose stream is frozen; that of Generator may change between versions of NumPy.
+# Seed of the legacy generator, whose stream is frozen; that of Generator may change between NumPy versions.
 SEED = 20240229
 
 _DESCR = """Query-by-image retrieval over handwritten digits
 
-Each of 300 queries is an image of a digit; its documents, between 5 and 120, are other images that a crude first
-stage retrieved. A document has grade 2 if it shows the digit of the query, 1 if it shows the digit whose mean image
-is most similar to that of the query's digit, and 0 otherwise. The features compare the image of the query with that
-of the document. Some queries have no relevant document. The rows of a query are contiguous, in no particular order.
+Each of the 300 queries is an image of a digit. Its documents are 5 to 120 other images, retrieved by a crude first
+stage. A document has grade 2 if it shows the digit of the query, 1 if it shows the digit whose mean image is most
+similar to that of the query's digit, and 0 otherwise. The features compare the images of the query and the document.
+Some queries have no relevant documents. The rows of a query are contiguous, in no particular order.
 
     documents  {n_documents}
     queries    {n_queries}
     grades     0, 1, 2
     features   {n_features}, real, not scaled
 
-The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test part of E. Alpaydin,
+The images are those of sklearn.datasets.load_digits: 1797 images of 8 x 8 pixels, the test set of E. Alpaydin,
 C. Kaynak (1998), Optical recognition of handwritten digits, UCI Machine Learning Repository,
 https://doi.org/10.24432/C50P49.
 """
@@ -39,7 +39,7 @@ https://doi.org/10.24432/C50P49.
 def load_digits_retrieval(*, return_X_y_qid: bool = False) -> Any:
     """Load a small ranking problem: query-by-image retrieval of digits.
 
-    Built from the digits dataset that ships with scikit-learn; the rows are the same on every machine.
+    It is built from the digits dataset that ships with scikit-learn. The rows are the same on every machine.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def make_ranking(
     """Generate a random ranking problem.
 
     Query lengths are log-normal, as in web search. The first half of the features is informative, the rest is noise.
-    Features are shifted by query, so only comparisons within a query help. Half of the documents have grade 0, half of
-    the rest grade 1, and so on.
+    Each query shifts its features, so only comparisons within a query are informative. Half of the documents have grade
+    0, half of the rest grade 1, and so on.
 
     Parameters
     ----------
@@ -105,14 +105,14 @@ def make_ranking(
     noise : float, default=1.0
         Standard deviation of the noise in the grades; that of the signal is 1.
     random_state : int, RandomState or Generator instance or None, default=None
-        Seed.
+        Controls the random numbers.
 
     Returns
     -------
     X : ndarray of shape (n_documents, n_features)
         Features.
     y : ndarray of shape (n_documents,)
-        Grades, int.
+        Grades, as integers.
     qid : ndarray of shape (n_documents,)
         Query ids 0 to n_queries - 1, ascending.
 
@@ -150,7 +150,7 @@ def _first_stage(images: FloatArray, query: int, random: Any) -> IntArray:
 
 
 def _lookalikes(images: FloatArray, classes: NDArray[Any]) -> IntArray:
-    """Find for each digit the other one with the nearest mean image."""
+    """Find, for each digit, the other digit with the nearest mean image."""
     means = np.array([images[classes == digit].mean(axis=0).ravel() for digit in range(10)])
     distances = np.linalg.norm(means[:, None] - means[None], axis=2)
     np.fill_diagonal(distances, np.inf)

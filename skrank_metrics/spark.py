@@ -26,16 +26,16 @@ def evaluate(
     keep: str = "queries",
     shuffle: bool = True,
 ) -> Any:
-    """Compute the report of a Spark DataFrame where its rows are.
+    """Evaluate the rows of a Spark DataFrame on the executors that hold them.
 
-    Rows are shuffled by query id, each partition is evaluated by the executor that has it, and values per query
-    come back. They are those of evaluate, but for rounding in the last digits. Needs pyspark and pyarrow, and this
+    Rows are shuffled by query id, each partition is evaluated by the executor that has it, and only values per query
+    are returned. They equal those of evaluate up to rounding in the last digits. Needs pyspark and pyarrow, and this
     package on all executors.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        One row per document. Only the columns in question are read and shuffled.
+        One row per document. Only the columns named below are read and shuffled.
     label : str
         Column of relevance labels.
     score : str or list of str
@@ -43,12 +43,12 @@ def evaluate(
     qid : str
         Column of query ids.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate.
+        Metrics to compute, as in evaluate.
     convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, as in evaluate. "stable", also as a default of a convention, needs
-        shuffle=False, because a shuffle loses the order of rows.
+        How documents with equal scores are ordered, as in evaluate. "stable", also if set by a convention, needs
+        shuffle=False, since a shuffle loses the order of rows.
     replace_undefined_by : float, default=None
         Value of undefined queries, as in evaluate.
     sample_weight : str, default=None
@@ -62,27 +62,27 @@ def evaluate(
     keep : {"queries", "means"}, default="queries"
         What the report keeps, as in RankingAccumulator.
     shuffle : bool, default=True
-        Whether to bring the rows of each query together. Pass False if all rows of a query are in one partition: that
-        is checked, and a query in two partitions is an error.
+        Whether to shuffle the rows by query. Pass False if all rows of a query are already in one partition. This is
+        checked: a query in two partitions is an error.
 
     Returns
     -------
     report : RankingReport, or dict of str to RankingReport
-        A report, its queries in no particular order; if score is a list, one per score column.
+        The report, with queries in no particular order. If score is a list, one report per score column.
 
     Raises
     ------
     ImportError
         If pyspark or pyarrow is not installed.
     TypeError
-        If frame is no Spark DataFrame, or a column has the wrong type.
+        If frame is not a Spark DataFrame, or a column has the wrong type.
     ValueError
-        If a column is missing or holds nulls or values that are not valid, or a query is in two partitions.
+        If a column is missing or holds nulls or invalid values, or a query is in two partitions.
 
     See Also
     --------
-    skrank_metrics.dask.evaluate : The same for Dask.
-    evaluate_batches : The same for files, on one machine.
+    skrank_metrics.dask.evaluate : Evaluate a Dask DataFrame.
+    evaluate_batches : Evaluate files on one machine.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def evaluate(
     names = total.columns.names
     rows = frame.select(*map(_quoted, names))
     total.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema))
-    # mapInArrow takes a dot in a name for a part of a struct.
+    # mapInArrow reads a dot in a name as access to a struct field.
     rows = rows.toDF(*(f"c{number}" for number in range(len(names))))
     if shuffle:
         rows = rows.repartition(rows[names.index(qid)])
@@ -128,7 +128,7 @@ def _import_pyspark() -> Any:
 
 
 def _quoted(name: str) -> str:
-    """The column of this name, where a dot would mean a part of a struct."""
+    """Quote a column name, in which a dot would otherwise mean a struct field."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -142,7 +142,7 @@ def _evaluation(empty: Reports) -> Any:
         try:
             result = evaluate_partition(empty, pa.Table.from_batches(received).rename_columns(empty.columns.names))
         except (TypeError, ValueError) as error:
-            result = error  # raised here, Spark would try again and bury it in a traceback of Java
+            result = error  # if raised here, Spark would retry and bury it in a Java traceback
         yield pa.record_batch({"part": [pickle.dumps(result)]})
 
     return evaluate_rows

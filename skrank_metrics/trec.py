@@ -1,4 +1,4 @@
-"""Files of judgments and runs, as TREC and trec_eval have them, read and evaluated."""
+"""Read and evaluate files of judgments and runs, in the formats of TREC and trec_eval."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _File:
 
 
 class Qrels(_File):
-    """Judgments of documents, in the order of the file.
+    """Relevance judgments (qrels), in the order of the file.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Qrels(_File):
     document : ndarray of str of shape (n_lines,)
         Document of each line.
     label : ndarray of int of shape (n_lines,)
-        Label of each line; negative ones mean that the document was not judged.
+        Label of each line. A negative label means that the document was not judged.
     n_topics : int
         Number of topics.
     """
@@ -70,7 +70,7 @@ class Qrels(_File):
 
 
 class Run(_File):
-    """A ranking of documents for topics, in the order of the file.
+    """A run, which ranks documents for topics, in the order of the file.
 
     Attributes
     ----------
@@ -164,44 +164,46 @@ def evaluate_run(
 ) -> RankingReport:
     r"""Evaluate a run against judgments as trec_eval does.
 
-    Documents are ordered by score, and those of equal scores by id, descending as bytes. Retrieved documents without a
-    judgment are not relevant, and bpref ignores them, as it does those with a negative label. Judged documents
-    that were not retrieved count in R and in the ideal order. Topics that only the run has are ignored.
+    Documents are ordered by score, and those with equal scores by id, descending as bytes. Retrieved documents without
+    a judgment or with a negative label are not relevant, and bpref ignores them. Judged documents that were not
+    retrieved count in the number of relevant documents and in the ideal order. Topics that are only in the run are
+    ignored.
 
     Parameters
     ----------
     qrels : Qrels, str, path or open file
-        Judgments, or what read_qrels takes.
+        Judgments, or a file for read_qrels.
     run : Run, str, path or open file
-        Ranked documents, or what read_run takes.
+        Ranked documents, or a file for read_run.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate. Names of trec_eval such as "P_5" and "ndcg_cut_10" are understood as well.
+        Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
     complete : bool, default=False
-        Whether topics that only the judgments have count as 0, as with trec_eval's option -c, or are left out.
+        Whether topics that are only in the judgments count as 0, as with trec_eval's option -c. If False, they are left
+        out.
     score_type : {"float32", "float64"}, default="float32"
-        Precision in which scores are compared. In float32, scores that agree to about seven digits are ties, as in
-        trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64.
+        Precision in which scores are compared. In float32, scores that agree to about seven digits are tied, as in
+        trec_eval 9 and pytrec_eval. trec_eval 10 compares in float64.
     convention : str, default="trec_eval"
         Library whose defaults apply to parameters that the names do not set, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, where "stable" is by id, descending. If None, the convention decides.
+        How documents with equal scores are ordered; "stable" means by id, descending. If None, the convention decides.
     replace_undefined_by : float, default=None
         Value of topics without relevant documents, as in evaluate.
 
     Returns
     -------
     report : RankingReport
-        With the topics in the order of the run, then those that only the judgments have.
+        Report with the topics in the order of the run, followed by those that are only in the judgments.
 
     Raises
     ------
     ValueError
-        If a file is not valid, the files have no topic in common, or a metric is unknown.
+        If a file is invalid, the files have no topic in common, or a metric is unknown.
 
     Examples
     --------
-    The second of two documents with the same score, by id descending, is relevant, and so is one that was not
-    retrieved: its precisions at its relevant documents are 1/2 and 0, and their mean is 1/4.
+    Two documents have the same score, so "doc-b" comes before "doc-a". The relevant documents are "doc-a", with a
+    precision of 1/2, and "doc-c", which was not retrieved and counts as 0, so average precision is 1/4:
 
     >>> import io
     >>> from skrank_metrics.trec import evaluate_run
@@ -221,7 +223,7 @@ def evaluate_run(
 
 
 def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: np.dtype[Any]) -> QueryLists:
-    """Documents of each topic: the retrieved ones in their order, then those that were only judged."""
+    """Documents of each topic: first the retrieved ones in order, then those that were only judged."""
     judged = set(qrels.topics)
     in_both = [topic for topic in run.topics if topic in judged]
     if not in_both:
@@ -249,13 +251,13 @@ def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: n
 
 
 def _of_empty(run: TrecLines, qrels: TrecLines, only_judged: Mask) -> IntArray:
-    """The first judgment of each topic that has no document, only negative labels: trec_eval -c counts these as 0."""
+    """The first judgment of each topic without documents, only negative labels: trec_eval -c counts these as 0."""
     topics, first = np.unique(qrels.codes, return_index=True)
     return first[~np.isin(topics, np.concatenate((run.codes, qrels.codes[only_judged])))]
 
 
 def _of_topics(lines: TrecLines, topics: list[bytes]) -> TrecLines:
-    """The lines of some topics, which are numbered anew."""
+    """The lines of some topics, which are renumbered."""
     number = {topic: place for place, topic in enumerate(topics)}
     codes = np.array([number.get(topic, -1) for topic in lines.topics])[lines.codes]
     numbered = replace(lines, topics=tuple(topics), codes=codes)
@@ -263,7 +265,7 @@ def _of_topics(lines: TrecLines, topics: list[bytes]) -> TrecLines:
 
 
 def _order(run: TrecLines, scores: NDArray[np.floating[Any]]) -> IntArray | None:
-    """Lines by topic, score descending, and id descending; None if they are in this order."""
+    """Order of lines by topic, score descending, and id descending; None if they are in this order."""
     codes, order = run.codes, None
     same_topic = codes[1:] == codes[:-1]
     if ((codes[1:] < codes[:-1]) | (same_topic & (scores[1:] > scores[:-1]))).any():
@@ -275,7 +277,7 @@ def _order(run: TrecLines, scores: NDArray[np.floating[Any]]) -> IntArray | None
         return order
     order = np.arange(len(scores)) if order is None else order
     tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-    # As big-endian numbers, ids compare like bytes. Inverted, the last id comes first.
+    # As big-endian numbers, ids compare like bytes. Inverting them puts the last id first.
     words = ~run.words[order[tied]].view(">u8").astype(np.uint64)
     groups = np.cumsum(np.concatenate(([True], ~same)))[tied]
     order[tied] = order[tied][np.lexsort((*words.T[::-1], groups))]
@@ -285,7 +287,7 @@ def _order(run: TrecLines, scores: NDArray[np.floating[Any]]) -> IntArray | None
 def _join(
     ids: NDArray[Any], ranked: IntArray, labels: FloatArray, scores: FloatArray, judged: IntArray, others: FloatArray
 ) -> QueryLists:
-    """Lists of the ranked documents of each topic, then of those that were only judged, both given by topic."""
+    """Join the ranked documents of each topic and those that were only judged, both given by topic."""
     sizes = np.bincount(ranked, minlength=len(ids)), np.bincount(judged, minlength=len(ids))
     n_documents = sizes[0] + sizes[1]
     starts = np.cumsum(n_documents) - n_documents

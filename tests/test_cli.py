@@ -178,7 +178,9 @@ def test_complete_and_score_type(files, capsys, tmp_path):
 
 def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
     (tmp_path / "out.json").write_text("before")
-    assert "neither a file" in error_of(capsys, "evaluate", "qrels", "run", "nope", "--output-file", "out.json")
+    assert "neither an existing file" in error_of(
+        capsys, "evaluate", "qrels", "run", "nope", "--output-file", "out.json"
+    )
     assert (tmp_path / "out.json").read_text() == "before"
     words = ["evaluate", "qrels", "run", "mrr", "--output", "json"]
     printed = output_of(capsys, *words)
@@ -189,11 +191,11 @@ def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
 
 ROWS = ["--label", "y", "--score", "a", "--qid", "q"]
 WRONG = {
-    "a file that is not there": (["evaluate", "qrels", "runn.txt", "mrr"], "'runn.txt' is neither a file that exists"),
+    "a file that is not there": (["evaluate", "qrels", "runn.txt", "mrr"], "'runn.txt' is neither an existing file"),
     "a metric that is not known": (["evaluate", "qrels", "run", "ncdg@10"], "Did you mean 'ndcg'"),
-    "no run": (["evaluate", "qrels", "mrr"], "one or more runs are needed: QRELS RUN"),
+    "no run": (["evaluate", "qrels", "mrr"], "one or more runs: QRELS RUN"),
     "a folder": (["evaluate", "qrels", "."], ".: Is a directory"),
-    "a run twice": (["evaluate", "qrels", "run", "run"], "Each ranking must be given once; got run, run."),
+    "a run twice": (["evaluate", "qrels", "run", "run"], "Rankings must have different names; got run, run."),
     "a run for judgments": (["evaluate", "run", "run"], "run, line 1: expected 4 fields (topic iteration document"),
     "a missing column": (
         ["evaluate", "rows.csv", "--label", "yy", *ROWS[2:]],
@@ -203,8 +205,8 @@ WRONG = {
         ["evaluate", "rows.csv", "--label", "q", *ROWS[2:]],
         "label must be a column of numbers; 'q' is of type string, such as 'q0' in line 2 of rows.csv.",
     ),
-    "no label": (["evaluate", "rows.csv", "--score", "a"], "--label is needed for rows of csv."),
-    "an option without meaning": (["evaluate", "qrels", "run", "--by", "q"], "--by has no meaning for files of trec."),
+    "no label": (["evaluate", "rows.csv", "--score", "a"], "--label is required for csv files."),
+    "an option without meaning": (["evaluate", "qrels", "run", "--by", "q"], "--by does not apply to trec files."),
     "rows of no known format": (
         ["evaluate", "qrels", *ROWS],
         "--format must say what qrels is: parquet, csv, tsv, arrow.",
@@ -231,7 +233,7 @@ WRONG = {
         "value must be in the range of mrr, from",
     ),
     "no pair of libraries": (["explain", "qrels", "run", "--conventions", "sklearn"], "expected 2 arguments"),
-    "two tables": (["evaluate", "rows.csv", "rows.tsv", *ROWS], "One file of rows is needed; got 2: rows.csv, rows"),
+    "two tables": (["evaluate", "rows.csv", "rows.tsv", *ROWS], "Pass a single file of rows; got 2: rows.csv, rows"),
     "no parquet": (
         ["evaluate", "rows.csv", "--format", "parquet", *ROWS],
         "rows.csv must be a file of parquet; reading it fai",
@@ -352,7 +354,7 @@ def test_features_of_svmlight_may_be_any_numbers(files, capsys, tmp_path):
     printed = output_of(capsys, "evaluate", "f.svm", "mrr", "--scores", "s", "--output", "tsv")
     assert float(printed.split()[-1]) == 1 / 3
     (tmp_path / "f.svm").write_text("# nothing\n")
-    assert error_of(capsys, "evaluate", "f.svm", "--scores", "s").endswith("at least one row; got comments only.")
+    assert error_of(capsys, "evaluate", "f.svm", "--scores", "s").endswith("at least one row; got only comments.")
 
 
 def test_metrics_after_scores_get_a_hint(files, capsys):
@@ -361,7 +363,7 @@ def test_metrics_after_scores_get_a_hint(files, capsys):
     message = error_of(capsys, "evaluate", "rows.svm", "--scores", "scores", "ndcg@5")
     assert message.endswith("got 'ndcg@5'. Metrics come before --scores, or after another option.")
     message = error_of(capsys, "evaluate", "rows.svm", "--scores", "scoers")
-    assert message.endswith("--scores must be files that exist; got 'scoers'.")
+    assert message.endswith("--scores must be existing files; got 'scoers'.")
 
 
 def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys, tmp_path):
@@ -372,7 +374,7 @@ def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys
         capsys, "evaluate", "qrels", "other", "mrr"
     )
     message = error_of(capsys, "evaluate", "qrels", "map")
-    assert message.endswith("are needed: QRELS RUN [RUN ...]. 'map' is a metric; ./map is the file.")
+    assert message.endswith("runs: QRELS RUN [RUN ...]. 'map' is taken as a metric; write ./map for the file.")
 
 
 NAMES = [

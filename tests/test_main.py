@@ -47,7 +47,7 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
     assert re.search(r"\[4/4\] CatBoostRanker \(about \d+ s left\) ... best depth=", printed)
     fits = [int(number) for number in re.findall(r", (\d+) fits, ", printed)]
-    assert f"The races took {sum(fits)} fits; grid searches take {4 * 3 * 5}." in printed
+    assert f"The races took {sum(fits)} fits; grid searches would take {4 * 3 * 5}." in printed
     assert "Left out" not in printed
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
 
@@ -129,7 +129,7 @@ def test_picture_of_the_demo(reports, saved, capsys):
     (ax,) = saved[Path("here.png")].axes
     assert [label.get_text().split()[0] for label in ax.get_yticklabels()] == list(RANKS)
     assert ax.get_title(loc="left").replace("\n", " ") == board.verdict
-    assert "All models against the best: here.png" in capsys.readouterr().out
+    assert "Picture of all models compared with the best: here.png" in capsys.readouterr().out
 
 
 def test_tuning_of_the_demo(data):
@@ -155,8 +155,8 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
     assert printed.startswith(f"Query-by-image retrieval over digits: {len(data.qid)} documents, 30 queries.\n")
     assert re.search(r"^\[1/2\] weak \.\.\. best strategy=mean, 5 fits, \d+\.\d s$", printed, re.MULTILINE)
     assert re.search(r"^\[2/2\] strong \(about \d+ s left\) \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
-    assert "The races took 10 fits; grid searches take 10.\n" in printed
-    assert "Left out: LGBMRanker, as lightgbm is not installed." in printed
+    assert "The races took 10 fits; grid searches would take 10.\n" in printed
+    assert "Left out: LGBMRanker, since lightgbm is not installed." in printed
     rows = {name: value.removeprefix("*") for name, value, *_ in ROW.findall(printed)}
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
     assert rows[_demo.BASELINE] == f"{nearest['ndcg@10']:.4f}"
@@ -199,7 +199,7 @@ def test_metrics_lists_name_function_and_range(capsys):
 def test_a_picture_that_cannot_be_drawn_is_noticed_first(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["demo", "--picture", "/no/such/folder/ranking.png"])
-    assert "must lie in a folder that exists" in capsys.readouterr().err
+    assert "must be in an existing folder" in capsys.readouterr().err
 
 
 def test_help_is_for_people(capsys):

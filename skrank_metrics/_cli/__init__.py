@@ -1,1 +1,1 @@
-"""The command line: its commands, the files that it reads, and what it prints."""
+"""The command line: its commands, input files and output."""

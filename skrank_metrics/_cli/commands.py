@@ -19,36 +19,36 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind
 
 FILES = """\
-Files are those of TREC, QRELS RUN [RUN ...]; or a table of rows (parquet, csv, tsv, arrow) with --label, --score and
---qid; or rows of svmlight with --scores. They may be packed by gzip, and "-" is the standard input. Metrics follow the
-files: ndcg@10 map "rbp(p=0.9)". What is both a file and a metric is a metric; ./map is the file.
+Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow) with --label, --score and --qid; or an
+svmlight file with --scores. Files may be gzipped, and "-" is standard input. Metrics follow the files: ndcg@10 map
+"rbp(p=0.9)". A name that is both a file and a metric is taken as a metric; write ./map for the file.
 """
-INTERRUPTED = 130  # as a shell has it: 128 and the number of the signal
+INTERRUPTED = 130  # as in shells: 128 plus the number of the signal
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
-    """Run a command. Bad input ends it with the exit code 2 and one line that says what is wrong."""
+    """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         parser = _parser()
         _run(parser, _parse(parser, arguments))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads the output has seen enough
+    except BrokenPipeError:  # the reader of the output, such as head, is gone
         _discard_output()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except OSError as error:
-        if error.filename is None:  # a full disk, to which the output goes
+        if error.filename is None:  # such as a full disk that the output goes to
             _discard_output()
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
         _fail(str(error))
     except MemoryError:
-        _fail("The files do not fit into memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
+        _fail("Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
 
 
 def _discard_output() -> None:
-    """What could not be written would be tried again, and complained of, when Python exits."""
+    """Discard pending output, which Python would otherwise try to write again at exit, with a second error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -74,7 +74,7 @@ def _run(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
         print(_metrics().as_text())
     elif chosen.command == "demo":
         if not chosen.picture.parent.is_dir():
-            parser.error(f"--picture must lie in a folder that exists; got {chosen.picture}")
+            parser.error(f"--picture must be in an existing folder; got {chosen.picture}")
         from skrank_metrics import _demo
 
         _demo.run(chosen.picture)
@@ -109,7 +109,7 @@ def _match(chosen: argparse.Namespace) -> str:
 
 
 def _of_each(chosen: argparse.Namespace, function: Callable[..., Result]) -> str:
-    """Call a function of rows and a metric for each ranking and metric."""
+    """Call a function of rows and a metric, for each ranking and metric."""
     reports, found = read_reports(chosen), {}
     for ranking, report in reports.items():
         rows = rows_of(report)
@@ -136,29 +136,36 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="tune and compare ranking models on data that ships with scikit-learn")
-    demo.add_argument("--picture", type=Path, default=Path("ranking.png"), help="where to draw (default: %(default)s)")
+    demo.add_argument(
+        "--picture", type=Path, default=Path("ranking.png"), help="file for the picture (default: %(default)s)"
+    )
     commands.add_parser("metrics", help="list the metrics")
     evaluate = commands.add_parser("evaluate", help="evaluate rankings in files", description=FILES)
     _add_input(evaluate)
     _add_convention(evaluate)
     evaluate.add_argument("--by", metavar="COLUMN", help="column of a table with the slice of each query")
-    evaluate.add_argument("--by-query", action="store_true", help="also the value of each query")
+    evaluate.add_argument("--by-query", action="store_true", help="also print the values per query")
     compare = commands.add_parser("compare", help="test rankings in files against each other", description=FILES)
     _add_input(compare)
     _add_convention(compare)
     compare.add_argument("--test", choices=["permutation", "t", "wilcoxon"], default="permutation")
-    compare.add_argument("--correction", choices=["holm", "bh", "none"], default="holm", help="for several pairs")
+    compare.add_argument(
+        "--correction", choices=["holm", "bh", "none"], default="holm", help="correction of p-values for several pairs"
+    )
     compare.add_argument("--random-state", type=int, default=0, help="seed of the permutations (default: %(default)s)")
     explain = commands.add_parser(
         "explain", help="attribute the gap between two libraries to its causes", description=FILES
     )
     _add_input(explain, default=("ndcg@10",))
     explain.add_argument("--conventions", nargs=2, metavar="NAME", choices=list(CONVENTIONS), required=True,
-        help=f"two libraries, of {', '.join(CONVENTIONS)}")  # fmt: skip
-    match = commands.add_parser("match", help="find which way of counting gives a number", description=FILES)
+        help=f"two of {', '.join(CONVENTIONS)}")  # fmt: skip
+    match = commands.add_parser(
+        "match", help="find the ways of computing a metric that give a known value", description=FILES
+    )
     _add_input(match, default=("ndcg",))
-    match.add_argument("--value", required=True, help="the number to find")
-    match.add_argument("--tolerance", type=float, help="how far from it (default: half a unit of its last digit)")
+    match.add_argument("--value", required=True, help="the value to find")
+    match.add_argument("--tolerance", type=float,
+        help="largest distance from the value (default: half a unit of its last digit)")  # fmt: skip
     return parser
 
 
@@ -166,20 +173,20 @@ def _add_input(parser: argparse.ArgumentParser, default: Sequence[str] = ("ndcg@
     add = parser.add_argument
     parser.set_defaults(default_metrics=default, convention=None, ties=None)
     add("words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {' '.join(default)})")
-    add("--format", choices=FORMATS, help="of the files (default: by their names and the options)")
+    add("--format", choices=FORMATS, help="format of the files (default: from their names and the options)")
     add("--label", metavar="COLUMN", help="column of a table with the labels")
-    add("--score", metavar="COLUMN", nargs="+", help="columns of a table with scores, one per ranking")
+    add("--score", metavar="COLUMN", nargs="+", help="columns of a table with the scores, one per ranking")
     add("--qid", metavar="COLUMN", default="qid", help="column of a table with the query ids (default: %(default)s)")
-    add("--scores", metavar="FILE", nargs="+", help="files with one score per row of svmlight, one per ranking")
+    add("--scores", metavar="FILE", nargs="+", help="files with one score per svmlight row, one file per ranking")
     add("--complete", action="store_true", help="count topics without a ranking as 0, as with trec_eval -c")
     add("--score-type", choices=["float32", "float64"], default="float32",
         help="precision in which scores of runs are compared (default: %(default)s, as in trec_eval 9)")  # fmt: skip
-    add("--output", choices=OUTPUTS, default="table", help="form of the output (default: %(default)s)")
-    add("--output-file", type=Path, help="where to write it, replacing a file only when complete")
+    add("--output", choices=OUTPUTS, default="table", help="format of the output (default: %(default)s)")
+    add("--output-file", type=Path, help="file for the output, replaced only when the output is complete")
 
 
 def _add_convention(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--convention", choices=list(CONVENTIONS),
-        help="library whose defaults apply (default: trec_eval for its files, else sklearn)")  # fmt: skip
+        help="library whose defaults apply (default: trec_eval for TREC files, else sklearn)")  # fmt: skip
     add("--ties", choices=["average", "best", "worst", "stable"], help="order of documents with equal scores")

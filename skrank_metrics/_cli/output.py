@@ -22,7 +22,7 @@ OUTPUTS = ("table", "tsv", "json", "html")
 
 
 def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool, call: str) -> str:
-    """The means of all rankings, and the values of their queries if asked."""
+    """The means of all rankings and, on request, the values per query."""
     if output == "json":
         return _as_json({name: _values(report, by_query=by_query) for name, report in reports.items()})
     if output == "tsv":
@@ -55,7 +55,7 @@ def _values(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"n_queries": len(report.qid), "n_documents": report.n_documents}
     found["metrics"] = {name: dict(values) for name, values in report.to_dict().items()}
     for values in found["metrics"].values():
-        values.pop("slices", None)  # which follow
+        values.pop("slices", None)  # these follow below
     if report.slices:
         found["slices"] = {str(value): _values(part, by_query=False) for value, part in report.slices.items()}
     if by_query:
@@ -104,7 +104,7 @@ def show_results(results: Mapping[tuple[str, str], Result], output: str, *, call
 
 
 def _joined(heads: tuple[str, ...], results: Mapping[Any, Result]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The rows of several results, with what they are about in front; empty cells in columns that some do not have."""
+    """The rows of several results, with their keys in front, and empty cells in columns that some results lack."""
     columns = {names: dict(result._columns()) for names, result in results.items()}
     all_names = tuple(dict.fromkeys(name for found in columns.values() for name in found if name not in heads))
     rows = [
@@ -134,7 +134,7 @@ def _as_json(values: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON knows: no NaN or infinity, and no numbers of NumPy."""
+    """Convert to JSON's types, without NaN, infinity and NumPy numbers."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def _as_html(results: Mapping[str, Result], call: str, tables: Mapping[str, Table] | None = None) -> str:
-    """A page of several results, each with a further table."""
+    """A page of several results, each with an optional further table."""
     blocks: list[str] = []
     for name, result in results.items():
         title, *parts = result._parts()

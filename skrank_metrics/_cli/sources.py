@@ -1,4 +1,4 @@
-"""Files as reports: those of TREC, tables of rows, and rows of svmlight."""
+"""Reports of files: TREC files, tables, and svmlight files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*+\s*", re.IGNORE
 
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
-    """Evaluate all rankings, by name: of the file of the run or scores, or of the column of scores."""
+    """Evaluate all rankings, keyed by the name of the run file, the score file or the score column."""
     form = chosen.format or _recognise(chosen)
     chosen.convention = convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
     files, metrics = _split(chosen.words, convention)
@@ -43,14 +43,12 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     _check_options(chosen, form)
     if form == "trec":
         if len(files) < 2:
-            raise ValueError(
-                f"A file of judgments and one or more runs are needed: QRELS RUN [RUN ...].{_shadowed(metrics)}"
-            )
+            raise ValueError(f"Pass a file of judgments and one or more runs: QRELS RUN [RUN ...].{_shadowed(metrics)}")
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"complete": chosen.complete, "score_type": chosen.score_type}
         return {name: evaluate_run(qrels, name, **options, **how) for name in _shown(names)}
     if len(files) != 1:
-        raise ValueError(f"One file of rows is needed; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
+        raise ValueError(f"Pass a single file of rows; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
     try:
         return {name: evaluate(columns["y"], score, **options, qid=columns["qid"], by=columns.get("by"))
@@ -60,7 +58,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
 
 
 def _shown(names: Sequence[str]) -> Iterator[str]:
-    """Names one by one; on a terminal, the present one is shown."""
+    """Names one by one; a terminal shows the current one."""
     with Progress(None) as progress:
         for number, name in enumerate(names, start=1):
             progress.say(f"{name}, {number} of {len(names)}")
@@ -68,7 +66,7 @@ def _shown(names: Sequence[str]) -> Iterator[str]:
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:
-    """The rows of a report as arguments of evaluate; those of equal scores in the order of "stable"."""
+    """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
     lists = cast(Evaluation, report._evaluation).lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
     masks = {"retrieved": lists.retrieved, "judged": lists.judged}
@@ -87,30 +85,30 @@ def _recognise(chosen: Namespace) -> str:
 
 
 def _check_options(chosen: Namespace, form: str) -> None:
-    """Refuse options that the format has no use for, and ask for those that it needs."""
+    """Refuse options that do not apply to the format, and require those that it needs."""
     needed = {"trec": (), "svmlight": ("scores",)}.get(form, ("label", "score"))
     allowed = {*needed, *(("complete",) if form == "trec" else ("by",) if form in TABLES else ())}
     for name in needed:
         if not getattr(chosen, name):
-            raise ValueError(f"--{name} is needed for rows of {form}.")
+            raise ValueError(f"--{name} is required for {form} files.")
     for name in ("label", "score", "scores", "complete", "by"):
         if getattr(chosen, name, None) and name not in allowed:
-            raise ValueError(f"--{name} has no meaning for files of {form}.")
+            raise ValueError(f"--{name} does not apply to {form} files.")
 
 
 def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]:
-    """The files, which come first, and the names of metrics; what can be either is a metric."""
+    """The files, which come first, and the names of metrics; a word that can be either is a metric."""
     is_file = [word == "-" or (Path(word).exists() and not _is_metric(word, convention)) for word in words]
     n_files = [*is_file, False].index(False)
     files, metrics = list(words[:n_files]), list(words[n_files:])
     if files.count("-") > 1:
-        raise ValueError("The standard input can be read only once.")
+        raise ValueError("Standard input can be read only once.")
     for metric in metrics:
         for name in expand([metric]):
             try:
                 bind(name, convention)
             except ValueError as error:
-                raise ValueError(f"{metric!r} is neither a file that exists nor a metric. {error}") from None
+                raise ValueError(f"{metric!r} is neither an existing file nor a metric. {error}") from None
     return files, metrics
 
 
@@ -122,14 +120,14 @@ def _is_metric(word: str, convention: str) -> bool:
 
 
 def _shadowed(words: Sequence[str]) -> str:
-    """How to pass files that have the names of metrics, if there are any."""
+    """Say how to pass files that have the names of metrics, if there are any."""
     found = [word for word in words if Path(word).exists()]
-    return f" {found[0]!r} is a metric; ./{found[0]} is the file." if found else ""
+    return f" {found[0]!r} is taken as a metric; write ./{found[0]} for the file." if found else ""
 
 
 def _different(names: Sequence[str]) -> Sequence[str]:
     if len(set(names)) < len(names):
-        raise ValueError(f"Each ranking must be given once; got {', '.join(names)}.")
+        raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
     return names
 
 
@@ -156,7 +154,7 @@ def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dic
 
 @dataclass(frozen=True)
 class _Given:
-    """A table that was opened."""
+    """An opened table."""
 
     name: str
     form: str
@@ -165,7 +163,7 @@ class _Given:
 
 
 def _open(file: str, form: str) -> _Given:
-    """Open a table; of a plain file of parquet or Arrow, no more is read than its columns."""
+    """Open a table. From uncompressed parquet or Arrow files, only the chosen columns are read."""
     from skrank_metrics.at_scale.sources import Content, readable
 
     if form not in DELIMITERS and file != "-":
@@ -182,14 +180,14 @@ def _open(file: str, form: str) -> _Given:
 
 
 def _hint(words: Sequence[str], option: str, convention: str) -> str:
-    """What to do if metrics were taken for values of an option."""
+    """Say what to do if metrics were taken for values of an option."""
     if any(_is_metric(word, convention) for word in words):
         return f" Metrics come before {option}, or after another option."
     return ""
 
 
 def _check_cells(arrays: Mapping[str, Any], columns: Columns, given: _Given) -> None:
-    """Refuse labels and scores that metrics refuse, in words of the file."""
+    """Refuse labels and scores that metrics refuse, with errors that quote the file."""
     labels = arrays[columns.label].astype(np.float64)
     _refuse_first(~((labels >= 0) & (labels < np.inf)), labels, columns.label, LABEL, given)
     for name in columns.scores:
@@ -219,7 +217,7 @@ def _svmlight(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], 
             labels.append(_number(match[1], (name, number, line), LABEL, least=0))
             ids.append(match[2].decode())
     if not labels:
-        raise ValueError(f"{name} must hold at least one row; got comments only.")
+        raise ValueError(f"{name} must hold at least one row; got only comments.")
     scores = {path: _scores(path, len(labels), name) for path in _different(chosen.scores)}
     return {"y": np.array(labels), "qid": np.array(ids)}, scores
 
@@ -228,7 +226,7 @@ def _check_score_files(chosen: Namespace) -> None:
     for path in chosen.scores:
         if path != "-" and not Path(path).exists():
             hint = _hint([path], "--scores", chosen.convention)
-            raise ValueError(f"--scores must be files that exist; got {path!r}.{hint}")
+            raise ValueError(f"--scores must be existing files; got {path!r}.{hint}")
 
 
 def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
@@ -241,7 +239,7 @@ def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
 
 
 def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: float = -np.inf) -> float:
-    """A number of a line; one of labels, with ``least``, is finite."""
+    """A number in a line. If ``least`` is given, as for labels, the number must be finite."""
     try:
         value = float(field)
     except ValueError:

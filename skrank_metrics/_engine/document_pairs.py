@@ -1,4 +1,4 @@
-"""Pairs of documents, counted without visiting each pair."""
+"""Count pairs of documents without visiting each pair."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 def count_inversions(codes: IntArray) -> FloatArray:
     """Number of pairs in each row whose first code is smaller than the second.
 
-    One pass per bit, from the highest: a bit decides the pairs that agree in all higher bits. A stable sort by the bits
-    seen so far keeps such codes next to each other. A table of all pairs would take the square of the length.
+    There is one pass per bit, from the highest: a bit decides the pairs that agree in all higher bits. A stable sort by
+    the bits so far keeps such codes next to each other. A table of all pairs would take the square of the length.
     """
     n_rows, width = codes.shape
     values, row = codes.ravel(), np.repeat(np.arange(n_rows), width)
@@ -37,7 +37,7 @@ def count_inversions(codes: IntArray) -> FloatArray:
 
 
 def average_ranks(values: FloatArray, padding: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Rank of each value in its row, the largest first, and the number of pairs of equal values.
+    """Rank of each value in its row, largest first, and the number of pairs of equal values.
 
     Equal values share their mean rank. Padding has rank 0 and is in no pair.
     """

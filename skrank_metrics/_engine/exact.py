@@ -11,9 +11,9 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
 
-# Every float64 is a whole number of times this power of two.
+# Every float64 is a multiple of this power of two.
 _UNIT = 1126
-# Halves of mantissas, 27 bits each, are added up so many at a time: their sums stay below 2^53.
+# Number of half mantissas, of 27 bits each, to add at a time, so that their sums stay below 2^53.
 _CHUNK = 2**22
 
 
@@ -38,12 +38,12 @@ class ExactSum:
 
     @property
     def fraction(self) -> Fraction:
-        """The sum itself."""
+        """The exact sum."""
         return Fraction(self.units, 1 << _UNIT)
 
 
 def exact_sum(values: FloatArray) -> float:
-    """The float64 nearest to the sum of finite numbers, for many of them in a third of the time of ``math.fsum``."""
+    """The float64 nearest to the sum of finite numbers; if they are many, three times as fast as ``math.fsum``."""
     if len(values) < 1000:
         return math.fsum(values.tolist())
     total = ExactSum()
@@ -65,7 +65,7 @@ def _units(values: FloatArray) -> int:
 
 
 def products(terms: list[FloatArray], factor: FloatArray) -> list[FloatArray]:
-    """Terms whose sum is that of the given terms times a factor, without rounding (Dekker 1971)."""
+    """Terms whose sum is exactly the sum of the given terms times a factor (Dekker 1971)."""
     return [part for term in terms for part in _product(term, factor)]
 
 

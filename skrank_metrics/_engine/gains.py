@@ -28,7 +28,7 @@ def exp2_gain(labels: FloatArray) -> FloatArray:
 def _exp2_minus_1(labels: FloatArray) -> FloatArray:
     gains: FloatArray = np.exp2(labels) - 1
     fractions = (labels > 0) & (labels < 1)
-    if fractions.any():  # the difference of two numbers near 1 has lost its digits, and below 1e-16 all of them
+    if fractions.any():  # the difference of two numbers near 1 loses digits, below 1e-16 all of them
         gains[fractions] = np.expm1(labels[fractions] * np.log(2))
     return gains
 
@@ -54,7 +54,7 @@ class TabulatedGain:
 
 @dataclass(frozen=True)
 class CallableGain:
-    """The gain function of a user."""
+    """A custom gain function."""
 
     function: Callable[[FloatArray], Any]
 
@@ -88,7 +88,7 @@ class RelevanceGain:
 
 @dataclass(frozen=True)
 class Probability:
-    """The probability that a document satisfies its reader, by its label."""
+    """The probability that a document satisfies the reader, given its label."""
 
     gain: str
     max_grade: float
@@ -131,7 +131,7 @@ def check_gain(gain: Any) -> GainFunction:
 
 @dataclass(frozen=True)
 class CallableDiscount:
-    """The discount function of a user."""
+    """A custom discount function."""
 
     function: Callable[[FloatArray], Any]
 
@@ -155,7 +155,7 @@ def check_discount(discount: Any) -> DiscountFunction:
 
 def _call(function: Callable[[FloatArray], Any], values: FloatArray, name: str) -> FloatArray:
     with np.errstate(over="warn"):  # callers check the values
-        result = np.asarray(function(values.copy()), dtype=np.float64)  # a copy, as the function may work in place
+        result = np.asarray(function(values.copy()), dtype=np.float64)  # a copy, since the function may work in place
     if result.shape != values.shape:
         raise ValueError(
             f"{name} must return one number for each entry of its argument; got shape {result.shape} for "

@@ -1,4 +1,4 @@
-"""The orders of one query whose scores tie, for functions of a single ranked list."""
+"""The possible orders of a query with tied scores, for functions of a single ranked list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
-# If the labels of a query have more different orders than this, some are drawn.
+# If the labels of a query have more different orders than this, some are drawn at random.
 MOST_ORDERS, N_DRAWN = 720, 100
 
 
@@ -28,12 +28,12 @@ class RankedQuery:
 
     @property
     def shown_id(self) -> str:
-        """The id as in error messages."""
+        """The id as shown in error messages."""
         return repr(self.qid.item() if isinstance(self.qid, np.generic) else self.qid)
 
     @cached_property
     def enumerable(self) -> bool:
-        """Whether there are few enough different orders to take them all."""
+        """Whether there are few enough different orders to use all of them."""
         n_orders = 1
         for ranks in self.tied:
             left = ranks.stop - ranks.start
@@ -44,9 +44,9 @@ class RankedQuery:
         return True
 
     def orders(self) -> FloatArray:
-        """Labels in equally likely orders, one per row and read-only: all that differ, or some drawn at random.
+        """Labels in equally likely orders, one per row and read-only: all different ones, or some drawn at random.
 
-        What is drawn depends on labels and ties alone, not on the order of rows or queries.
+        The draw depends only on labels and ties, not on the order of rows or queries.
         """
         ascending = self.labels.copy()
         for ranks in self.tied:
@@ -64,7 +64,7 @@ class RankedQuery:
 
     def _all_orders(self, ascending: FloatArray) -> FloatArray:
         """Combine the orders of the tied groups, side by side, one combination per row."""
-        # Each order of the labels stands for equally many orders of the documents.
+        # Each order of the labels corresponds to the same number of orders of the documents.
         if not self.tied:
             return np.empty((1, 0))
         each = [np.array(list(_distinct_orders(ascending[ranks].tolist()))) for ranks in self.tied]

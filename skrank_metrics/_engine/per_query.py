@@ -1,4 +1,4 @@
-"""One value per query, and one number from the values of all queries."""
+"""Compute one value per query, and aggregate the values of all queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
-# As in trec_eval: a query of value 0 would make a geometric mean 0.
+# As in trec_eval: a single query with value 0 would make a geometric mean 0.
 GEOMETRIC_FLOOR = 1e-5
 
 # What a kernel returns for a block: one value per query, or its numerator and denominator.
@@ -27,16 +27,16 @@ Kernel: TypeAlias = Callable[..., KernelResult]
 
 @dataclass(frozen=True)
 class Computation:
-    """A kernel with everything but data."""
+    """A kernel with all its parameters, but without data."""
 
     kernel: Kernel
     options: Mapping[str, Any]
     k: int | None
     ties: str
     needs_relevant: bool  # undefined for a query without relevant documents
-    needs_all_ranks: bool = False  # even if there is a cutoff
+    needs_all_ranks: bool = False  # even with a cutoff
     always_defined: bool = False  # even if no document was judged
-    unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
+    unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class PerQuery:
 
 @contextmanager
 def refuse_overflow() -> Iterator[None]:
-    """Raise if a sum of finite gains is infinite."""
+    """Raise an error if a sum of finite gains is infinite."""
     try:
         with np.errstate(over="raise"):
             yield
@@ -102,7 +102,7 @@ def _compute(lists: QueryLists, ties: str, members: Sequence[tuple[Computation, 
             result.numerators[queries], result.denominators[queries] = parts
             if computation.needs_relevant:
                 undefined = ranked.n_relevant(computation.options.get("relevance_threshold")) == 0
-                if parts[0] is values:  # a sum, which is not 0 if documents that are not relevant have a gain
+                if parts[0] is values:  # a sum, which need not be 0 if non-relevant documents have gains
                     undefined &= values == 0
                 result.numerators[queries[undefined]] = np.nan
 
@@ -116,7 +116,7 @@ def aggregate(
         return _replaced(result, replace_undefined_by)
     if weights is not None:
         if not weights.any():
-            return float("nan")  # as of no queries at all
+            return float("nan")  # as for no queries at all
         weights = _at_most_one(weights)
     if average == "median":
         values = _replaced(result, replace_undefined_by)
@@ -131,7 +131,7 @@ def aggregate(
 def ratio_terms(
     result: PerQuery, weights: FloatArray | None, average: str, replace_undefined_by: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Terms of the numerator and of the denominator of an average that is no median."""
+    """Terms of the numerator and of the denominator of an average other than the median."""
     if average == "micro":
         undefined, left_out = np.isnan(result.values), np.isnan(replace_undefined_by)
         replaced = 0.0 if left_out else replace_undefined_by * result.denominators
@@ -147,7 +147,7 @@ def ratio_terms(
 
 
 def ratio(numerator: float, denominator: float, average: str, replace_undefined_by: float) -> float:
-    """The average from exact sums of its terms, which do not depend on the order of the queries."""
+    """The average, given exact sums of its terms, which do not depend on the order of the queries."""
     if not denominator:
         return replace_undefined_by if average == "micro" else float("nan")
     mean = numerator / denominator
@@ -161,15 +161,15 @@ def _replaced(result: PerQuery, replace_undefined_by: float) -> FloatArray:
 
 
 def _median(values: FloatArray, weights: FloatArray) -> float:
-    """Halve the weight; if a value ends at exactly half of it, take the mean of this value and the next one."""
+    """Value at half of the total weight; the mean of this value and the next if it ends at exactly half."""
     order = np.argsort(values, kind="stable")
     order = order[weights[order] > 0]
     up_to = np.cumsum(weights[order])
-    # Sums that are half of the weight but for rounding are half of it.
+    # Sums that equal half of the weight up to rounding count as half of it.
     low, high = np.searchsorted(up_to, up_to[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12]))
     return float((values[order[low]] + values[order[high]]) / 2)
 
 
 def _at_most_one(weights: FloatArray) -> FloatArray:
-    # Sums of huge weights overflow and tiny ones lose digits; dividing by a power of two is exact.
+    # Sums of huge weights overflow, and tiny weights lose digits; dividing by a power of two is exact.
     return np.ldexp(weights, -np.frexp(weights.max())[1])

@@ -19,19 +19,19 @@ from skrank_metrics._input.query_ids import carried, check_aligned, check_docume
 
 T = TypeVar("T", bound=np.generic)
 
-# The lengths of the queries of a block differ by at most this factor: less padding against fewer, larger blocks.
+# The lengths of queries in a block differ by at most this factor: a compromise between padding and number of blocks.
 BUCKET_RATIO = 1.25
-# A block of 512 KiB and its temporaries stay in the caches. Blocks of small inputs have an eighth of their cells, which
-# keeps temporaries below the size of the input.
+# A block of 512 KiB and its temporaries stay in the caches. For small inputs, a block has an eighth of all cells, so
+# that temporaries are smaller than the input.
 BLOCK_CELLS, LEAST_BLOCK_CELLS = 65_536, 2_048
-# So many documents at a time stay in the cache.
+# This many documents at a time stay in the cache.
 SLAB = 131_072
-# glibc keeps freed memory, up to twice the largest block that it ever returned to the system. With this one, which is
-# never touched, the temporaries of a call need no new pages in the next one.
+# glibc keeps freed memory, up to twice the largest block that it ever returned to the system. Thanks to this block,
+# which is never touched, the next call reuses the pages of the temporaries of the previous one.
 np.empty(2**23, dtype=np.uint8)
-# More distinct grades than this are cheaper to sort than to count one by one.
+# More distinct grades than this are faster to sort than to count one by one.
 MAX_COUNTED_GRADE = 16
-# What is computed from labels and masks alone.
+# Cached results that depend only on labels and masks.
 _OF_LABELS = ("labels", "largest_label", "distinct_labels", "grades", "n_retrieved", "n_judged", "_narrow", "_slabs")
 
 
@@ -44,7 +44,7 @@ class QueryLists:
     scores: FloatArray  # in grouped order
     weights: FloatArray | None  # one per query
     retrieved: Mask | None  # in grouped order; the others were judged but are not ranked
-    label_type: type[np.floating[Any]] = np.float64  # what labels were given in
+    label_type: type[np.floating[Any]] = np.float64  # original type of the labels
     judged: Mask | None = None  # in grouped order; the others have the label 0
     condense: bool = False  # leave out the documents that were not judged
     _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
@@ -56,7 +56,7 @@ class QueryLists:
         return replace(self)  # fields that are not arguments start anew
 
     def with_scores(self, scores: FloatArray) -> QueryLists:
-        """The same documents with other scores, in grouped order; results of labels alone are shared."""
+        """The same documents with other scores, in grouped order; results that depend on labels only are shared."""
         other = replace(self, scores=scores)
         vars(other).update({name: found for name, found in vars(self).items() if name in _OF_LABELS})
         other._counts.update(self._counts)
@@ -81,12 +81,12 @@ class QueryLists:
 
     @cached_property
     def largest_label(self) -> float:
-        """The largest label of all."""
+        """The largest label."""
         return float(self.given_labels.max())
 
     @cached_property
     def keys(self) -> FloatArray:
-        """What documents are ranked by, the largest first; always above -inf, which marks padding."""
+        """Keys to rank documents by, largest first; always above -inf, which marks padding."""
         keys = self.scores
         if keys.min() == -np.inf:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.float64)
@@ -113,7 +113,7 @@ class QueryLists:
 
     @property
     def counted(self) -> QueryLists:
-        """The lists that metrics see: without documents that were neither ranked nor judged, or condensed if asked."""
+        """The lists for metrics: without documents that were neither ranked nor judged; condensed on request."""
         if self.condense or self.judged is None or self.retrieved is None:
             return self.condensed if self.condense else self
         return self._seen_part
@@ -163,7 +163,7 @@ class QueryLists:
         # Comparing 8-bit grades with the next whole number is faster.
         labels, lowest = (self.labels, threshold) if self.grades is None else (self.grades, math.ceil(threshold))
         if lowest not in self._counts:
-            # Small integers are summed in a third of the time of bool. NumPy converts all that it is given at once.
+            # Summing small integers takes a third of the time of bool, but NumPy would convert all of them at once.
             counts = np.empty(self.n_queries, dtype=self._narrow)
             for queries, rows, places in self._slabs:
                 reached = (labels[rows] >= lowest).view(np.uint8)
@@ -178,7 +178,7 @@ class QueryLists:
 
     @cached_property
     def _slabs(self) -> list[tuple[slice, slice, IntArray]]:
-        """Queries that follow each other, their rows, and where each query starts among these."""
+        """Consecutive queries, their rows, and the start of each query among these."""
         starts, found, first = self.grouping.starts, [], 0
         while first < len(starts):
             end = max(first + 1, int(np.searchsorted(starts, starts[first] + SLAB)))
@@ -192,7 +192,7 @@ class QueryLists:
         return self.count(np.nextafter(0.0, 1.0) if relevance_threshold is None else relevance_threshold)
 
     def gains(self, gain: GainFunction, labels: FloatArray) -> FloatArray:
-        """Gains of some of the labels; those of padding mean nothing."""
+        """Gains of some of the labels; those of padding are meaningless."""
         if gain not in self._tables:
             # Gains other than these two grow with the label, so it is enough to check the largest.
             all_matter = isinstance(gain, CallableGain | TabulatedGain)
@@ -200,7 +200,7 @@ class QueryLists:
             check_sum(self._tables[gain], int(self.grouping.sizes.max()))
         if not isinstance(gain, CallableGain):
             return gain(labels)
-        # A user's function may fail on labels that do not occur.
+        # A custom function may fail on labels that do not occur.
         places = np.searchsorted(self.distinct_labels, labels)
         return self._tables[gain][np.minimum(places, len(self.distinct_labels) - 1)]
 
@@ -226,7 +226,7 @@ class QueryLists:
         return grades
 
     def labels_at(self, places: IntArray) -> FloatArray:
-        """Labels of documents by their places; places behind the last one are padding."""
+        """Labels of documents at given positions; positions after the last one are padding."""
         # 8-bit labels are more likely to be in the cache.
         labels = self.labels if self.grades is None else self.grades
         return labels.take(places, mode="clip").astype(np.float64, copy=False)
@@ -263,7 +263,7 @@ class QueryLists:
         return ideal
 
     def windows(self, values: NDArray[T], queries: IntArray, fill: float) -> NDArray[T]:
-        """Entries of each query as rows of a rectangle, with ``fill`` behind the last document."""
+        """Entries of each query as rows of a rectangle, with ``fill`` after the last document."""
         return windows(values, self.grouping.starts[queries], self.grouping.sizes[queries], fill)
 
     @property
@@ -282,7 +282,7 @@ def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) ->
     sizes = sizes[by_size]
     first = 0
     while first < len(sizes):
-        # An integer, as NumPy would convert all sizes to float otherwise.
+        # An integer, since NumPy would otherwise convert all sizes to float.
         end = int(np.searchsorted(sizes, int(sizes[first] * ratio), side="right"))
         end = min(end, first + max(1, block_cells // max(1, int(sizes[end - 1]))))
         yield by_size[first:end]
@@ -290,7 +290,7 @@ def blocks_of(sizes: IntArray, block_cells: int, ratio: float = BUCKET_RATIO) ->
 
 
 def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) -> NDArray[T]:
-    """Ranges of an array as rows of a rectangle, with ``fill`` behind the last; read-only if nothing is copied."""
+    """Ranges of an array as rows of a rectangle, with ``fill`` after the last entry; read-only if nothing is copied."""
     width = max(1, int(sizes.max()))
     first, end = int(starts[0]), int(starts[0]) + len(starts) * width
     if starts[-1] == end - width and (np.diff(starts) == width).all() and sizes.min() == width:
@@ -328,9 +328,7 @@ def query_lists(
     given = to_array(y_true, "y_true")
     columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
     if condense and columns["judged"] is None:
-        raise ValueError(
-            "condense must be False without judged=, the mask of the documents that were judged; got True."
-        )
+        raise ValueError("condense must be False without judged=, the mask of judged documents; got True.")
     labels, scores, *masks = check_arrays(given, y_score, columns["retrieved"], columns["judged"])
     if labels.ndim == 2 and (qid is not None or ids_in_index(y_true) is not None):
         raise ValueError(

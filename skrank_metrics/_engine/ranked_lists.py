@@ -1,4 +1,4 @@
-"""Ranked lists: the one place that decides order, ties and cutoff."""
+"""Ranked lists: the only place where order, ties and cutoff are decided."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TIE_POLICIES = ("average", "best", "worst", "stable")
 
 @dataclass(frozen=True, eq=False)
 class RankedLists:
-    """A block of queries in ranked order: what a kernel sees.
+    """A block of queries in ranked order, as passed to a kernel.
 
-    Arrays have one row per query and one column per rank up to ``depth``, and are 0 behind the last document of a
-    query. Under ``ties="average"`` they hold expectations, so a kernel needs no case for ties.
+    Arrays have one row per query and one column per rank up to ``depth``, and are 0 after the last document of a query.
+    Under ``ties="average"`` they hold expectations, so kernels need not handle ties.
     """
 
     _lists: QueryLists
@@ -38,12 +38,12 @@ class RankedLists:
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
-        """Cut the same lists at rank k; all cutoffs share what was computed."""
+        """Cut the same lists at rank k; all cutoffs share intermediate results."""
         return replace(self, _k=k)
 
     @property
     def k(self) -> int | None:
-        """The cutoff rank, None if there is none."""
+        """The cutoff rank; None if there is none."""
         return self._k
 
     @property
@@ -69,7 +69,7 @@ class RankedLists:
 
     @property
     def n_shown(self) -> IntArray:
-        """Number of documents of each query up to the cutoff rank: k, or those of a shorter list."""
+        """Number of documents of each query up to the cutoff rank: k, or the length of a shorter list."""
         return np.minimum(self.cutoff, self.n_documents)
 
     @property
@@ -101,7 +101,7 @@ class RankedLists:
         return self._once("judged", lambda: _ties.mean_gains(judged.astype(np.float64), self._groups))
 
     def stops(self, probability: GainFunction) -> FloatArray:
-        """Probability to stop at a rank once there, from the probability to stop at a document by its label."""
+        """Probability of stopping at a rank once there, given the probability of stopping at each label."""
         _check_function("gain", probability)
         return self._once(
             ("stops", probability, self.depth),
@@ -117,14 +117,14 @@ class RankedLists:
 
         def compute() -> FloatArray:
             relevant = self._gains(RelevanceGain(relevance_threshold))
-            # Running sums of integers take a fifth of the time of those of floats.
+            # Running sums of integers are five times as fast as those of floats.
             gains = relevant.astype(np.intp) if isinstance(gain, RelevanceGain) else self._gains(gain)
             return _ties.running_products(relevant, gains, self._groups)
 
         return self._once(("running_products", relevance_threshold, gain), compute)
 
     def precision_over_hits(self, relevance_threshold: float | None) -> FloatArray:
-        """Mean precision at the hits up to the cutoff, 0 without hits; one value per query."""
+        """Mean precision at the hits up to the cutoff, 0 if there are none; one value per query."""
         relevant = self._gains(RelevanceGain(relevance_threshold))
         return _ties.mean_precision_over_hits(relevant, self._groups, self.depth)
 
@@ -138,7 +138,7 @@ class RankedLists:
         gains = self._gains(gain)
         if self._groups is None:
             inverted = count_inversions(_codes(gains))
-        else:  # a pair that ties counts half: it is inverted in the worst order but not in the best
+        else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
             both = (count_inversions(_codes(_settle(gains, key, self._groups))) for key in (-gains, gains))
             inverted = (next(both) + next(both)) / 2
         n = (~self._padding).sum(axis=1)
@@ -161,13 +161,13 @@ class RankedLists:
         return RankedLists(self._lists, self._queries, np.where(padding, 0.0, labels), padding, None, self._k)
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
-        """Largest sum of gain / discount of any order of the documents; one value per query."""
+        """Largest sum of gain / discount over all orders of the documents; one value per query."""
         _check_function("gain", gain)
         _check_function("discount", discount)
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
     def each(self) -> Iterator[RankedQuery]:
-        """Yield the queries one by one, for functions of a single list; ranked to the end by ``needs_all_ranks``."""
+        """Yield the queries one by one, for functions of a single list; needs lists that are ranked to the end."""
         mask = self._unranked()
         n_ranked, tied = self.n_documents.tolist(), self._tied_labels()
         for row, query in enumerate(self._queries.tolist()):
@@ -177,14 +177,14 @@ class RankedLists:
             yield RankedQuery(self._lists.grouping.ids[query], labels, tied.get(row, []), unranked)
 
     def _unranked(self) -> Mask | None:
-        """Which documents were judged but not ranked, None if there can be none."""
+        """Mask of the documents that were judged but not ranked; None if there can be none."""
         retrieved, judged = self._lists.retrieved, self._lists.judged
         if retrieved is None or judged is None:
             return None if retrieved is None else ~retrieved
         return judged & ~retrieved
 
     def _tied_labels(self) -> dict[int, list[slice]]:
-        """Ranges of tied ranks with different labels, by the row that they are in."""
+        """Ranges of tied ranks with different labels, by row."""
         found: dict[int, list[slice]] = {}
         if self._groups is not None:
             starts, sizes, width = self._groups.starts, self._groups.sizes, self._labels.shape[1]
@@ -197,7 +197,7 @@ class RankedLists:
     def _once(self, key: Hashable, compute: Callable[[], FloatArray]) -> FloatArray:
         if key not in self._computed:
             self._computed[key] = compute()
-            self._computed[key].flags.writeable = False  # a kernel that writes into it would change other metrics
+            self._computed[key].flags.writeable = False  # a kernel that wrote into it would change other metrics
         return self._computed[key][:, : self.depth]
 
     def _gains(self, gain: GainFunction) -> FloatArray:
@@ -205,12 +205,12 @@ class RankedLists:
 
 
 def _check_function(name: str, value: Any) -> None:
-    """Refuse the name of a gain or discount in a user's kernel, whose option lacks the annotation."""
+    """Refuse the name of a gain or discount in a custom kernel whose option lacks the annotation."""
     if not callable(value):
         hint = name.capitalize()
         raise TypeError(
             f"{name} must be a function of an array in a kernel; got {value!r}. Annotate the option of the kernel, as "
-            f"in *, {name}: {hint} = ..., with {hint} from skrank_metrics.metrics.custom, which makes it a function."
+            f"in *, {name}: {hint} = ..., with {hint} from skrank_metrics.metrics.custom, to get a function."
         )
 
 
@@ -222,7 +222,7 @@ def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[t
 
 def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
     """Put the labels of each query in ranked order."""
-    order, keys = sort_each_row(0.0 - part.keys, depth)  # which makes no -0.0, that sorts before 0.0
+    order, keys = sort_each_row(0.0 - part.keys, depth)  # unlike negation, never gives -0.0, which sorts before 0.0
     columns = order if part.columns is None else part.columns.take(_cells(order, part.columns.shape[1]))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
@@ -245,14 +245,14 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
     """Columns of the keys of each row in ascending order, equal keys in any order, and the keys in that order.
 
-    Rows are cut at ``depth`` unless keys are equal there; then there must be no -0.0. Sorting takes a third of the
-    time of argsort. So the columns are packed into the last bits of the keys, and rows in which these bits mattered are
-    sorted again.
+    Rows are cut at ``depth`` unless keys are equal there; then there must be no -0.0. Since sorting takes a third of
+    the time of argsort, the columns are packed into the last bits of the keys, and rows in which these bits mattered
+    are sorted again.
     """
     width = keys.shape[1]
     bits = keys.view(np.int64)
     packed = bits >> 63
-    packed &= np.iinfo(np.int64).max  # flipping the other bits of negative floats makes integers of the same order
+    packed &= np.iinfo(np.int64).max  # flipping the other bits of negative floats gives integers in the same order
     packed ^= bits
     in_column = (1 << (width - 1).bit_length()) - 1
     packed &= ~in_column
@@ -274,7 +274,7 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
 
 
 def _cells(columns: IntArray, width: int) -> IntArray:
-    """Places in a flattened block; indexing by them takes half the time of take_along_axis."""
+    """Positions in a flattened block; indexing by them takes half the time of take_along_axis."""
     return columns + np.arange(len(columns))[:, None] * width
 
 

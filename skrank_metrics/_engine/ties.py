@@ -1,8 +1,8 @@
 """The expectation over all orders of tied documents, as transforms of a ranked block.
 
-Each transform replaces the entries of a tie group so that a metric which knows nothing of ties, applied to the
-result, gives its expected value over the equally likely orders of the group. Notation: a group of ``t`` documents,
-``r`` of them relevant, ``h`` hits ranked before it, and ``j = 0, ..., t - 1`` the place inside it.
+Each transform replaces the entries of a tie group so that a metric that ignores ties, applied to the result, gives its
+expected value over the equally likely orders of the group. Notation: a group has ``t`` documents, ``r`` of them
+relevant, with ``h`` hits ranked before it; ``j = 0, ..., t - 1`` is the place inside the group.
 
 References
 ----------
@@ -28,17 +28,17 @@ from skrank_metrics._input.grouping import places_within
 
 T = TypeVar("T", np.float64, np.intp)
 
-# Adding documents one by one is quicker up to this size of a group, and sums over its subsets do not overflow.
+# Up to this group size, adding documents one by one is faster, and sums over subsets do not overflow.
 LONGEST_SHORT = 1000
 # Below this mean stop probability, differences lose too many digits.
 WEAK_STOP = 1 / 32
-# Interpolation between values that differ by less than the factor e is exact to all digits with so many nodes.
+# With this many nodes, interpolation between values that differ by less than the factor e is exact to all digits.
 N_NODES = 24
 
 
 @dataclass(frozen=True)
 class TieGroups:
-    """The groups of equal scores in a block: each cell belongs to one, usually alone."""
+    """The groups of equal scores in a block: each cell belongs to one, usually of its own."""
 
     starts: IntArray  # first cell of each group, cells counted row by row
     sizes: IntArray
@@ -46,7 +46,7 @@ class TieGroups:
 
     @classmethod
     def from_tied(cls, tied: NDArray[np.bool_]) -> TieGroups:
-        """Form groups from a mask of the cells that tie with the cell before them."""
+        """Form groups from a mask of the cells that are tied with the cell before them."""
         starts = np.flatnonzero(~tied)
         return cls(starts, np.diff(starts, append=tied.size), tied.shape)
 
@@ -55,7 +55,7 @@ class TieGroups:
         return np.add.reduceat(values.ravel(), self.starts)
 
     def spread(self, of_groups: NDArray[T]) -> NDArray[T]:
-        """Give each cell the value of its group."""
+        """Repeat the value of each group for its cells."""
         return np.repeat(of_groups, self.sizes).reshape(self.shape)
 
     @cached_property
@@ -65,7 +65,7 @@ class TieGroups:
         return (cells - self.spread(self.starts)).astype(np.float64)
 
     def at_column(self, column: int) -> IntArray:
-        """Give the number of the group that each row has in a column."""
+        """The number of the group of each row in a column."""
         cells = np.arange(self.shape[0]) * self.shape[1] + column
         return np.searchsorted(self.starts, cells, side="right") - 1
 
@@ -89,9 +89,9 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
     """Replace stop probabilities by hazards, whose product of 1 - hazard is the expected product of 1 - stop.
 
     Let e_j be the sum over subsets of j documents of the group of the product of q = 1 - stop, and D_j the same with
-    each product times the sum of the stops of the other documents. The probability to be still reading after j
-    documents is Q_j = e_j / binomial(t, j), and hazard_j = 1 - Q_{j+1} / Q_j = D_j / (e_j (t - j)), which has no
-    cancellation. If all stops are 0 or 1, it is r / (t - j). Hazards beyond ``depth`` or behind Q_j = 0 are not used.
+    each product times the sum of the stops of the other documents. The probability of still reading after j documents
+    is Q_j = e_j / binomial(t, j), and hazard_j = 1 - Q_{j+1} / Q_j = D_j / (e_j (t - j)), which has no cancellation. If
+    all stops are 0 or 1, it is r / (t - j). Hazards beyond ``depth`` or behind Q_j = 0 are not used.
     """
     if groups is None:
         return stops
@@ -111,7 +111,7 @@ def hazards(stops: FloatArray, groups: TieGroups | None, depth: int) -> FloatArr
         cells = slice(groups.starts[group], groups.starts[group] + sizes[group])
         _set_long_group(effective.ravel()[cells], width(np.array([group])))
     largest = 4
-    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, as the largest group gives the width
+    while largest < 4 * min(sizes.max(), LONGEST_SHORT):  # by size, since the largest group sets the width
         similar = open_groups & (sizes > largest // 4) & (sizes <= min(largest, LONGEST_SHORT))
         for chosen in (np.flatnonzero(similar & weak), np.flatnonzero(similar & ~weak)):
             if len(chosen):
@@ -145,10 +145,10 @@ def _set_short_groups(stops: FloatArray, starts: IntArray, sizes: IntArray, widt
 
 
 def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int, weak: bool) -> FloatArray:
-    """D_j / e_j for j < ``width``, one column per group, groups with most stops above 0 first.
+    """D_j / e_j for j < ``width``, one column per group; groups with most stops above 0 come first.
 
-    A further document adds q e_{j-1} to e_j, and q D_{j-1} + stop e_j to D_j. Documents with stop 0 need no step: of z
-    of them, e_j is binomial(z, j).
+    Each document adds q e_{j-1} to e_j, and q D_{j-1} + stop e_j to D_j. Documents with stop 0 need no step: for z of
+    them, e_j is binomial(z, j).
     """
     j = np.arange(width + 1.0)[:, None]
     zeros = sizes - counts
@@ -165,7 +165,7 @@ def _stops_left(stops: FloatArray, counts: IntArray, sizes: IntArray, width: int
             d_m[1:] += from_previous
         e_m[1:] += (1 - stop) * e_m[:-1]
     known = np.maximum(e[:-1], np.finfo(np.float64).tiny)
-    # The difference equals D_j / e_j in a third of the time, but loses digits if stops are weak.
+    # The difference gives D_j / e_j in a third of the time, but loses digits if stops are weak.
     return d[:-1] / known if weak else np.maximum(sizes - j[:-1] - j[1:] * (e[1:] / known), 0.0)
 
 
@@ -173,9 +173,9 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
     """Replace the first ``width`` stops of one group by hazards.
 
     e_j is the coefficient of x^j in P(x) = prod(1 + q x) with q = 1 - stop, and D_j that in P(x) sum(stop / (1 + q x)).
-    Tossing a coin per document that shows heads with probability h = q v / (1 + q v) gives j heads with probability
-    e_j v^j / P(v), the Fourier transform of the characteristic function P(v exp(ia)) / P(v) (Hong 2013). It has all
-    digits for j within two standard deviations of the mean, so v grows until all j are covered.
+    Tossing one coin per document that shows heads with probability h = q v / (1 + q v) gives j heads with probability
+    e_j v^j / P(v), the Fourier transform of the characteristic function P(v exp(ia)) / P(v) (Hong 2013). All its digits
+    are correct for j within two standard deviations of the mean, so v grows until all j are covered.
     """
     q, counts, weights = _distinct(stops[stops < 1])
     left = np.full(width, float(np.count_nonzero(stops == 1)))
@@ -190,7 +190,7 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
         log_v, step = log_v + step, 8 / (1 + 2 * deviation)
         end = min(int(mean + 2 * deviation) + 1, last)
         if end > done:
-            n = 2 * int(8 * deviation) + 40  # other numbers of heads are too rare to be seen
+            n = 2 * int(8 * deviation) + 40  # other numbers of heads are too rare to matter
             angle = np.linspace(0, np.pi, n // 2 + 1)[:, None]
             half = np.sin(angle / 2) ** 2
             x, lost = 1 - 2 * half * h + 1j * np.sin(angle) * h, 4 * half * (h * tails)  # |x|^2 = 1 - lost
@@ -207,7 +207,8 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
 def _distinct(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distinct values of q = 1 - stop, the number of documents with each, and the sum of their stops.
 
-    Many values within a factor e are replaced by Chebyshev nodes in log q, to which their numbers and sums are spread.
+    If many values are within a factor e, they are replaced by Chebyshev nodes in log q, to which their numbers and sums
+    are distributed.
     """
     values, places = np.unique(1 - stops, return_inverse=True)
     columns = np.stack([np.bincount(places), np.bincount(places, weights=stops)])
@@ -247,10 +248,10 @@ def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArra
     """E[sum over the hits of the first ``depth`` ranks of min(non-relevant documents ranked above, cap)] by query.
 
     Of the q non-relevant documents of its group, a relevant one has 0, 1, ..., q above it with equal probability,
-    unless the group ends behind the cutoff.
+    unless the group extends beyond the cutoff.
     """
     groups = groups or TieGroups.from_tied(np.zeros(relevant.shape, dtype=bool))
-    missed = 1 - relevant  # counts padding too, which is above nothing
+    missed = 1 - relevant  # also counts padding, which is above no document
     above, q = _sum_before(missed, groups), groups.total(missed)
     limit = cap[groups.starts // groups.shape[1]]
     below_cap = np.clip(limit - above, 0, q + 1)  # of the q + 1 cases
@@ -272,7 +273,7 @@ def _misses_by_place(n_places: int, n_others: int, q: float, above: float, limit
 
     Each of the ``n_others`` other documents of the group is equally likely to be the next.
     """
-    room = max(limit - above, 0.0)  # so many misses more count
+    room = max(limit - above, 0.0)  # number of further misses that count
     x = np.arange(min(room, q) + 1)
     chance, lost = (x == 0).astype(np.float64), np.maximum(room - x, 0)
     expected = np.empty(n_places)
@@ -294,7 +295,7 @@ def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, dep
     precisions = running_products(relevant, relevant, groups)[:, :depth] / ranks
     if groups is None:
         return precisions.sum(axis=1) / np.maximum(relevant[:, :depth].sum(axis=1), 1)
-    from scipy import stats  # takes half a second to load, which other metrics need not wait for
+    from scipy import stats  # takes half a second to load, and is not needed by other metrics
 
     last = groups.at_column(depth - 1)
     a = groups.starts[last] % groups.shape[1]

@@ -17,11 +17,11 @@ WIDE_RATIO = 2.5
 
 @dataclass(frozen=True)
 class TopDocuments:
-    """Documents of some queries that can be among the first ranks, those of each query in the given order."""
+    """Documents of some queries that can be among the first ranks; within a query, they keep their given order."""
 
     queries: IntArray
     keys: FloatArray  # -inf is padding
-    columns: IntArray | None  # their places within the query; None if all documents are present
+    columns: IntArray | None  # their positions within the query; None if all documents are present
 
 
 def top_documents(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
@@ -34,8 +34,8 @@ def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
         yield from _whole(lists, np.arange(lists.n_queries))
         return
     starts, sizes = lists.grouping.starts, lists.grouping.sizes
-    first, end = -(-starts // 4), (starts + sizes) // 4  # the fours of rows that lie within each query
-    # Sorting all documents of a shorter list is quicker than choosing some.
+    first, end = -(-starts // 4), (starts + sizes) // 4  # groups of four rows that lie within each query
+    # Sorting all documents of a shorter list is faster than choosing some.
     long = np.flatnonzero(end - first > depth)
     yield from _whole(lists, np.flatnonzero(end - first <= depth))
     if len(long):
@@ -60,7 +60,7 @@ def _largest_of_four(keys: FloatArray) -> FloatArray:
 
 
 def _lower_bounds(largest: FloatArray, first: IntArray, sizes: IntArray, depth: int) -> FloatArray:
-    """Keys that at least ``depth`` documents of a query reach, and few more: the depth-th of its largest of four."""
+    """Keys that at least ``depth`` documents of a query reach, and few more: the depth-th largest of group maxima."""
     bounds = np.empty(len(first))
     for block in blocks_of(sizes, SLAB, WIDE_RATIO):
         of_queries = windows(largest, first[block], sizes[block], -np.inf)
@@ -87,7 +87,7 @@ def _reaching(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> Itera
 
 
 def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[IntArray, FloatArray, IntArray] | None:
-    """For each query the number of documents that reach its bound, and their keys and columns; None if most do."""
+    """For each query, the number of documents that reach its bound, with their keys and columns; None if most do."""
     every = slice(queries[0], queries[-1] + 1)  # with short lists in between, whose bound is infinite
     starts, sizes = lists.grouping.starts[every], lists.grouping.sizes[every]
     keys = lists.keys[starts[0] : starts[-1] + sizes[-1]]
@@ -100,9 +100,9 @@ def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[I
 
 
 def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopDocuments]:
-    """Chosen documents of many queries, queries with similar numbers of them in one rectangle."""
+    """Chosen documents of many queries; queries with similar numbers of them share a rectangle."""
     queries, counts, keys, columns = (np.concatenate(parts) for parts in zip(*group, strict=True))
-    group.clear()  # which frees memory
+    group.clear()  # frees memory
     starts = np.cumsum(counts) - counts
     for block in blocks_of(counts, block_cells, WIDE_RATIO):
         where = starts[block], counts[block]
@@ -110,7 +110,7 @@ def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopD
 
 
 def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
-    """Join neighbours up to the size of a block, as the cost of a step depends little on the number of documents."""
+    """Join neighbours up to the size of a block, since the cost of a step depends little on the number of documents."""
     group: list[TopDocuments] = []
     n_queries = width = 0
     for part in parts:
@@ -123,7 +123,7 @@ def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocu
 
 
 def _join(parts: list[TopDocuments]) -> TopDocuments:
-    """Join the parts and empty the list of them, which frees memory."""
+    """Join the parts, and empty their list to free memory."""
     if len(parts) == 1:
         return parts.pop()
     queries = np.concatenate([part.queries for part in parts])

@@ -1,1 +1,1 @@
-"""Input checked once: arrays, parameters, query ids, and rows grouped by query."""
+"""Checked input: arrays, parameters, query ids, and rows grouped by query."""

@@ -1,4 +1,4 @@
-"""Arrays and parameters checked once, and the wording of their errors."""
+"""Checks of arrays and parameters, and the wording of their errors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-# float64 holds every integer up to here; beyond it, different scores would become ties.
+# float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
 
 
 class NaNScoreError(ValueError):
-    """A model gave no score: the fault of one candidate of a search, while other bad input is wrong for all."""
+    """A model predicted NaN. This concerns one candidate of a search; other invalid input concerns all."""
 
 
 def check_arrays(
     y_true: Any, y_score: Any, retrieved: Any = None, judged: Any = None
 ) -> tuple[NDArray[Any], FloatArray, Mask | None, Mask | None]:
-    """Valid labels, and scores as float64, of one shape, 1-D or 2-D, and the masks, if any.
+    """Check labels, scores and masks, which must have the same shape, 1-D or 2-D. Scores become float64.
 
-    Whatever the label of a document that was not judged, it becomes 0.
+    Labels of documents that were not judged become 0.
     """
     given = to_array(y_true, "y_true")
     known = None if judged is None else check_mask(judged, "judged", given.shape)
@@ -41,7 +41,7 @@ def check_arrays(
 
 
 def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None) -> FloatArray:
-    """Valid scores as float64, of the shape of the labels."""
+    """Check scores, which must have the shape of the labels, and convert them to float64."""
     scores = to_float64(y_score, "y_score")
     _check_shape(scores, shape)
     return _check_scores(scores, ranked)
@@ -54,7 +54,7 @@ def _check_shape(scores: FloatArray, shape: tuple[int, ...]) -> None:
 
 
 def _check_scores(scores: FloatArray, ranked: Mask | None) -> FloatArray:
-    """Refuse NaN, and replace what is ignored: the scores of documents that are not ranked."""
+    """Refuse NaN, and replace the scores of documents that are not ranked, which are ignored."""
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
@@ -63,7 +63,7 @@ def _check_scores(scores: FloatArray, ranked: Mask | None) -> FloatArray:
 
 
 def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y_true") -> Mask:
-    """A mask of True and False of a given shape, that of the argument ``rows_of``."""
+    """Check a mask of True and False, which must have the shape of the argument ``rows_of``."""
     mask = to_array(values, name)
     if mask.dtype.kind != "b":
         raise TypeError(f"{name} must be a mask of True and False; got an array of dtype {mask.dtype}.")
@@ -73,7 +73,7 @@ def check_mask(values: Any, name: str, shape: tuple[int, ...], rows_of: str = "y
 
 
 def check_label_column(y: Any) -> FloatArray:
-    """Valid relevance labels given as ``y``, one per row, as float64."""
+    """Check relevance labels ``y``, one per row, and convert them to float64."""
     labels = to_float64(y, "y")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
@@ -83,19 +83,19 @@ def check_label_column(y: Any) -> FloatArray:
 
 def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
     """Refuse relevance labels that are negative or not finite."""
-    # NaN fails both comparisons, and each bound needs one pass over memory.
+    # NaN fails both comparisons, and each bound takes only one pass over memory.
     if labels.min() >= 0 and labels.max() < np.inf:
         return
     labels = labels.astype(np.float64)
     bad = ~((labels >= 0) & (labels < np.inf))
-    # Models are fitted on y, metrics are not.
+    # Models are fitted on y, so its unjudged documents need a label.
     unjudged = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
     hint = f" {unjudged} or leave them out; a label that means 'not relevant' is 0."
     raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
 
 
 def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False) -> FloatArray:
-    """Weights: 1-D, one per document or query, finite, not negative, not all zero unless there will be more."""
+    """Check weights: 1-D, one per document or query, finite and >= 0, and not all zero unless more will follow."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
         raise ValueError(
@@ -110,12 +110,12 @@ def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero
 
 
 def to_float64(values: Any, name: str) -> FloatArray:
-    """A non-empty 1-D or 2-D array of real numbers as float64; no copy if it is one already."""
+    """Convert a non-empty 1-D or 2-D array of real numbers to float64, without a copy if it is float64 already."""
     return to_real(values, name).astype(np.float64, copy=False)
 
 
 def to_real(values: Any, name: str) -> NDArray[Any]:
-    """A non-empty 1-D or 2-D array of numbers, of a type from which float64 takes them as they are."""
+    """Check a non-empty 1-D or 2-D array of numbers, and give it a type that converts to float64 exactly."""
     array = to_array(values, name)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D (one entry per document) or 2-D; got {array.ndim} dimensions.")
@@ -132,7 +132,7 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
 
 
 def _narrowed(array: NDArray[Any], name: str) -> FloatArray:
-    """Floats of more than 64 bits as float64."""
+    """Convert floats of more than 64 bits to float64."""
     with np.errstate(over="ignore"):
         narrow = array.astype(np.float64)
     too_large = np.isinf(narrow) & np.isfinite(array)
@@ -146,7 +146,7 @@ def _narrowed(array: NDArray[Any], name: str) -> FloatArray:
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:
-    """Any array-like that is not masked, ragged, a scalar or a single column; large integers stay integers."""
+    """Convert an array-like, and refuse masked and ragged arrays, scalars and columns; large integers stay integers."""
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
@@ -157,11 +157,11 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1 < len(array):
         raise ValueError(
             f"{name} must not be a column, since each row of a 2-D array is a query; got shape {array.shape}. "
-            f"Pass {name} 1-D, as .ravel() gives it, and the query ids as qid."
+            f"Pass a 1-D {name}, as returned by .ravel(), and the query ids as qid."
         )
     typed = isinstance(getattr(values, "dtype", None), np.dtype)
     if array.dtype.kind == "f" and not typed and np.any(np.abs(array) >= LARGEST_EXACT_INTEGER):
-        # NumPy makes floats of [2**53 + 1, 0.5], and so do pandas and polars of a frame of integers and floats.
+        # NumPy turns [2**53 + 1, 0.5] into floats; pandas and polars do so with frames of integers and floats.
         if hasattr(values, "rows"):  # of polars
             values = values.rows()
         return np.array(values.astype(object) if hasattr(values, "astype") else values, dtype=object)
@@ -169,7 +169,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse masked entries, which would count once the mask is lost."""
+    """Refuse masked entries, which would count as soon as the mask is lost."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked; got {np.ma.getmaskarray(values).sum()} masked entries.")
 
@@ -226,7 +226,7 @@ def take_rows(X: Any, rows: IntArray) -> Any:
 
 
 def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> int | None:
-    """An integer of at least ``least``, or None if that is allowed."""
+    """Check an integer of at least ``least``, or None if that is allowed."""
     if value is None and or_none:
         return None
     expected = f"{name} must be an int >= {least}{' or None' if or_none else ''}"
@@ -238,7 +238,7 @@ def check_int(value: Any, name: str, least: int, *, or_none: bool = False) -> in
 
 
 def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other: str = "") -> Any:
-    """A float in an interval such as "(0, 1]", or the one ``other`` value that is allowed, "None" or "nan"."""
+    """Check a number in an interval such as "(0, 1]", or the ``other`` value that is allowed, "None" or "nan"."""
     if value is None and other == "None":
         return None
     allowed = "a finite number" if interval == "(-inf, inf)" else f"a number in {interval}"
@@ -253,14 +253,14 @@ def check_number(value: Any, name: str, interval: str = "(-inf, inf)", *, other:
 
 
 def check_bool(value: Any, name: str) -> bool:
-    """True or False, also of NumPy."""
+    """Check a bool, which may be NumPy's."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
-    """One of the given words."""
+    """Check that a value is one of the given words."""
     words = list(choices)
     if not any(value is word or (isinstance(value, str) and value == word) for word in words):
         raise ValueError(f"{name} must be one of {words}; got {value!r}.{nearest(value, words)}")
@@ -268,13 +268,13 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
 
 
 def check_random_state(value: Any) -> Any:
-    """A generator of random numbers: a new one from a seed, or the one given."""
+    """Random number generator: a new one from a seed, or the given one."""
     seed = check_seed(value)
     return seed if isinstance(seed, np.random.RandomState) else np.random.default_rng(seed)
 
 
 def check_seed(value: Any) -> Any:
-    """A seed that RandomState takes, or a generator of random numbers, or None."""
+    """Check a seed for RandomState, a random number generator, or None."""
     if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
         return value
     expected = "random_state must be an int from 0 to 2**32 - 1, a RandomState or Generator instance, or None"
@@ -287,6 +287,6 @@ def check_seed(value: Any) -> Any:
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:
-    """The words most similar to a value, to end an error message with."""
+    """The words most similar to a value, for the end of an error message."""
     close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(word) for word in close)}?" if close else ""

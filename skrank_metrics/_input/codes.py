@@ -1,4 +1,4 @@
-"""Ids as numbers, by the library that they come from: categories have their numbers, and strings are hashed once."""
+"""Ids as numbers, with the means of their library: categories have codes, and strings are hashed once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Codes = NDArray[np.integer[Any]]
 
 
 def codes_of_library(ids: Any) -> Codes | None:
-    """Numbers that differ if ids of pandas, polars or pyarrow do; below 0 if missing. None for other ids."""
+    """Numbers for ids of pandas, polars or pyarrow: different if the ids are, below 0 if missing. None for others."""
     for name, codes in (("pandas", _of_pandas), ("polars", _of_polars), ("pyarrow", _of_arrow)):
-        library = sys.modules.get(name)  # there are no ids of a library that nobody has imported
+        library = sys.modules.get(name)  # no ids can come from a library that is not imported
         found = None if library is None else codes(ids, library)
         if found is not None:
             return found
@@ -38,7 +38,7 @@ def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
 
 @functools.cache
 def _tells_nul_apart() -> bool:
-    """Whether this pandas hashes strings behind a NUL, which older versions do not."""
+    """Whether this version of pandas hashes strings beyond a NUL, as older versions do not."""
     return len(sys.modules["pandas"].factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
 
 
@@ -62,10 +62,10 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
 
 
 def codes_of_objects(ids: NDArray[Any]) -> Codes:
-    """Equal numbers for objects or strings that Python calls equal; a TypeError if some cannot be hashed."""
+    """Equal numbers for objects or strings that are equal in Python; a TypeError if some cannot be hashed."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and _tells_nul_apart() and pandas.api.types.infer_dtype(ids, skipna=False) == "string":
-        codes: Codes = pandas.factorize(ids)[0]  # for strings the same, in half the time
+        codes: Codes = pandas.factorize(ids)[0]  # the same for strings, in half the time
         return codes
     numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
     return np.fromiter(map(numbers.__getitem__, ids.tolist()), dtype=np.intp, count=len(ids))

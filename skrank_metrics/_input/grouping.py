@@ -1,4 +1,4 @@
-"""Rows grouped by their query."""
+"""Rows grouped by query."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Grouping:
 
     @cached_property
     def starts(self) -> IntArray:
-        """Place of the first document of each query in grouped order."""
+        """Position of the first document of each query in grouped order."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
@@ -35,7 +35,7 @@ class Grouping:
 
     @cached_property
     def order(self) -> IntArray | None:
-        """The rows sorted by query, None if the rows of each query are contiguous already."""
+        """The rows sorted by query; None if the rows of each query are contiguous already."""
         return None if self.shuffled is None else _stable_order(self.shuffled)
 
     @property
@@ -48,7 +48,7 @@ class Grouping:
         return np.repeat(values, self.sizes) if self.shuffled is None else values[self.shuffled]
 
     def sort(self, rows: NDArray[T]) -> NDArray[T]:
-        """Put one entry per row into grouped order; no copy if they are in it already."""
+        """Put one entry per row into grouped order, without a copy if the order is the same."""
         return rows if self.order is None else rows[self.order]
 
 
@@ -61,7 +61,7 @@ def group_rows(ids: NDArray[Any]) -> Grouping:
 def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
     """The first row of each query, and the rows grouped by numbers that stand for the ids."""
     changes = codes[1:] != codes[:-1]
-    if 2 * np.count_nonzero(changes) > len(codes):  # shuffled, or very short
+    if 2 * np.count_nonzero(changes) > len(codes):  # shuffled, or very short queries
         numbers, first = _number_by_first_appearance(codes)
         sizes = np.bincount(numbers)
         return first, Grouping(first, sizes, None if len(first) == len(codes) else numbers)
@@ -77,9 +77,9 @@ def group_codes(codes: NDArray[Any]) -> tuple[IntArray, Grouping]:
 
 def _stable_order(codes: IntArray) -> IntArray:
     """Rows sorted by code, in their given order within a code."""
-    from scipy import sparse  # takes a tenth of a second to load, which sorted rows need not wait for
+    from scipy import sparse  # takes a tenth of a second to load, and is not needed for sorted rows
 
-    # With one entry per row of a sparse matrix, its conversion to columns is a counting sort, three times as fast.
+    # Converting a sparse matrix with one entry per row to columns is a counting sort, three times as fast.
     n = len(codes)
     index = np.int32 if n < np.iinfo(np.int32).max else np.int64
     matrix = sparse.csr_array((np.ones(n, dtype=np.int8), codes.astype(index), np.arange(n + 1, dtype=index)))
@@ -87,10 +87,10 @@ def _stable_order(codes: IntArray) -> IntArray:
 
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Number of each value in order of first appearance, and the places of the first appearances."""
+    """Number of each value in order of first appearance, and the positions of the first appearances."""
     codes = _codes(values)
     first = np.full(codes.max() + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several assignments to a place the last one stays
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last of several assignments to the same position wins
     seen = np.flatnonzero(first < len(codes))
     by_appearance = seen[np.argsort(first[seen])]
     if np.array_equal(by_appearance, np.arange(len(first))):  # as libraries number them
@@ -104,29 +104,29 @@ def _codes(values: NDArray[Any]) -> IntArray:
     """Equal numbers >= 0 for equal values, not many more than there are values."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
-        if high - low < 4 * len(values):  # a table with holes is ten times as fast as sorting
+        if high - low < 4 * len(values):  # a table with gaps is ten times as fast as sorting
             wide = np.uint64 if values.dtype.kind == "u" else np.int64  # differences of small integers overflow
             return (values.astype(wide, copy=False) - wide(low)).astype(np.intp, copy=False)
     if values.dtype.kind in "biufmM":
         return np.unique(values, return_inverse=True)[1]
-    # Sorting strings is ten times slower, and ids of mixed types have no order.
+    # Sorting strings is ten times as slow, and ids of mixed types have no order.
     return codes_of_objects(values).astype(np.intp, copy=False)
 
 
 def concatenate_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """``[start, start + 1, ..., start + size - 1]`` of all pairs, concatenated."""
+    """``[start, start + 1, ..., start + size - 1]`` for all pairs, concatenated."""
     return np.repeat(starts, sizes) + places_within(sizes)
 
 
 def places_within(sizes: IntArray) -> IntArray:
-    """``[0, 1, ..., size - 1]`` of all sizes, concatenated."""
+    """``[0, 1, ..., size - 1]`` for all sizes, concatenated."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
     rows = check_weights(sample_weight, int(grouping.sizes.sum()), "document", may_be_zero=may_be_zero)
-    return one_per_query(rows, grouping, "sample_weight", "Give all documents of a query the same weight.")
+    return one_per_query(rows, grouping, "sample_weight", "Pass the same weight for all documents of a query.")
 
 
 def one_per_query(
@@ -134,7 +134,7 @@ def one_per_query(
 ) -> NDArray[Any]:
     """One value per query from one value per document, constant within each query.
 
-    If the values are numbers of something else, such as ids, an error shows their ``meanings``.
+    If the values are codes, such as those of ids, errors show their ``meanings``.
     """
     values = rows[grouping.first_rows]
     differs: NDArray[np.bool_] = rows != grouping.spread(values)

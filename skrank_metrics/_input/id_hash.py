@@ -1,7 +1,7 @@
-"""One 64-bit number per id: the same in every process, for every dtype and library that denotes the same id.
+"""A 64-bit hash per id: the same in every process, and for every dtype and library that can hold the id.
 
-Integers are mixed by a bijection, so that no two of them share a number. Other ids share one by chance, once in about
-3,700 runs of 10^8 different ids: n^2 / 2^65.
+Integers are mixed by a bijection, so different integers have different hashes. Other ids collide by chance, with
+probability n^2 / 2^65: about once in 3,700 runs with 10^8 different ids.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INT64 = 2.0**63
 
 
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
-    """Numbers that are equal if Python calls the ids equal; ids must be valid, without missing ones."""
+    """Hashes that are equal if the ids are equal in Python; ids must be valid, without missing ones."""
     kind = ids.dtype.kind
     if kind in "bi":
         return _mix(ids.astype(np.int64).view(np.uint64))
@@ -40,7 +40,7 @@ def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
 
 
 def hash_arrow(ids: Any, name: str = "qid") -> Hashes:
-    """Numbers of an array of pyarrow, without a Python object per id."""
+    """Hashes of a pyarrow array, without one Python object per id."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(ids.type):
@@ -70,7 +70,7 @@ def _of_floats(values: NDArray[np.float64]) -> Hashes:
 
 
 def _of_times(values: NDArray[Any]) -> Hashes:
-    """Whole microseconds, or nanoseconds of the few that have them."""
+    """Hash times as whole microseconds, or as nanoseconds for the few that have them."""
     seed = _SEEDS["time" if values.dtype.kind == "M" else "duration"]
     in_microseconds = values.astype(f"{values.dtype.kind}8[us]")
     finer = in_microseconds != values
@@ -83,7 +83,7 @@ def _of_bytes(data: NDArray[np.uint8], ends: NDArray[np.int64], seed: np.uint64)
     starts, sizes = ends[:-1], np.diff(ends)
     padded = np.zeros(int(ends[-1] - ends[0]) + 16, dtype=np.uint8)
     padded[: len(padded) - 16] = data[ends[0] : ends[-1]]
-    # Words at any byte; those behind the end of a string are cut by shifting.
+    # Words at any byte; bytes beyond the end of a string are shifted out.
     words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     hashes = _mix(sizes.astype(np.uint64) ^ seed)
     rest, places, rows = sizes, starts - ends[0], np.arange(len(sizes))
@@ -120,7 +120,7 @@ def _of_object(one: Any, name: str) -> int:
     if type(one).__module__ in ("uuid", "decimal", "fractions", "pandas._libs.interval", "pandas"):
         return _digest("other", f"{type(one).__name__} {one}".encode())
     raise TypeError(
-        f"{name} must hold integers, strings, dates or tuples of these, to be recognised in other batches and "
+        f"{name} must hold integers, strings, dates or tuples of these, to be recognized in other batches and "
         f"processes; got {type(one).__name__}. Pass str(id)."
     )
 
@@ -133,7 +133,7 @@ def _of_int(one: int) -> Hashes:
     if -(2**63) <= one < 2**64:
         return hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))
     as_float = float(one) if abs(one) < 2**1000 else 0.0
-    if as_float == one:  # which Python calls equal
+    if as_float == one:  # equal in Python
         return _of_floats(np.array([as_float]))
     return np.array([_digest("large", str(one).encode())], dtype=np.uint64)
 

@@ -1,4 +1,4 @@
-"""Query ids: where they come from and what they may be."""
+"""Query ids: their sources and valid values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skrank_metrics._input.arrays import check_mask, refuse_masked
 from skrank_metrics._input.codes import codes_of_library, codes_of_objects
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, one_per_query, query_weights
 
-# Levels of an index of labels that are columns of the data, beside "qid"; all others are labels of rows.
+# Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
 # In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
 _COUNTED = "skrank_metrics.with_qid"
@@ -37,9 +37,9 @@ def query_ids(
     """Group rows by query, after checking that all sources of ids and all columns agree.
 
     The ids are ``qid``, else the index level "qid" of ``y``, else ``groups``. With ``unit=True``, rows are grouped by
-    the unit that a split must keep together: ``groups`` come first, and must not cut a query. ``who`` needs the ids,
-    ``rows_of`` names the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids other than to a function, and
-    ``columns`` are all others with the same rows.
+    the unit that a split must keep together: ``groups`` take precedence, and must not cut a query. ``who`` names what
+    needs the ids, ``rows_of`` the argument with ``n_rows`` rows, ``ways_out`` says how to pass ids if not to a
+    function, and ``columns`` are all others with the same rows.
     """
     labels = "y_true" if rows_of == "y_true" else "y"
     columns = {"X": columns.pop("X", None), labels: y, **columns}
@@ -68,7 +68,7 @@ def _agreeing(sources: dict[str, Any], n_rows: int, rows_of: str) -> Grouping:
     )
     for name, other in others:
         if not np.array_equal(queries.codes, other.codes):
-            # Of rows that are grouped otherwise, the names may be equal; those of an earlier row then are not.
+            # If a row is grouped differently, its ids may be equal; then those of an earlier row are not.
             last = int(np.argmax(queries.codes != other.codes))
             names = ((queries.ids[queries.codes[row]], other.ids[other.codes[row]], row) for row in range(last, -1, -1))
             one, another, row = next(
@@ -87,7 +87,7 @@ def ids_in_index(y: Any) -> Any:
 
 
 def carried(y: Any, **columns: Any) -> dict[str, Any]:
-    """Columns, each as given or else from the index level of its name of 1-D labels, with which it must agree."""
+    """Columns as given, or else from the index level of that name of 1-D labels; the two must agree."""
     return {name: _column(y, name, column) for name, column in columns.items()}
 
 
@@ -100,7 +100,7 @@ def _column(y: Any, name: str, given: Any) -> Any:
         return level
     column = np.asarray(given)
     if column.shape != level.shape:
-        return given  # an error of its own
+        return given  # raises an error of its own later
     if not np.array_equal(column, level):
         row = int(np.argmax(column != level))
         raise ValueError(
@@ -111,7 +111,7 @@ def _column(y: Any, name: str, given: Any) -> Any:
 
 
 def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, NDArray[Any]]:
-    """Valid masks and weights of the rows of y, without those that are None."""
+    """Check masks and weights of the rows of y, and leave out those that are None."""
     found = {name: column for name, column in columns.items() if column is not None}
     return {
         name: query_weights(column, queries)[queries.codes]
@@ -124,10 +124,9 @@ def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, ND
 def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
-    Rows are taken by position, as in scikit-learn. Other labels, or the same labels in another order, mean that one
-    column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A new
-    index, which counts 0 to n - 1, says nothing beside other labels, and nothing at all for predictions that were put
-    into a new Series.
+    Rows are taken by position, as in scikit-learn. Different labels, or the same labels in another order, mean that one
+    column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A
+    default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := _labels_to_check(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
@@ -151,9 +150,9 @@ def check_aligned(**columns: Any) -> None:
 
 
 def check_documents_aligned(**frames: Any) -> None:
-    """Refuse frames of one query per row whose columns do not name the same documents in the same order.
+    """Refuse frames with one query per row whose columns do not name the same documents in the same order.
 
-    Columns are taken by position. Default names, and names that the other frame does not know, say nothing.
+    Columns are taken by position. Default names, and names that the other frame does not have, are not compared.
     """
     named = {name: labels for name, frame in frames.items() if (labels := _columns_of(frame)) is not None}
     for (first, one), (second, other) in itertools.combinations(named.items(), 2):
@@ -171,7 +170,7 @@ def _columns_of(frame: Any) -> list[Any] | None:
 
 
 def _labels_to_check(column: Any) -> Any:
-    """Labels of rows; for labels of with_qid that counted rows, those that they had."""
+    """Labels of rows; for a Series of with_qid that had a default index, that index."""
     if not _dropped(column):
         return row_labels(column)
     import pandas as pd
@@ -180,15 +179,15 @@ def _labels_to_check(column: Any) -> Any:
 
 
 def _dropped(column: Any) -> bool:
-    """Whether with_qid dropped labels that counted rows; the rows may have changed since."""
+    """Whether with_qid dropped a default index; the rows may have changed since."""
     return row_labels(column) is None and ids_in_index(column) is not None and _COUNTED in column.attrs
 
 
 def _would_reorder(labels: Any, column: Any) -> bool:
     """Whether a column would be another one in the order of these labels.
 
-    Its own labels say so. If with_qid dropped them, its contents do: operations on rows keep ``attrs``, but a column
-    that they have changed is no longer the one that with_qid made, and says nothing.
+    This follows from its own labels, or, if with_qid dropped them, from its contents: operations on rows keep
+    ``attrs``, but a column that they changed is no longer the one that with_qid made, so nothing follows from it.
     """
     if not _dropped(column):
         return True
@@ -196,12 +195,12 @@ def _would_reorder(labels: Any, column: Any) -> bool:
 
 
 def counted_rows(y: Any) -> bool:
-    """Whether with_qid made these very rows from a Series that counted them 0 to n - 1."""
+    """Whether with_qid made these very rows from a Series with a default index, 0 to n - 1."""
     return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
 
 
 def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
-    """Note that a Series of with_qid counted its rows 0 to n - 1."""
+    """Note that a Series of with_qid had a default index, 0 to n - 1."""
     y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
 
 
@@ -215,7 +214,7 @@ def _of_queries(queries: Grouping) -> int:
 
 
 def _of_labels(y: Any, before: int) -> int:
-    labels = y.to_numpy()  # np.asarray first looks for attributes among the ids of the index
+    labels = y.to_numpy()  # np.asarray would first look up attributes among the ids of the index
     return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
 
 
@@ -243,7 +242,7 @@ def without_labels(column: Any) -> Any:
 
 
 def counts_rows(index: Any) -> bool:
-    """Whether an index is the one that pandas makes by default."""
+    """Whether an index is the default one of pandas."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
@@ -267,27 +266,27 @@ def group_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         ids = to_id_array(ids, name)
         if ids.ndim == 1 and ids.dtype.kind in "OT":
             ids = ids.astype(object, copy=False)
-            with suppress(TypeError):  # if some cannot be hashed, as is told below
+            with suppress(TypeError):  # if some cannot be hashed; the error is raised below
                 codes = codes_of_objects(ids)
     if codes is not None and len(codes) == n_rows > 0 and codes.min() >= 0:
         first, grouping = group_codes(codes)
         try:
             values = check_ids(ids.take(first) if hasattr(ids, "take") else ids.gather(first), len(first), name)
-        except ValueError:  # a missing id, whose row is told below
+        except ValueError:  # a missing id; the error is raised below, with the row
             pass
         else:
-            if len(set(values.tolist())) == len(values):  # else the library tells apart what Python calls equal
+            if len(set(values.tolist())) == len(values):  # else the library distinguishes ids that are equal in Python
                 return replace(grouping, ids=values)
     return group_rows(check_ids(ids, n_rows, name, rows_of))
 
 
 def id_per_query(ids: Grouping, grouping: Grouping, name: str, hint: str) -> NDArray[Any]:
-    """One id per query, such as its slice, from rows grouped by these ids, constant within each query."""
+    """One id per query, such as its slice, from rows grouped by these ids, which must be constant within a query."""
     return ids.ids[one_per_query(ids.codes, grouping, name, hint, ids.ids)]
 
 
 def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true") -> NDArray[Any]:
-    """Ids of any type as a 1-D array with one id per row and none missing."""
+    """Convert ids of any type to a 1-D array with one id per row and none missing."""
     refuse_masked(ids, name)
     array = to_id_array(ids, name)
     if array.ndim != 1:
@@ -316,10 +315,10 @@ def _kind(name: str) -> str:
 
 
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
-    """Ids as an array that keeps different ones apart."""
-    # np.asarray makes equal strings of [1, "1"] and ["a", "a\0"], and floats of [2**60, 0.5] and [2**63, -1].
+    """Convert ids to an array in which different ids stay different."""
+    # np.asarray turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
     lossy = False
-    if hasattr(ids, "combine_chunks"):  # pyarrow's array of chunks of categories has "" in place of missing ones
+    if hasattr(ids, "combine_chunks"):  # for chunked categories, pyarrow's array has "" in place of missing ids
         ids = ids.combine_chunks()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
@@ -353,9 +352,9 @@ def _check_objects(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
 
 
 def as_python(ids: NDArray[Any]) -> list[Any]:
-    """Ids or slices as Python's own objects, which can be keys and print as they are called."""
+    """Ids or slices as Python's own objects, which can be keys and print as expected."""
     if ids.dtype.kind in "mM":
-        # tolist makes integers of nanoseconds.
+        # tolist turns nanoseconds into integers.
         in_microseconds = ids.astype(f"{ids.dtype.kind}8[us]")
         if np.datetime_data(ids.dtype)[0] in ("ns", "ps", "fs", "as"):
             return in_microseconds.tolist() if (in_microseconds == ids).all() else list(ids)
@@ -368,7 +367,7 @@ def _is_numpy_number(value: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    if isinstance(value, tuple | frozenset):  # which compare NaN by identity
+    if isinstance(value, tuple | frozenset):  # these compare NaN by identity
         return any(map(_is_missing, value))
-    # pandas' NA refuses bool(NA != NA); it and NaT are known by the name of their type, without importing pandas.
+    # pandas' NA refuses bool(NA != NA); it and NaT are recognized by the name of their type, without importing pandas.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value

@@ -1,7 +1,7 @@
-"""Lines of fields between blanks, as in the files of TREC, without a Python loop over the lines.
+"""Read lines of fields separated by whitespace, as in TREC files, without a Python loop over the lines.
 
-A file is read in blocks that stay in the cache. Whatever is not regular, such as blank lines, makes the file be read
-again line by line, which is slow but finds the line of an error.
+A file is read in blocks that stay in the cache. If anything is irregular, such as a blank line, the file is read again
+line by line, which is slow but finds the line of an error.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntA
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]  # eight bytes each, of shape (n_ids, n_words)
 
-GZIP = b"\x1f\x8b"  # how its files start
+GZIP = b"\x1f\x8b"  # first bytes of gzip files
 BLOCK = 2**18
 WORD = 8
 PADDING = 2 * WORD
-# Longer ids take more memory than the file, as all ids of a file have the width of the longest.
+# Longer ids would take more memory than the file, since all ids of a file have the width of the longest.
 LONGEST_ID = 512
-# Numbers of more characters may have more digits than float64 holds.
+# Numbers with more characters may have more digits than float64 can hold.
 LONGEST_NUMBER = 15
 _PLACES = 10.0 ** np.arange(15, -1, -1)
 _POWERS = 10 ** np.arange(17)
@@ -42,7 +42,7 @@ _FIRST = np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8)
 
 @dataclass(frozen=True)
 class Form:
-    """What the lines of a file hold."""
+    """The fields of the lines of a file."""
 
     fields: tuple[str, ...]
     value: str  # the field that is a number; topics are the first field, documents the third
@@ -74,11 +74,11 @@ class TrecLines:
 
 
 class _IrregularError(Exception):
-    """The fast way cannot read this."""
+    """The input cannot be read the fast way."""
 
 
 def read_lines(source: Any, form: Form) -> TrecLines:
-    """Read a file: a path, "-" for the standard input, or an open file."""
+    """Read a file: a path, "-" for standard input, or an open file."""
     data, name = read_bytes(source, text=True)
     try:
         parts = [_read_block(data[start:end], form) for start, end in _cut(data)]
@@ -95,12 +95,12 @@ def read_lines(source: Any, form: Form) -> TrecLines:
     )
     lines = TrecLines(name, tuple(topics), np.concatenate(codes), all_words, values)
     if has_repeated(hashes(lines.codes, lines.words)):
-        _read_slowly(data, name, form)  # raises, unless different documents have one hash
+        _read_slowly(data, name, form)  # raises, unless different documents have the same hash
     return lines
 
 
 def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
-    """The bytes of a file, unpacked, and its name; those of text are in UTF-8, and not all blank."""
+    """The decompressed bytes of a file, and its name; text must be in UTF-8 and not blank."""
     if isinstance(source, str | PathLike):
         name = str(fspath(source))
         if name == "-":
@@ -118,12 +118,12 @@ def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{name} must be a complete gzip file, as it starts like one; got: {error}.") from None
+            raise ValueError(f"{name} must be a complete gzip file, since it starts like one; got: {error}.") from None
     return _check_text(data, name) if text else data, name
 
 
 def _check_text(data: bytes, name: Any) -> bytes:
-    """Refuse what is not UTF-8: the ids of files in different encodings would not match."""
+    """Refuse other encodings than UTF-8, in which ids would not match those of other files."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise ValueError(f"{name} must hold at least one line; got an empty file.")
@@ -136,7 +136,7 @@ def _check_text(data: bytes, name: Any) -> bytes:
 
 
 def refuse(name: Any, number: int, line: bytes, expected: str) -> NoReturn:
-    """Raise an error that shows a line, of which ``line`` may be a whole file."""
+    """Raise an error that shows a line; ``line`` may be the whole file."""
     if b"\n" in line:
         line = line.split(b"\n")[number - 1]
     shown = line.decode(errors="backslashreplace").rstrip("\r")
@@ -157,8 +157,8 @@ _Part: TypeAlias = tuple[list[bytes], IntArray, Words, FloatArray]
 
 
 def _read_block(data: bytes, form: Form) -> _Part:
-    """Topics of consecutive lines and how many lines each has, ids of documents, and numbers."""
-    # Words of 8 bytes are read around the fields, so there must be bytes around the block.
+    """Topics of consecutive lines with their numbers of lines, ids of documents, and values."""
+    # Words of 8 bytes are read around the fields, so the block needs bytes around it.
     codes = np.frombuffer(b"".join((b"\n" * PADDING, data, b"\n" * LONGEST_ID)), dtype=np.uint8)
     starts, ends = _fields(codes, len(form.fields))
     topics = _gather(codes, starts[:, 0], ends[:, 0])
@@ -172,7 +172,7 @@ def _read_block(data: bytes, form: Form) -> _Part:
 
 
 def _fields(codes: Bytes, n_fields: int) -> tuple[IntArray, IntArray]:
-    """Where the fields of each line start and end."""
+    """The start and end of the fields of each line."""
     if ((codes < ord(" ")) & (codes - np.uint8(ord("\t")) > ord("\r") - ord("\t"))).any():  # differences wrap around
         raise _IrregularError
     blank = codes <= ord(" ")
@@ -181,7 +181,7 @@ def _fields(codes: Bytes, n_fields: int) -> tuple[IntArray, IntArray]:
         raise _IrregularError
     edges = changes.reshape(-1, 2 * n_fields)
     breaks = np.flatnonzero(codes == ord("\n"))[PADDING : PADDING + len(edges)]
-    # The fields of a line are between two breaks.
+    # The fields of a line are between two line breaks.
     if len(breaks) < len(edges) or (edges[:, -1] > breaks).any() or (breaks[:-1] > edges[1:, 0]).any():
         raise _IrregularError
     return edges[:, ::2], edges[:, 1::2]
@@ -202,7 +202,7 @@ def _gather(codes: Bytes, starts: IntArray, ends: IntArray) -> Words:
 
 
 def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Decimal numbers, rounded as Python's float does."""
+    """Decimal numbers, rounded like Python's float."""
     first = codes[starts]
     signed = (first == ord("-")) | (first == ord("+"))
     sizes = ends - starts - signed
@@ -217,9 +217,9 @@ def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
 
 
 def _decimals(characters: Bytes, sizes: IntArray) -> FloatArray | None:
-    """Numbers of digits and at most one point, aligned right in 16 characters; None if there are others.
+    """Numbers of digits and at most one point, right-aligned in 16 characters; None if there are others.
 
-    An integer below 2^53, divided by a power of ten up to 10^22, is rounded once, thus correctly.
+    An integer below 2^53, divided by a power of ten up to 10^22, is rounded only once, and thus correctly.
     """
     digits = characters - np.uint8(ord("0"))
     is_digit, is_point = digits < 10, characters == ord(".")
@@ -245,7 +245,7 @@ def _floats(fields: list[bytes]) -> FloatArray:
         values = np.array(list(map(float, fields)))
     except ValueError:
         raise _IrregularError from None
-    if np.isnan(values).any() or b"_" in b" ".join(fields):  # float takes 1_0
+    if np.isnan(values).any() or b"_" in b" ".join(fields):  # float accepts 1_0
         raise _IrregularError
     return values
 
@@ -291,7 +291,7 @@ def _value(field: bytes, form: Form, where: tuple[str, int, bytes]) -> float:
 
 
 def hashes(codes: IntArray, words: Words) -> Words:
-    """A number of each document of a topic; different documents may have the same one, which is unlikely."""
+    """A hash of each document of a topic; different documents are unlikely to have the same one."""
     mixed = codes.astype(np.uint64)
     for column in words.T:
         mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
@@ -306,7 +306,7 @@ def has_repeated(values: Words) -> bool:
 
 
 def match(first: TrecLines, second: TrecLines) -> tuple[IntArray, IntArray]:
-    """Lines of two files, with the same topics, that are equal in topic and document."""
+    """Lines of two files with the same topics that agree in topic and document."""
     width = max(first.words.shape[1], second.words.shape[1])
     one, other = (hashes(lines.codes, _widen(lines.words, width)) for lines in (first, second))
     rows, places = _find(one, other)
@@ -324,8 +324,8 @@ def _widen(words: Words, width: int) -> Words:
 
 
 def _find(wanted: Words, among: Words) -> tuple[IntArray, IntArray]:
-    """Places in ``wanted`` of values that occur in ``among``, and their places there."""
-    # Most values occur in one only, which a table of their last bits tells faster than a search.
+    """Positions in ``wanted`` of values that occur in ``among``, and their positions there."""
+    # Most values occur in only one of the two, which a table of their last bits shows faster than a search.
     table = np.zeros(2**20, dtype=bool)
     last = np.uint64(len(table) - 1)
     table[among & last] = True

@@ -12,12 +12,12 @@ from skrank_metrics._output.result import Result
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Longer values are data, and are described by their type and size.
+# Longer values are data, which are described by their type and size.
 MOST_ITEMS, MOST_CHARACTERS = 12, 80
 
 
 def records_call(function: Callable[P, R]) -> Callable[P, R]:
-    """Keep in the result of a function how it was called; a result of another type stays as it is."""
+    """Record in the result of a function how it was called; other return values stay unchanged."""
     parameters = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -34,7 +34,7 @@ def records_call(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _spelled(value: Any) -> str:
-    """A value as in code if it is short, else what it is; nothing is computed to print it."""
+    """A value as code if it is short, else its type and size; printing it must not compute anything."""
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     if isinstance(value, str):
@@ -45,7 +45,7 @@ def _spelled(value: Any) -> str:
         return f"<{type(value).__name__} of shape {value.shape}>"
     if isinstance(value, list | tuple | Mapping):
         return f"<{type(value).__name__} of length {len(value)}>"
-    # Metrics and functions have names; models may print at length, and reports count before they print.
+    # Metrics and functions have names; the text of a model may be long, and reports compute before they print.
     return getattr(value, "__name__", f"<{type(value).__name__}>")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a page: values and intervals on one axis, drawn as SVG in the colours of the page."""
+"""Pictures on a page: values and intervals on one axis, drawn as SVG in the colours of the page."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-# Rows that a reader takes in; the tables have the others.
+# Most rows of a chart; the tables have the others.
 MOST_MARKS = 20
-# Such names stand beside their marks even in a narrow window.
+# Names up to this length stay beside their marks even in a narrow window.
 SHORT_NAME = 10
-# Ticks of an axis, at most; in a window of 400 pixels more would touch.
+# Most ticks of an axis; in a window of 400 pixels, more would touch.
 MOST_TICKS = 5
-# Beyond it the length of an axis overflows, and nothing is drawn.
+# Larger values are not drawn, since the length of the axis would overflow.
 LARGEST = 1e300
-# Room beside the outermost marks, as a share of the axis: half a dot must fit.
+# Margin beside the outermost marks, as a share of the axis: half a dot must fit.
 MARGIN = 0.03
 
 
@@ -39,7 +39,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    """Marks below each other on one axis, with a line at a value to compare them with."""
+    """Marks one below the other on one axis, with a line at a reference value."""
 
     title: str
     marks: Sequence[Mark]
@@ -97,7 +97,7 @@ class Chart:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Round values of an axis, and their texts."""
+    """Round values for the ticks of an axis, and their labels."""
     rough = (high - low) / MOST_TICKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)

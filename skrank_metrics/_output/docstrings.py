@@ -1,4 +1,4 @@
-"""Docstrings completed from signatures, so that shared texts are written once."""
+"""Docstrings completed from signatures, so that shared descriptions are written only once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARED: dict[str, Text] = {
 
 
 def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
-    """Build the section of the parameters in the order of the signature, with their defaults."""
+    """Build the Parameters section in the order of the signature, with defaults."""
     entries = []
     for name, parameter in signature.parameters.items():
         if name not in ("self", "cls"):
@@ -41,11 +41,11 @@ def section(title: str, *entries: str) -> str:
 
 
 def entry(head: str, text: str) -> str:
-    """Build an entry of a section: its head, and the text wrapped and indented below."""
+    """Build an entry of a section: its head, with the text wrapped and indented below."""
     return f"{head}\n{_wrapped(text)}"
 
 
-@functools.cache  # metrics share most of their texts
+@functools.cache  # metrics share most of their descriptions
 def _wrapped(text: str) -> str:
     return textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), "    ")
 

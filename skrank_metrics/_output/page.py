@@ -1,4 +1,4 @@
-"""One page of HTML that holds all it shows, and files that are written whole or not at all."""
+"""Self-contained HTML pages, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import skrank_metrics
 
-# A browser that follows the policy loads nothing and runs no script, whatever the page holds.
+# Under this policy, a browser loads nothing and runs no script, whatever the page contains.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
 :root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--first:#0072b2;--second:#c44e00;
@@ -96,26 +96,26 @@ def _versions() -> str:
 
 
 def write_whole(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a file, or leave what there was and raise an error that names it."""
+    """Write a file; if that fails, leave the old one as it was and raise an error that names it."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be the name of a file; got {path!r}.")
+        raise TypeError(f"path must be a file name; got {path!r}.")
     try:
         old = os.stat(path).st_mode if os.path.exists(path) else None
         if old is None or stat.S_ISREG(old):
-            _replace(Path(os.path.realpath(path)), text, old)  # a link stays one
-        else:  # a device or a pipe must stay one
+            _replace(Path(os.path.realpath(path)), text, old)  # a link stays a link
+        else:  # a device or pipe must not be replaced
             _write(path, "w", text)
     except OSError as error:
-        raise OSError(error.errno, f"path must be a file that can be written: {error.strerror}", str(path)) from None
+        raise OSError(error.errno, f"path must be a writable file: {error.strerror}", str(path)) from None
 
 
 def _replace(target: Path, text: str, mode: int | None) -> None:
-    """Put a new file in the place of another, whose mode it takes."""
+    """Replace a file by a new one with the same mode."""
     import secrets
 
     new = target.with_name(f".{secrets.token_hex(8)}.new")
     try:
-        # Nobody can read the text before the mode is that of the old file.
+        # Nobody else can read the text before the mode of the old file is set.
         _write(new, "x", text, permissions=0o666 if mode is None else 0o600)
         if mode is not None:
             if not os.access(target, os.W_OK):
@@ -128,7 +128,7 @@ def _replace(target: Path, text: str, mode: int | None) -> None:
 
 
 def _write(path: str | os.PathLike[str], how: str, text: str, permissions: int = 0o666) -> None:
-    # Lone surrogates, which ids may hold, have no UTF-8.
+    # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
     opener = partial(os.open, mode=permissions)
     with open(path, how, encoding="utf-8", errors="backslashreplace", newline="\n", opener=opener) as file:
         file.write(text)

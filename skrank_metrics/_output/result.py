@@ -21,7 +21,7 @@ LIBRARIES = ("pandas", "polars")
 
 
 class Block(Protocol):
-    """What stands between sentences, such as a table."""
+    """A block between sentences, such as a table."""
 
     def as_text(self) -> str:
         """Lines of at most 80 characters."""
@@ -48,7 +48,7 @@ class Result(ABC):
         return next(part for part in self._parts() if isinstance(part, Table)).for_frame()
 
     def _charts(self) -> Sequence[Chart]:
-        """Pictures for the page, which stand below the first table."""
+        """Pictures for the page, placed below the first table."""
         return ()
 
     def __str__(self) -> str:
@@ -62,23 +62,23 @@ class Result(ABC):
         return f'<div style="{_BOX}"><div style="font-weight:600">{escape(str(title))}</div>{"".join(shown)}</div>'
 
     def to_html(self, path: str | PathLike[str]) -> None:
-        """Write a page to send or to archive, which holds all it shows.
+        """Write a self-contained HTML page, to send or to archive.
 
         The page has the tables and sentences that the result prints, pictures of them, the versions of the libraries
-        and, if a function returned the result, the call. It loads nothing, runs no script, and follows the light or
-        dark theme of the reader.
+        and, if a function returned the result, the call. It loads nothing, runs no scripts, and follows the reader's
+        light or dark theme.
 
         Parameters
         ----------
         path : str or path-like
-            The file to write. An existing file is replaced once the new one is complete.
+            File to write. An existing file is replaced only once the new one is complete.
 
         Raises
         ------
         TypeError
-            If the path is no name of a file.
+            If the path is not a file name.
         OSError
-            If the file cannot be written; what was there stays as it is.
+            If the file cannot be written. An existing file is left unchanged.
         """
         title, *parts = self._parts()
         kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).capitalize()
@@ -107,7 +107,7 @@ class Result(ABC):
         Returns
         -------
         frame : pandas.DataFrame or polars.DataFrame
-            Rows and columns are described in the class.
+            Rows and columns as described in the class.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Result(ABC):
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Join tables and sentences to lines of at most 80 characters."""
+    """Join tables and sentences into lines of at most 80 characters."""
     return "\n".join(
         textwrap.fill(part, WIDTH, break_on_hyphens=False) if isinstance(part, str) else part.as_text()
         for part in parts

@@ -16,10 +16,10 @@ import numpy as np
 
 WIDTH = 80
 GAP = "  "
-# Names that have less room are easier to read on a line of their own.
+# Names with less room than this are easier to read on a line of their own.
 NARROWEST_NAME = 20
 
-# No colours of its own: the notebook's theme, light or dark, is inherited.
+# No colours of its own, so that the notebook's light or dark theme is inherited.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
 _RULE = "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
@@ -39,12 +39,12 @@ def signed(value: Any) -> str:
 
 
 def plus_minus(value: tuple[float, float]) -> str:
-    """Format a mean and its spread; a mean of NaN is none."""
+    """Format a mean and its spread; a mean of NaN is shown as none."""
     return "none" if np.isnan(value[0]) else "{:z.4f} ± {:.4f}".format(*value)
 
 
 def p_text(p: float) -> str:
-    """Format a p-value with four decimals, or as "<0.0001"; NaN is no test."""
+    """Format a p-value with four decimals, or as "<0.0001"; NaN means not tested."""
     return "none" if np.isnan(p) else f"{p:.4f}" if p >= 5e-5 else "<0.0001"
 
 
@@ -99,7 +99,7 @@ class Table:
         return "\n".join(_layout(self._shown))
 
     def as_html(self, *, inline: bool = True) -> str:
-        """A table with inline styles, as notebooks drop style sheets, or with the classes of a page."""
+        """A table with inline styles, since notebooks drop style sheets, or with the classes of a page."""
         cell = _inline_cell if inline else _cell
         head = "".join(cell("th", column.head, column) for column in self._shown)
         rows = zip(*(column.cells for column in self._shown), strict=True)
@@ -110,7 +110,7 @@ class Table:
 
 def _inline_cell(tag: str, text: str, column: _Shown) -> str:
     align = "left" if column.is_name else "right;font-variant-numeric:tabular-nums"
-    # Heads may take several lines; numbers stay whole.
+    # Heads may take several lines; numbers are not broken.
     rest = "font-weight:600;vertical-align:bottom" if tag == "th" else "white-space:nowrap"
     return f'<{tag} style="{_CELL};{_RULE};text-align:{align};{rest}">{escape(text)}</{tag}>'
 
@@ -121,7 +121,7 @@ def _cell(tag: str, text: str, column: _Shown) -> str:
 
 
 class _Wrapper(textwrap.TextWrapper):
-    # Names of classes may also break between their words.
+    # Class names may also break between their words.
     wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
 
 
@@ -143,7 +143,7 @@ class _Shown:
         return max(map(len, self.cells), default=0)
 
     def width(self, head: int, name: int) -> int:
-        """Width of the column if its head and, in a column of names, its cells are wrapped; numbers stay whole."""
+        """Width of the column if its head and, in a column of names, its cells are wrapped; numbers are not broken."""
         cells = min(self._longest, name) if self.is_name else self._longest
         return max(1, cells, *map(len, _wrap_head(self.head, max(head, cells))))
 
@@ -169,7 +169,7 @@ def _layout(columns: list[_Shown]) -> list[str]:
 
 
 def _beside(columns: list[_Shown], room: int) -> list[list[str]]:
-    """Lines of the heads and of each row; none if there is no room. Heads wrap before names, the widest first."""
+    """Lines of the heads and of each row; empty if there is no room. Heads wrap before names, the widest first."""
     heads = ((head, WIDTH) for head in range(max((len(column.head) for column in columns), default=1), 0, -1))
     names = ((1, name) for name in range(WIDTH, NARROWEST_NAME - 1, -1))
     for head, name in chain(heads, names):
@@ -181,7 +181,7 @@ def _beside(columns: list[_Shown], room: int) -> list[list[str]]:
 
 
 def _below_names(names: _Shown, rows: list[list[str]]) -> Iterator[list[str]]:
-    """Put rows below the names of the first column, each name once for the rows that share it."""
+    """Put rows below the names of the first column, with each name once above the rows that share it."""
     above = None
     for number, (name, row) in enumerate(zip([names.head, *names.cells], rows, strict=False)):
         yield [*(textwrap.wrap(name, WIDTH) if name != above else []), *(GAP + line for line in row)]
@@ -189,7 +189,7 @@ def _below_names(names: _Shown, rows: list[list[str]]) -> Iterator[list[str]]:
 
 
 def _join(row: Sequence[list[str]], *, top: bool) -> list[str]:
-    """Lines of a row from those of its cells: heads stand at the bottom, others at the top."""
+    """Join the lines of the cells of a row; heads are aligned at the bottom, other cells at the top."""
     height = max(map(len, row))
     blank = [[" " * len(cell[0])] * (height - len(cell)) for cell in row]
     full = [[*b, *cell] if top else [*cell, *b] for b, cell in zip(blank, row, strict=True)]

@@ -35,31 +35,31 @@ CAME_BACK = (
 class RankingAccumulator:
     """Compute the report of a ranking that arrives in parts, such as batches of a file or partitions of a cluster.
 
-    Labels and scores are not kept. All documents of a query must come in the same update; a query that comes back, in a
-    later update or in another accumulator, is an error. Ids are recognised by a 64-bit hash that is the same in every
-    process and for every dtype, 8 bytes per query. Different integers have different hashes; for other ids, 10^8
-    queries raise a false alarm once in about 3,700 runs. Sums are exact, so that means do not depend on the order in
-    which parts were added and merged. Accumulators can be pickled.
+    Labels and scores are not kept. All documents of a query must be in the same update; a query that comes back, in a
+    later update or in another accumulator, is an error. To notice this, accumulators keep a 64-bit hash of each id,
+    which is the same in every process and for every dtype. Different integers have different hashes; for other ids,
+    10^8 queries raise a false alarm about once in 3,700 runs. Sums are exact, so means do not depend on the order in
+    which parts are added and merged. Accumulators can be pickled.
 
     Parameters
     ----------
     metrics : sequence of str, metric functions or bound metrics
-        What to compute, as in evaluate.
+        Metrics to compute, as in evaluate.
     convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, as in evaluate.
+        How documents with equal scores are ordered, as in evaluate.
     replace_undefined_by : float, default=None
         Value of undefined queries, as in evaluate.
     keep : {"queries", "means"}, default="queries"
-        What to keep: ids and values per query, for slices, worst queries and comparisons; or sums only, for more
-        queries than fit into memory.
+        What to keep. "queries" keeps ids and values per query, for slices, worst queries and comparisons. "means" keeps
+        sums only, for more queries than fit into memory.
     assume_complete : bool, default=False
-        Whether to trust that no query comes back, and to keep no hashes. If one does, its parts count as two queries.
+        Whether to assume that no query comes back, and keep no hashes. If one does, its parts count as two queries.
 
     See Also
     --------
-    evaluate_batches : The same for files and streams.
+    evaluate_batches : Evaluate files and streams.
 
     Examples
     --------
@@ -88,12 +88,12 @@ class RankingAccumulator:
         self._seen = None if check_bool(assume_complete, "assume_complete") else _Seen()
         self._counts = Counts()
         self._any_weight = False
-        self._columns: tuple[str, ...] | None = None  # the optional ones that every update must have
+        self._columns: tuple[str, ...] | None = None  # optional columns that every update must have
         self._kept: dict[str, list[NDArray[Any]]] = {}  # parts of arrays with one entry per query
         self._sums = {name: MetricSums() for name in self._metrics} if keep == "means" else {}
         for name, metric in self._metrics.items():
             if keep == "means" and metric.average == "median":
-                raise ValueError(f"keep must be 'queries' for a median, which needs the values of all; got {name!r}.")
+                raise ValueError(f"keep must be 'queries' for a median, which needs all values; got {name!r}.")
 
     def __repr__(self) -> str:
         n_queries, n_documents = self._counts.n_queries, self._counts.n_documents
@@ -123,7 +123,7 @@ class RankingAccumulator:
         judged: Any = None,
         by: Any = None,
     ) -> RankingAccumulator:
-        """Add documents of queries that are complete. A call that fails adds nothing.
+        """Add documents of complete queries. A call that fails adds nothing.
 
         Parameters
         ----------
@@ -134,25 +134,25 @@ class RankingAccumulator:
         qid : array-like of shape (n_documents,)
             Query id of each document: integers, strings, dates, or tuples of these.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights of the queries, as in evaluate; in all updates or in none.
+            Weights of the queries, as in evaluate. Must be passed in all updates or in none.
         retrieved : array-like of bool of shape (n_documents,), default=None
             False for documents that were judged but not ranked, as in evaluate.
         judged : array-like of bool of shape (n_documents,), default=None
             False for documents that nobody judged, as in evaluate.
         by : array-like of shape (n_documents,), default=None
-            Slices of the report, as in evaluate; in all updates or in none. Requires keep="queries".
+            Slices of the report, as in evaluate. Must be passed in all updates or in none. Requires keep="queries".
 
         Returns
         -------
         self : RankingAccumulator
-            The accumulator, also after a call of ``result``, which later updates do not change.
+            The accumulator. Updates do not change reports that ``result`` returned before.
 
         Raises
         ------
         TypeError
             If an argument has the wrong type.
         ValueError
-            If the data are not valid, or a query was there before.
+            If the data are invalid, or a query was added before.
         """
         check_aligned(y_true=y_true, by=by)
         lists = query_lists(y_true, y_score, qid=qid, retrieved=retrieved, judged=judged)
@@ -173,7 +173,7 @@ class RankingAccumulator:
             _refuse_returning(self._seen.common(hashes), lists.grouping.ids)
         evaluation = evaluate_lists(lists, self._metrics)
         counts = count(evaluation)
-        # From here on, nothing fails but the sums of "means", which are replaced as a whole.
+        # From here on, only the sums of "means" can fail, and these are replaced as a whole.
         if self._keep == "means":
             self._sums = {name: self._sum(name, evaluation) for name in self._metrics}
         else:
@@ -212,16 +212,16 @@ class RankingAccumulator:
             had, has = ("without", "with") if name in columns else ("with", "without")
             raise ValueError(f"{name} must be part of all updates or of none; got some {had} and some {has} it.")
         if self._keep == "means" and "by" in columns:
-            raise ValueError("by must be left out if keep='means', as slices need values per query; got an array.")
+            raise ValueError("by must be left out if keep='means', since slices need values per query; got an array.")
         return columns
 
     def merge(self, other: RankingAccumulator) -> RankingAccumulator:
-        """Add what another accumulator has seen.
+        """Add the queries of another accumulator.
 
         Parameters
         ----------
         other : RankingAccumulator
-            One with the same metrics and options, of other queries. It is not changed.
+            Accumulator with the same metrics and options, and other queries. It is not changed.
 
         Returns
         -------
@@ -231,15 +231,15 @@ class RankingAccumulator:
         Raises
         ------
         TypeError
-            If other is no accumulator.
+            If other is not an accumulator.
         ValueError
-            If the two compute different things, or have a query in common.
+            If the two have different metrics or options, or a query in common.
         """
         self._check_alike(other)
         return self._absorb(other)
 
     def _absorb(self, other: RankingAccumulator, returned: str = CAME_BACK) -> RankingAccumulator:
-        """Add what another accumulator with the same metrics and options has seen."""
+        """Add the queries of another accumulator with the same metrics and options."""
         if not other._counts.n_queries:
             return self
         columns = self._check_columns(other._columns or ())
@@ -280,8 +280,8 @@ class RankingAccumulator:
         Returns
         -------
         report : RankingReport
-            Means, intervals, counts of undefined queries, and the part of the health that needs no rows. What needs
-            labels and scores raises an error that says so; with keep="means", so does what needs values per query.
+            Means, intervals, counts of undefined queries, and the part of the health that needs no rows. Methods that
+            need labels and scores raise an error, and with keep="means", so do those that need values per query.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class RankingAccumulator:
             If there are no documents, or all weights are zero.
         """
         if not self._counts.n_queries:
-            raise ValueError("the accumulator must have seen a query before result(); got none.")
+            raise ValueError("the accumulator must hold at least one query before result(); got none.")
         kept = {name: _joined(parts) for name, parts in self._kept.items()}
         weights, health = kept.get("sample_weight"), self._counts.describe(self._metrics)
         weighted = "sample_weight" in (self._columns or ())
@@ -321,7 +321,7 @@ class _Seen:
         self.runs: list[Hashes] = []
 
     def common(self, hashes: Hashes) -> Hashes:
-        """Those of some sorted hashes that are in the set or come twice."""
+        """The sorted hashes that are in the set or occur twice."""
         found = [hashes[1:][hashes[1:] == hashes[:-1]]]
         for run in self.runs:
             places = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
@@ -344,6 +344,6 @@ def _refuse_returning(common: Hashes, ids: NDArray[Any] | None, message: str = C
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    if len({part.dtype.kind for part in parts}) > 1:  # NumPy would make strings of numbers
+    if len({part.dtype.kind for part in parts}) > 1:  # NumPy would turn numbers into strings
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)

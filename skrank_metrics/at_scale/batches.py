@@ -20,7 +20,7 @@ from skrank_metrics.at_scale.schemas import joined
 from skrank_metrics.at_scale.sources import columns_of, import_arrow, n_rows, tables_of
 
 ORDERS = ("check", "shuffle")
-# Temporary files: so many that each of them fits into memory, but not more than a process may have open.
+# Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000
 
 
@@ -48,8 +48,8 @@ def evaluate_batches(
 ) -> Any:
     """Compute the report of a file or a stream in batches, for data that do not fit into memory.
 
-    Needs pyarrow. The values are those of evaluate, but for rounding in the last digits. Labels and scores are not
-    kept, so the report counts no ties.
+    Needs pyarrow. The values equal those of evaluate up to rounding in the last digits. Labels and scores are not kept,
+    so the report does not count ties.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def evaluate_batches(
         Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv) or Arrow files (.arrow, .feather, .ipc); any
         object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of polars and pandas, and
         relations of DuckDB; or an iterable that yields such objects, dicts of arrays by column, or tuples of arrays in
-        the order of the arguments: label, score, qid, then the others that are given. An empty cell of CSV is a null;
-        its ids and slices are strings unless all of them are integers such as 7, not 007.
+        the order of the arguments: label, score, qid, then the others that are passed. In CSV and TSV, an empty cell is
+        a null, and ids and slices are strings unless all of them are integers (7 is one, 007 is not).
     label : str
         Column of relevance labels.
     score : str or list of str
@@ -66,11 +66,11 @@ def evaluate_batches(
     qid : str
         Column of query ids.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate.
+        Metrics to compute, as in evaluate.
     convention : str, default="sklearn"
         Library whose defaults apply, as in evaluate.
     ties : {"average", "best", "worst", "stable"}, default=None
-        Order of documents with equal scores, as in evaluate.
+        How documents with equal scores are ordered, as in evaluate.
     replace_undefined_by : float, default=None
         Value of undefined queries, as in evaluate.
     sample_weight : str, default=None
@@ -84,25 +84,25 @@ def evaluate_batches(
     keep : {"queries", "means"}, default="queries"
         What the report keeps, as in RankingAccumulator.
     order : {"check", "shuffle"}, default="check"
-        With "check", all rows of a query must follow each other, also from file to file; a query that comes back is an
-        error. With "shuffle", rows may have any order: they are first distributed over temporary files by a hash of
-        their query id, which takes about as much disk space as the columns take in memory.
+        With "check", the rows of a query must be contiguous, also across files; a query that comes back is an error.
+        With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash of the query
+        id, which takes about as much disk space as the columns take in memory.
     batch_rows : int, default=262144
-        Rows to compute at a time, or those of the longest query if it has more.
+        Number of rows to process at a time; more if the longest query has more.
     temp_dir : path, default=None
-        Where to put temporary files, the system's folder if None. They have no names, so that none is left behind even
-        if the process is killed.
+        Folder for temporary files. None means that of the system. The files have no names, so none are left behind,
+        even if the process is killed.
     n_threads : int, default=1
-        Threads that compute if order="shuffle". If more than one, the next batch is read meanwhile, with all threads of
-        pyarrow.
+        Number of threads for computing if order="shuffle". With more than one, the next batch is read in the
+        meantime, with all threads of pyarrow.
     verbose : bool, default=None
-        Whether to write to the standard error how many rows were read, and how many per second. If None, only on a
-        terminal, where the line is removed in the end.
+        Whether to report on standard error how many rows were read, and how many per second. If None, only on a
+        terminal, where the line is removed at the end.
 
     Returns
     -------
     report : RankingReport, or dict of str to RankingReport
-        A report; if score is a list, one per score column.
+        The report. If score is a list, one report per score column.
 
     Raises
     ------
@@ -111,12 +111,11 @@ def evaluate_batches(
     TypeError
         If a column has the wrong type.
     ValueError
-        If a column is missing or holds nulls or values that are not valid, a file cannot be read, or a query comes
-        back.
+        If a column is missing or holds nulls or invalid values, a file cannot be read, or a query comes back.
 
     See Also
     --------
-    RankingAccumulator : The same for arrays that you read yourself.
+    RankingAccumulator : Evaluate arrays that you read yourself.
 
     Examples
     --------
@@ -218,13 +217,13 @@ def _add_shuffled(
 
 
 def _distribute(tables: Iterable[Any], qid: str, files: Sequence[IO[bytes]]) -> list[int]:
-    """Write the rows of each query into one of the files; return the numbers of those that are not empty."""
+    """Write the rows of each query into one of the files; return the numbers of the files that are not empty."""
     import pyarrow as pa
 
     shift, writers, used = np.uint64(64 - (len(files) - 1).bit_length()), list[Any](), set[int]()
     schema = pa.schema([])
     for table in tables:
-        if not table.schema.equals(schema):  # wider types, in another stream of the same file
+        if not table.schema.equals(schema):  # wider types need another stream in the same file
             _close(writers)
             schema, writers = (
                 table.schema,

@@ -1,4 +1,4 @@
-"""Reports of tables that hold whole queries: what batches, Dask and Spark share."""
+"""Reports of tables that hold whole queries, shared by batches, Dask and Spark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Reports:
         came_back: str = CAME_BACK,
     ) -> None:
         self.columns, self._came_back = columns, came_back
-        # One of them is enough to notice that a query comes back.
+        # One accumulator is enough to notice that a query comes back.
         self.accumulators = {
             name: RankingAccumulator(metrics, assume_complete=complete or name != columns.scores[0], **options)
             for name in columns.scores
@@ -58,11 +58,11 @@ class Reports:
         if contiguous and lists.grouping.shuffled is not None:
             codes = lists.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
-            if len(returning):  # rows of very short queries are numbered one by one even if they are contiguous
+            if len(returning):  # very short queries are numbered row by row even if their rows are contiguous
                 query = as_python(lists.grouping.ids[returning[:1]])[0]
                 raise ValueError(
                     f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
-                    "order='shuffle' if rows have any order."
+                    "order='shuffle' if rows can be in any order."
                 )
         if "sample_weight" in given:
             lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
@@ -74,11 +74,11 @@ class Reports:
             accumulator._add_lists(lists, slices)
 
     def copy(self) -> Reports:
-        """Others with what these have seen."""
+        """A copy that can be added to on its own."""
         return deepcopy(self)
 
     def without_metrics(self) -> Reports:
-        """What a process sends back: functions of users no longer equal themselves once they were pickled."""
+        """Remove the metrics before a process sends reports back: pickled custom functions equal no other function."""
         for accumulator in self.accumulators.values():
             accumulator._metrics = {}
         return self
@@ -99,7 +99,7 @@ class Reports:
 
 @contextmanager
 def located(columns: Columns, start: str) -> Iterator[None]:
-    """Say which columns and rows an error is about."""
+    """Add to errors which columns and rows they are about."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -125,14 +125,14 @@ def reports_of_frame(
     for name, metric in reports.accumulators[columns.scores[0]].metrics.items():
         if shuffled and metric.get("ties") == "stable":
             raise ValueError(
-                f"ties must not be 'stable' if rows are shuffled, as their order is lost; got it for {name!r}. Pass "
+                f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {name!r}. Pass "
                 "ties='average', or shuffle=False if all rows of a query are in one partition."
             )
     return reports
 
 
 def evaluate_partition(empty: Reports, table: Any) -> Reports:
-    """Evaluate a table that holds all rows of its queries, in whatever process."""
+    """Evaluate a table that holds all rows of its queries, in any process."""
     columns, part = empty.columns, empty.copy()
     if not len(table):
         return part.without_metrics()

@@ -1,4 +1,4 @@
-"""How far a long work is, as a line on a terminal."""
+"""Progress of a long task, as a line on a terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
-# Seconds between two lines: on a terminal, where the next replaces the last, and elsewhere.
+# Seconds between two lines: on a terminal, where a line replaces the previous one, and elsewhere.
 ON_A_TERMINAL, ELSEWHERE = 0.2, 10.0
-REPLACE = "\r\x1b[K"  # back to the start of the line, which is cleared
+REPLACE = "\r\x1b[K"  # return to the start of the line, and clear it
 
 
 class Progress:
-    """Says on the standard error what was done; ``shown`` is None for only on a terminal, where nothing is left."""
+    """Reports progress on standard error; if ``shown`` is None, only on a terminal, where the line is removed."""
 
     def __init__(self, shown: bool | None) -> None:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -32,7 +32,7 @@ class Progress:
             self._write(REPLACE)
 
     def count_rows(self, tables: Iterable[Any], n_rows: int | None = None) -> Iterator[Any]:
-        """Pass tables on, and say how many rows came."""
+        """Pass tables on, and report the number of rows so far."""
         done = 0
         for table in tables:
             yield table
@@ -45,7 +45,7 @@ class Progress:
         self.say(f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second", last=done == n_rows)
 
     def say(self, text: str, *, last: bool = False) -> None:
-        """Write a line, unless the last one is recent."""
+        """Write a line, unless the previous one is recent."""
         now, apart = time.monotonic(), ON_A_TERMINAL if self._terminal else ELSEWHERE
         if not self.shown or (now - self._last < apart and (self._terminal or not last)):
             return

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def widened(schema: Any, table: Any, numbers: Iterable[str], place: Callable[[], str]) -> Any:
-    """The schema that holds the values of former tables and of one more; ``place`` says where that one is."""
+    """The schema that can hold the values of the previous tables and of one more, which is at ``place()``."""
     import pyarrow as pa
 
     fields, numbers = [], set(numbers)
@@ -19,14 +19,14 @@ def widened(schema: Any, table: Any, numbers: Iterable[str], place: Callable[[],
         if kind is None:
             raise ValueError(
                 f"column {field.name!r} must have one type in all batches and files; it is of type {now} in {place()}, "
-                f"and {before} before. Convert the column, such as to strings everywhere."
+                f"but {before} before. Convert the column, for example to strings everywhere."
             )
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
 
 
 def cast(table: Any, schema: Any) -> Any:
-    """A table with the wider types of a schema; a value that they cannot hold is an error."""
+    """Convert a table to the wider types of a schema; a value that they cannot hold is an error."""
     import pyarrow as pa
 
     if table.schema.equals(schema):
@@ -37,14 +37,14 @@ def cast(table: Any, schema: Any) -> Any:
             columns.append(table[field.name].cast(field.type))
         except pa.ArrowException as error:
             raise ValueError(
-                f"column {field.name!r} must have values that {field.type} can hold, as other batches or files have "
-                f"another type; {error}"
+                f"column {field.name!r} must have values that {field.type} can hold, since its type differs in other "
+                f"batches or files; {error}"
             ) from error
     return pa.table(columns, schema=schema)
 
 
 def joined(tables: Sequence[Any]) -> Any:
-    """One table of several, the last of which has the widest types."""
+    """Join tables, the last of which has the widest types."""
     import pyarrow as pa
 
     return pa.concat_tables([cast(table, tables[-1].schema) for table in tables])
@@ -57,7 +57,7 @@ def _wider_number(one: Any, other: Any) -> Any:
 
 
 def _wider(one: Any, other: Any) -> Any:
-    """The type of ids of both types, None if they are of different kinds: 7 and "7" are not one id."""
+    """The type that holds ids of both types; None if they are of different kinds: 7 and "7" are different ids."""
     import pyarrow as pa
 
     if _kind(one) != _kind(other):

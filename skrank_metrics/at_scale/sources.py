@@ -1,4 +1,4 @@
-"""Files, Arrow streams and iterators of batches as tables of pyarrow, with their columns checked."""
+"""Files, Arrow streams and iterators of batches as pyarrow tables with checked columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NUMBERS = ("label", "score", "sample_weight")
 
 
 def import_arrow(what: str = "evaluate_batches") -> Any:
-    """pyarrow, or an error that says how to install it."""
+    """Import pyarrow, or raise an error that says how to install it."""
     try:
         import pyarrow
     except ImportError:
@@ -35,7 +35,7 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
 
 @dataclass(frozen=True)
 class Content:
-    """A file of a known format: its bytes, such as the standard input, or None for those that its name stands for."""
+    """A file of a known format; its bytes are None if they are to be read from the file with its name."""
 
     name: str
     data: bytes | None
@@ -48,14 +48,14 @@ class Content:
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns, by what they are."""
+    """Names of the columns by role."""
 
     label: str
     scores: tuple[str, ...]
     qid: str
     others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
-    holder: str = "source"  # the argument that has them, or the name of a file
-    lines: bool = False  # whether it is a text, with a header
+    holder: str = "source"  # the argument that holds them, or the name of a file
+    lines: bool = False  # whether it is a text file with a header
     line_of: Callable[[int], int] | None = None  # the line of a row, if some lines may be blank
 
     @property
@@ -84,11 +84,11 @@ class Columns:
         ]
 
     def place(self, row: int) -> str:
-        """Where a row is."""
+        """The place of a row, in words."""
         return f"{self._number(row)} of {self._the_holder}"
 
     def start(self, row: int) -> str:
-        """Where the rows from one on are."""
+        """The place of all rows from a given one on, in words."""
         return f"{self._the_holder} from {self._number(row)} on"
 
     def _number(self, row: int) -> str:
@@ -109,13 +109,13 @@ class Columns:
                 raise ValueError(f"{argument} must be a column of {self._the_holder}; {name!r} is not: {got}.{hint}")
 
     def check(self, schema: Any, table: Any = None, first: int = 0) -> None:
-        """Refuse columns that are missing or of the wrong type; the rows of a table, from ``first`` on, show why."""
+        """Refuse columns that are missing or have the wrong type; errors quote a table that starts at row ``first``."""
         from pyarrow import types
 
         self.check_names(schema.names)
         for argument, name in self._by_argument:
             kind, what = schema.field(name).type, ""
-            if types.is_null(kind):  # such as of a file without rows
+            if types.is_null(kind):  # as in a file without rows
                 continue
             if argument in NUMBERS:
                 number = types.is_integer(kind) or types.is_floating(kind)
@@ -131,7 +131,7 @@ class Columns:
 
 
 def _first_word(column: Any) -> tuple[int, str] | None:
-    """The first string that is no number, and its row."""
+    """The first string that is not a number, and its row."""
     for row, value in enumerate(column.to_pylist()):
         try:
             float(value or 0)
@@ -143,7 +143,7 @@ def _first_word(column: Any) -> tuple[int, str] | None:
 def columns_of(
     label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source", *, lines: bool = False
 ) -> Columns:
-    """Names of columns as users give them; those of ``others`` may be None."""
+    """Columns with the names passed by users; those in ``others`` may be None."""
     if not isinstance(score, str | list | tuple):
         raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
     given = {argument: name for argument, name in others.items() if name is not None}
@@ -159,7 +159,7 @@ def columns_of(
 
 
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
-    """Tables of at most ``batch_rows`` rows with the columns in question, without nulls."""
+    """Tables of at most ``batch_rows`` rows with the chosen columns, without nulls."""
     schema, n_all = None, 0
     for place, tables in _parts(source, columns, batch_rows, use_threads):
         first = 0
@@ -180,20 +180,20 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
 
 
 def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
-    """All rows of a source, as an array per column; shows progress on a terminal."""
+    """Read all rows of a source into one array per column; shows progress on a terminal."""
     with Progress(None) as progress:
         table = joined(list(progress.count_rows(tables_of(source, columns, ROWS_AT_ONCE, use_threads=True))))
     return {name: array_of(table[name]) for name in columns.names}
 
 
 def selected(table: Any, columns: Columns, first: int | None = None) -> Any:
-    """The columns in question, checked; ``first`` is the number of the first row, None if rows have none."""
+    """The chosen columns, checked; ``first`` is the number of the first row, None if rows have no numbers."""
     columns.check(table.schema, None if first is None else table, first or 0)
     return _plain(table.select(columns.names))
 
 
 def _plain(table: Any) -> Any:
-    """Values instead of categories, whose numbers differ between batches, and of views, which have no fixed order."""
+    """Replace categories, whose codes differ between batches, and view types by plain values."""
     import pyarrow as pa
 
     fields = []
@@ -205,7 +205,7 @@ def _plain(table: Any) -> Any:
 
 
 def first_null(table: Any) -> tuple[str, int] | None:
-    """A column with nulls and the row of its first, if there is one."""
+    """A column with nulls, and the row of its first null; None if there are no nulls."""
     for name in table.column_names:
         if table[name].null_count:
             return name, int(np.argmax(table[name].is_null().to_numpy()))
@@ -213,7 +213,7 @@ def first_null(table: Any) -> tuple[str, int] | None:
 
 
 def array_of(column: Any) -> Any:
-    """An array of NumPy; strings stay in pyarrow, which groups them faster."""
+    """Convert to a NumPy array, except strings: pyarrow groups them faster."""
     import pyarrow as pa
 
     array = column.combine_chunks()
@@ -224,7 +224,7 @@ def array_of(column: Any) -> Any:
 
 
 def n_rows(source: Any) -> int | None:
-    """Number of rows, if the source says so."""
+    """Number of rows, if the source tells it."""
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
     paths = _paths(source)
@@ -244,7 +244,7 @@ def _paths(source: Any) -> list[Path]:
 
 
 def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
-    """The tables of each file or stream, and columns that say where they are."""
+    """The tables of each file or stream, with columns that know their place."""
     _refuse_engines(source)
     source = _with_stream(source)
     if isinstance(source, Content):
@@ -268,13 +268,13 @@ def _refuse_engines(source: Any) -> None:
     for engine, package in (("spark", "pyspark"), ("dask", "dask")):
         if type(source).__module__.partition(".")[0] == package:
             raise TypeError(
-                f"source must not be a frame of {engine.title()}, whose rows would all go through this process; "
-                f"skrank_metrics.{engine}.evaluate takes it."
+                f"source must not be a {engine.title()} frame, whose rows would all go through this process; pass it "
+                f"to skrank_metrics.{engine}.evaluate."
             )
 
 
 def _with_stream(frame: Any) -> Any:
-    """A table of pyarrow for frames of older versions, which are no streams yet."""
+    """Convert frames of older versions, which do not support Arrow streams, to pyarrow tables."""
     import pyarrow as pa
 
     if not hasattr(frame, "columns") or hasattr(frame, "__arrow_c_stream__"):
@@ -306,7 +306,7 @@ def _file_of(path: Path, columns: Columns) -> _File:
     import pyarrow as pa
 
     form = _form_of(path)
-    # Of a path, pyarrow knows the ending in small letters only.
+    # pyarrow only knows the extensions of paths in lower case.
     packed = path.name.lower().endswith(PACKED)
     opened = partial(pa.input_stream, str(path), compression="gzip") if packed else partial(str, path)
     line_of = partial(_line, opened, DELIMITERS[form]) if form in DELIMITERS else None
@@ -319,7 +319,7 @@ def _line(opened: Callable[[], Any], delimiter: str, row: int) -> int:
 
 
 def _of_files(files: list[_File], batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
-    strings: set[str] = set()  # an id is a string in all texts if it is in one
+    strings: set[str] = set()  # ids are strings in all text files if they are in one
     for file in files:
         if file.form in DELIMITERS:
             with readable(file.columns.holder, file.failed):
@@ -343,7 +343,7 @@ def _of_arrow(file: _File, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     if file.form == "parquet":
         import pyarrow.parquet as pq
 
-        # Buffers that are read ahead stay in memory until the file is closed.
+        # Buffers read ahead stay in memory until the file is closed.
         with pq.ParquetFile(file.opened(), pre_buffer=False) as rows:
             file.columns.check(rows.schema_arrow)
             for batch in rows.iter_batches(batch_rows, columns=file.columns.names, use_threads=use_threads):
@@ -385,7 +385,7 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
 
 @contextmanager
 def readable(path: Any, what: str = "") -> Iterator[None]:
-    """Name the file that cannot be read, such as one that was cut."""
+    """Name the file that cannot be read, such as a truncated one."""
     import pyarrow as pa
 
     what = what or f"source must be readable; reading {str(path)!r} failed"

@@ -1,4 +1,4 @@
-"""Tables of CSV and TSV, in which an id is a string unless all ids are integers as Python writes them."""
+"""CSV and TSV files as tables, in which ids are strings unless all of them are integers as Python writes them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Only an empty cell is a missing value: "NA" can be an id.
+# Only an empty cell is a missing value, since "NA" can be an id.
 NULLS = {"null_values": [""], "strings_can_be_null": True}
 
 Opened = Callable[[], Any]
 
 
 def strings_of(opened: Opened, delimiter: str, ids: list[str], name: str) -> set[str]:
-    """The columns of ids that are not integers throughout: "001" is not "1", and "1.10" is not "1.1".
+    """The columns of ids that are not all integers: "001" is not "1", and "1.10" is not "1.1".
 
-    All rows are read if they are integers, as one of the last may not be.
+    As long as all ids are integers, all rows are read, since one of the last may not be one.
     """
     import pyarrow as pa
 
@@ -35,14 +35,14 @@ def strings_of(opened: Opened, delimiter: str, ids: list[str], name: str) -> set
 def tables_of_text(
     opened: Opened, delimiter: str, columns: Any, strings: set[str], *, use_threads: bool
 ) -> Iterator[Any]:
-    """Tables of a text, with the types of numbers and ids decided beforehand."""
+    """Tables of a text file, with the types of numbers and ids decided beforehand."""
     import pyarrow as pa
     from pyarrow import csv
 
     with in_utf8(columns.holder):
         schema = _schema(opened, delimiter)
         columns.check_names(schema.names)
-        # Types are those of the first block: whole numbers may have decimals later.
+        # pyarrow takes types from the first block, but whole numbers may have decimals later.
         types = {name: pa.float64() for name in columns.numbers if pa.types.is_integer(schema.field(name).type)}
         types |= {name: pa.string() if name in strings else pa.int64() for name in columns.ids}
         read = csv.ReadOptions(use_threads=use_threads)
@@ -53,7 +53,7 @@ def tables_of_text(
 
 @contextmanager
 def in_utf8(name: str) -> Iterator[None]:
-    """Name the text that has another encoding."""
+    """Name the file that has another encoding."""
     import pyarrow as pa
 
     try:
@@ -61,13 +61,13 @@ def in_utf8(name: str) -> Iterator[None]:
     except (UnicodeDecodeError, pa.ArrowInvalid) as error:
         if isinstance(error, pa.ArrowInvalid) and "UTF8" not in str(error):
             raise
-        raise ValueError(f"{name} must be a text in UTF-8; {error}. Save it as UTF-8.") from error
+        raise ValueError(f"{name} must be a text file in UTF-8; {error}. Save it as UTF-8.") from error
 
 
 def _schema(opened: Opened, delimiter: str) -> Any:
     with _open(opened, delimiter) as reader:
         schema = reader.schema
-    _ = schema.names  # bytes that are no UTF-8 are an error here
+    _ = schema.names  # raises an error here if the bytes are not UTF-8
     return schema
 
 

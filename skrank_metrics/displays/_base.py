@@ -1,4 +1,4 @@
-"""What all displays share: axes, styles, labels, reports of estimators and the texts of their parameters."""
+"""Base of all displays: axes, styles, labels, reports of estimators, and shared parameter descriptions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from skrank_metrics.model_selection.scorers import predict_scores
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
-# Each has a contrast of at least 3:1 on white and on backgrounds up to #1e1e1e, and any two remain distinct with each
-# kind of colour blindness, in the simulation of Machado et al. (2009). The first two are from Okabe and Ito (2008).
+# Each colour has a contrast of at least 3:1 on white and on backgrounds up to #1e1e1e, and any two remain distinct with
+# each kind of colour blindness, as simulated by Machado et al. (2009). The first two are from Okabe and Ito (2008).
 COLOURS = ("#0072B2", "#D55E00", "#00A69B", "#A67AFF", "#A64E59", "#9021FF")
-# The same contrast, for what is to stand back.
+# The same contrast, for less prominent parts.
 GREY = "#808080"
-# Curves of one colour differ in the second property, as 5 and 7 have no factor in common with the 6 colours. They also
-# keep curves distinct in a grey print. Markers that stand beside each other share a colour, so they differ most.
+# Curves of the same colour differ in the second property, since 5 and 7 have no factor in common with the 6 colours. It
+# also keeps curves distinct when printed in grey. Neighbouring markers share a colour, so they differ most.
 _CYCLES: dict[str, tuple[Any, ...]] = {
     "color": COLOURS,
     "marker": ("o", "^", "s", "X", "D", "P", "v"),
     "linestyle": ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1))),
 }
-# More digits than the tables have are shown only if all of theirs are 0.
+# More digits than in the tables are shown only if all digits there are 0.
 DIGITS, MOST_DIGITS = 4, 8
 # Width of a character, and of a line with its gaps, per size of the font; height of a line likewise.
 _CHARACTER, _HANDLE, _LINE = 0.58, 5.0, 1.5
-# How much wider than usual new figures are, as a legend takes its room beside the axes.
+# How much wider than usual new figures are, since legends are beside the axes.
 WIDER = 1.25
-# Sizes of a legend's font, and the share of the width that it may take; the first that fits is taken.
+# Font sizes of a legend, and the share of the width that it may take; the first that fits is used.
 _SIZES = ((1.0, 0.4), (0.85, 0.45), (0.75, 0.5), (0.65, 0.55), (0.55, 0.55), (0.45, 0.55))
 
 _TEXTS = SHARED | {
@@ -45,11 +45,11 @@ _TEXTS = SHARED | {
     "line_kw": ("dict", "Properties of the line, a matplotlib ``Line2D``, such as color and linewidth."),
     "name": ("str", "Name of the model in the legend."),
     "names": ("tuple of str", "Names of the two models, which must differ."),
-    "metric": ("str, metric function or bound metric", "Metric to compute, as get_metric takes it."),
+    "metric": ("str, metric function or bound metric", "Metric to compute, as in get_metric."),
     "report": ("RankingReport", "Report from evaluate or cross_evaluate."),
     "estimator": (
         "estimator object",
-        "Fitted estimator. Documents are ranked by its decision_function, predict_proba or predict, the first it has.",
+        "Fitted estimator. Ranks by the first of decision_function, predict_proba and predict that it has.",
     ),
     "X": ("array-like of shape (n_documents, n_features)", "Features."),
     "y": ("array-like of shape (n_documents,)", "Relevance labels, finite and >= 0."),
@@ -64,7 +64,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def documented(*errors: str, **own: Text) -> Callable[[Method], Method]:
-    """Complete the docstring of a method from its signature; ``errors`` and ``own`` texts are those of this method."""
+    """Complete the docstring of a method from its signature, with ``errors`` and ``own`` texts of this method."""
 
     def complete(method: Method) -> Method:
         signature = inspect.signature(method)
@@ -85,7 +85,7 @@ def documented(*errors: str, **own: Text) -> Callable[[Method], Method]:
 
 
 def use_axes(display: Any, ax: Any, *, figsize: tuple[float, float] | None = None) -> Any:
-    """Take the given axes or those of a new figure, and keep both in the display, as scikit-learn's displays do."""
+    """Use the given axes or create a new figure, and store both in the display, as scikit-learn's displays do."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -98,7 +98,7 @@ def use_axes(display: Any, ax: Any, *, figsize: tuple[float, float] | None = Non
 
 
 def ink() -> str:
-    """Colour of text, which contrasts with the background in every style."""
+    """Colour of the text, which contrasts with the background in every style."""
     from matplotlib import rcParams
 
     return str(rcParams["text.color"])
@@ -114,12 +114,12 @@ def next_style(ax: Any, second: str) -> dict[str, Any]:
 
 
 def legend_name(name: str | None) -> str | None:
-    """A name that stands in the legend, where matplotlib leaves out those that begin with an underscore."""
+    """A name for the legend, where matplotlib leaves out names that start with an underscore."""
     return f" {name}" if name and name.startswith("_") else name
 
 
 def legend(ax: Any) -> None:
-    """Put a legend beside the axes if any artist has a name: there it covers nothing, and no title covers it.
+    """Put a legend beside the axes if any artist has a name. There, it covers nothing, and no title covers it.
 
     Names are wrapped, and the font shrinks until all of them fit into the height of the axes.
     """
@@ -133,7 +133,7 @@ def legend(ax: Any) -> None:
     sides = room.width * figure.bbox.width, room.height * figure.bbox.height
     width, height = (72 / figure.dpi * side for side in sides)
     size, names = _fit(names, width, height, FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points())
-    if not ax.get_subplotspec():  # no layout moves axes that have no place in a grid
+    if not ax.get_subplotspec():  # no layout moves axes outside a grid
         ax.legend(handles, names, frameon=False, fontsize=size, loc="best")
         return
     ax.legend(handles, names, frameon=False, fontsize=size, loc="upper left", bbox_to_anchor=(1, 1))
@@ -141,7 +141,7 @@ def legend(ax: Any) -> None:
 
 
 def beside(ax: Any, texts: Sequence[str]) -> list[Any]:
-    """Put a text per row to the right of the axes, where it covers nothing."""
+    """Put one text per row to the right of the axes, where it covers nothing."""
     place = {"xycoords": ("axes fraction", "data"), "annotation_clip": False, "va": "center", "ha": "right"}
     offset = {"xytext": (7 * max(map(len, texts)), 0), "textcoords": "offset points"}
     found = [ax.annotate(text, (1, row), **place, **offset) for row, text in enumerate(texts)]
@@ -170,7 +170,7 @@ class _Wrapper(textwrap.TextWrapper):
 
 
 def count_ticks(first: float, last: float) -> list[float]:
-    """Ticks at round numbers of ranks or folds, and at 1 if it is the first."""
+    """Ticks at round numbers of ranks or folds, and at 1 if they start there."""
     from matplotlib.ticker import MaxNLocator
 
     locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
@@ -179,13 +179,13 @@ def count_ticks(first: float, last: float) -> list[float]:
 
 
 def decimals(*numbers: float) -> int:
-    """Number of decimals that show the first digit, and hence the sign, of each of some numbers but 0."""
+    """Number of decimals that show the first digit, and hence the sign, of every number except 0."""
     nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
     return min(MOST_DIGITS, max([DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
 
 
 def with_direction(label: str, greater_is_better: bool) -> str:
-    """Add to the label of an axis that smaller values are better, if so."""
+    """Add to the label of an axis that smaller values are better, if they are."""
     return label if greater_is_better else f"{label} (lower is better)"
 
 
@@ -194,7 +194,7 @@ def report_of_estimator(estimator: Any, X: Any, y: Any, *, qid: Any, metrics: An
     scores = predict_scores(estimator, X)
     report = evaluate(y, scores, qid=qid, metrics=metrics)
     warn_of_fitted(scores, report.qid, report.documents[0])
-    # The class says most of the model inside a search, a Pipeline or a QueryRanker.
+    # Name it after the class of the model inside a search, a Pipeline or a QueryRanker.
     while hasattr(estimator, "steps") or hasattr(estimator, "estimator"):
         estimator = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator.estimator
     return report, type(estimator).__name__

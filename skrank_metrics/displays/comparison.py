@@ -33,7 +33,7 @@ class ComparisonDisplay:
     """Differences of a metric between two models, sorted, with their mean and its interval.
 
     Create it with ``from_predictions``, ``from_estimator`` or ``from_comparison``. The area above zero shows the
-    queries for which the first model has the larger value, the area below zero those for which the second has it.
+    queries for which the first model has the larger value, the area below zero those for which the second does.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ComparisonDisplay:
 
     See Also
     --------
-    compare : The numbers, for any number of models.
+    compare : Compare any number of models, in numbers.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class ComparisonDisplay:
 
     @documented()
     def plot(self, ax: Any = None, *, line_kw: Mapping[str, Any] | None = None) -> ComparisonDisplay:
-        """Draw the differences; the line is at their mean."""
+        """Draw the differences, with a line at their mean."""
         ax = use_axes(self, ax)
         first, second = self.names
         heights = np.sort(self.differences)[::-1]
@@ -128,7 +128,7 @@ class ComparisonDisplay:
 
     @property
     def _verdict(self) -> str:
-        """The mean and its interval, with the digits that show their signs."""
+        """The mean and its interval, with enough digits to show their signs."""
         low, high = self.interval
         spec = f"+z.{decimals(self.mean, low, high)}f"
         ends = "" if np.isnan(low) else f", {100 * self.confidence:g}% interval [{low:{spec}}, {high:{spec}}]"
@@ -216,6 +216,6 @@ class ComparisonDisplay:
         if isinstance(names, str) or len(names) != 2 or len(set(names)) != 2:
             raise ValueError(f"names must be two different names; got {names!r}.")
         metric = next(iter(reports[0].mean))
-        # The picture shows no p-value; that of the t test costs nothing.
+        # The picture shows no p-value, so the cheapest test will do.
         comparison = compare(dict(zip(names, reports, strict=True)), metric, test="t")
         return cls.from_comparison(comparison, *names, ax=ax, line_kw=line_kw)

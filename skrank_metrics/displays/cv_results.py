@@ -31,7 +31,7 @@ _BARS = ("dict", "Keyword arguments for matplotlib's ``errorbar``, which draws t
 class CVResultsDisplay:
     """Candidates of a search, the best on top, with their scores in each fold.
 
-    Create it with ``from_estimator``. There is no ``from_predictions``, as a search does not keep the predictions of
+    Create it with ``from_estimator``. There is no ``from_predictions``, since a search does not keep the predictions of
     its candidates.
 
     Parameters
@@ -43,10 +43,10 @@ class CVResultsDisplay:
     metric : str, default="score"
         Name of the metric.
     n_searched : int, default=None
-        Number of candidates in the search, if these are the best of more.
+        Number of candidates in the search, if only the best of them are drawn.
     worse : array-like of bool of shape (n_candidates,), default=None
-        Whether each candidate is significantly worse than the first, by a test per query. If None, nothing is said
-        about that: the scores of a few folds hardly tell.
+        Whether each candidate is significantly worse than the first, by a test per query. If None, this is not shown,
+        since the scores of a few folds can hardly tell.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class CVResultsDisplay:
 
     See Also
     --------
-    search_report : Which candidates differ significantly.
+    search_report : Test which candidates are significantly different from the best.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class CVResultsDisplay:
         (self.best_,) = ax.plot(means[:1], places[:1], **style, label="best")
         self.kept_ = None
         if self.worse is not None and len(means) > 1:
-            # Means over other folds do not compare.
+            # Means over different folds are not comparable.
             kept = ~np.isnan(self.scores).any(axis=1) & ~self.worse & (places > 0)
             style |= {"marker": "o", "markersize": None, "color": COLOURS[0]}
             label = f"{counted(int(kept.sum()), 'other')} not significantly worse"
@@ -125,18 +125,18 @@ class CVResultsDisplay:
     @documented(
         "TypeError: If search is not a search.",
         "NotFittedError: If the search is not fitted.",
-        "ValueError: If the search does not have the metric, has several and was refitted by none, has a single fold "
-        "or candidate, or if every candidate failed.",
+        "ValueError: If the search lacks the metric, has several metrics but refit names none, has a single fold or "
+        "candidate, or if every candidate failed.",
         search=("GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search", "Fitted search."),
         metric=(
             "str, metric function or bound metric",
-            "Metric of the search. None means the one that it was refitted by.",
+            "Metric of the search. None means the one used for ``refit``.",
         ),
         n_candidates=("int", "Number of candidates to draw, the best ones."),
         report=(
             "SearchReport",
-            "Result of search_report for this search and metric, whose tests per query decide which candidates are "
-            "significantly worse. None draws the scores alone.",
+            "Result of search_report for this search and metric. Its tests per query show which candidates are "
+            "significantly worse. None draws the scores only.",
         ),
         errorbar_kw=_BARS,
     )
@@ -152,8 +152,9 @@ class CVResultsDisplay:
     ) -> CVResultsDisplay:
         """Draw the candidates of a fitted search.
 
-        Candidates that failed in a fold are left out. In a halving search, each is shown on its last rung. Those that
-        left a race come last, with the mean over the folds that they ran: means over other folds do not compare.
+        Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
+        Candidates that left a race come last, with the mean over the folds that they ran, which is not comparable with
+        means over other folds.
         """
         check_search(search)
         check_int(n_candidates, "n_candidates", 1)
@@ -162,12 +163,12 @@ class CVResultsDisplay:
         scores = fold_scores(found, key)
         ranked = ranked_rows(search, key)
         after = found.get("left_after", np.full(len(scores), np.nan))
-        # Those that left a race lack folds, but did not fail unless they lack one that they ran.
+        # Candidates that left a race lack folds. They failed only if they lack the score of a fold that they ran.
         ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
         best = [row for row in ranked if ran[row].any() and not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
-        # The function of a single scorer alone knows the name of its metric.
+        # Only the function of a single scorer knows the name of its metric.
         ranking, function = metric_of_scorer(search.scorer_), score_function(search.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         left = {row: f"\nleft after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}

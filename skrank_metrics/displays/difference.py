@@ -20,8 +20,8 @@ LABEL_WIDTH = 36
 class DifferenceDisplay:
     """Waterfall from the value of one convention to that of another, one step per cause.
 
-    Create it with ``from_predictions`` or ``from_difference``. Steps up and down differ in their colours, and the
-    effects stand beside the axes.
+    Create it with ``from_predictions`` or ``from_difference``. Steps up and down have different colours, and the
+    effects are printed beside the axes.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class DifferenceDisplay:
     effects : array-like of float of shape (n_causes,)
         Effects of the causes, which lead from the first value to the second.
     causes : sequence of str
-        What is changed.
+        Names of the causes.
     metric : str
         Name of the metric.
     conventions : tuple of str
@@ -49,11 +49,11 @@ class DifferenceDisplay:
 
     See Also
     --------
-    explain_difference : The numbers.
+    explain_difference : Attribute the gap to its causes, in numbers.
 
     Examples
     --------
-    Query "b" has no relevant document and counts as 0 or 1, which makes half of the mean:
+    Query "b" has no relevant document and counts as 0 or 1, which changes the mean by 1/2:
 
     >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import DifferenceDisplay

@@ -14,16 +14,16 @@ from skrank_metrics.displays._base import COLOURS, GREY, decimals, documented, i
 from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.comparison import Comparison
 
-# Names of models are wrapped beyond this, and labels of the axis.
+# Longer names of models, and labels of the axis, are wrapped.
 NAME_WIDTH, LABEL_WIDTH = 36, 60
 _BARS = ("dict", "Properties of the intervals and their dots, as for matplotlib's ``errorbar``.")
 
 
 class LeaderboardDisplay:
-    """Models against the best: the mean difference of each, with its paired interval, as a forest plot.
+    """Models compared with the best: the mean difference of each, with its paired interval, as a forest plot.
 
     Create it with ``from_leaderboard`` or ``from_comparison``. The intervals are not adjusted for the number of models;
-    the colours say which are significantly different after the correction.
+    the colours show which models are significantly different after the correction.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class LeaderboardDisplay:
 
     See Also
     --------
-    leaderboard : The numbers.
+    leaderboard : Rank the models, in numbers.
     ComparisonDisplay : The differences between two models, query by query.
 
     Examples
@@ -115,7 +115,7 @@ class LeaderboardDisplay:
         return ax.errorbar(self.differences[shown], 1 + shown, xerr=ends, **style)
 
     def _labels(self) -> list[str]:
-        """Names with their differences, with the digits that show the signs."""
+        """Names with their differences, with enough digits to show the signs."""
         spec = f"+z.{decimals(*self.differences)}f"
         texts = ["", *(f"  {difference:{spec}}" for difference in self.differences)]
         names = [textwrap.fill(name, NAME_WIDTH, break_on_hyphens=False) for name in self.models]
@@ -123,7 +123,7 @@ class LeaderboardDisplay:
 
     @classmethod
     @documented(
-        "ValueError: If the metric is missing, or is no mean over queries.",
+        "ValueError: If the metric is missing or is not a mean over queries.",
         board=("Leaderboard", "Result of leaderboard."),
         metric=("str, metric function or bound metric", "A metric of the leaderboard. None means the first."),
         errorbar_kw=_BARS,
@@ -144,7 +144,7 @@ class LeaderboardDisplay:
     def from_comparison(
         cls, comparison: Comparison, *, ax: Any = None, errorbar_kw: Mapping[str, Any] | None = None
     ) -> LeaderboardDisplay:
-        """Draw the rankings of a comparison against the best."""
+        """Draw the rankings of a comparison relative to the best."""
         best, *others = comparison.ranking
         pairs = [comparison.pair(other, best) for other in others]
         display = cls(

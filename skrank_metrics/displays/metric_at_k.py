@@ -24,10 +24,10 @@ from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer curves have a marker at every second cutoff, or fewer.
 MOST_MARKERS = 25
-# Opacity of a band, and of all bands together, which would else hide the curves of many models.
+# Opacity of a band, and of all bands together, which would otherwise hide the curves if there are many models.
 OPACITY, LARGEST_OPACITY = 0.15, 0.45
 
-_METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as get_metric takes it.")
+_METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as in get_metric.")
 _K = ("int or sequence of int", "Largest cutoff, at least 2, or a sequence of at least two cutoffs.")
 
 
@@ -88,7 +88,7 @@ class MetricAtKDisplay:
     def plot(
         self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
     ) -> MetricAtKDisplay:
-        """Draw the curve, under the display's own name if none is given."""
+        """Draw the curve. The name defaults to that of the display."""
         ax = use_axes(self, ax)
         every = max(1, len(self.k) // MOST_MARKERS)
         own = {"markersize": 5, "markevery": every, "label": legend_name(name or self.name)}
@@ -179,7 +179,7 @@ def _without_cutoff(metric: Any) -> BoundMetric:
     if not bound.record.has_cutoff:
         raise ValueError(f"metric must be one that takes a cutoff, such as ndcg; got {bound}.")
     if bound.k is not None:
-        raise ValueError(f"metric must be given without its cutoff, as {bound.replace(k=None)}; got {bound}.")
+        raise ValueError(f"metric must be passed without a cutoff, as {bound.replace(k=None)}; got {bound}.")
     return bound
 
 

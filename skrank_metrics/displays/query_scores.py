@@ -1,4 +1,4 @@
-"""How a metric is distributed over queries."""
+"""The distribution of a metric over queries."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class QueryScoreDisplay:
     def plot(
         self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
     ) -> QueryScoreDisplay:
-        """Draw the distribution, under the display's own name if none is given."""
+        """Draw the distribution. The name defaults to that of the display."""
         defined = ~np.isnan(self.values)
         if not defined.any():
             raise ValueError(f"values must hold a number for at least one query; {self.metric} is NaN for all.")
@@ -107,7 +107,7 @@ class QueryScoreDisplay:
     @classmethod
     @documented(
         "ValueError: If the report does not have the metric, or no query has a value.",
-        metric=("str, metric function or bound metric", "Metric of the report. None means its first."),
+        metric=("str, metric function or bound metric", "Metric of the report. None means the first."),
     )
     def from_report(
         cls,

@@ -22,9 +22,9 @@ from skrank_metrics.model_selection.within_noise import fold_scores
 
 
 class RaceDisplay:
-    """The race of a RacingSearchCV: a line per candidate, which ends where it left.
+    """The race of a RacingSearchCV: one line per candidate, which ends where the candidate left.
 
-    Create it with ``from_estimator``. There is no ``from_predictions``, as a search does not keep the predictions of
+    Create it with ``from_estimator``. There is no ``from_predictions``, since a search does not keep the predictions of
     its candidates.
 
     Parameters
@@ -41,7 +41,7 @@ class RaceDisplay:
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
-        Means over the folds so far, a line per candidate.
+        Means over the folds so far, one line per candidate.
     ends_ : matplotlib Line2D
         Crosses where candidates left.
     ax_, figure_ : matplotlib Axes and Figure
@@ -85,7 +85,7 @@ class RaceDisplay:
             folds, wins = np.arange(1, ran[candidate] + 1), candidate == self.best
             means = np.cumsum(self.scores[candidate, : len(folds)]) / folds
             style = self._style(finished=len(folds) == n_folds, wins=wins)
-            # A label that was taken is hidden from the legend by its underscore.
+            # An underscore hides a label that is already in the legend.
             label = labels.pop((len(folds) == n_folds, wins), "_")
             self.lines_ += ax.plot(folds, means, **(style | {"label": label} | dict(line_kw or {})))
             ends += [(folds[-1], means[-1])] if 0 < len(folds) < n_folds else []
@@ -123,7 +123,8 @@ class RaceDisplay:
         check_search(search)
         if not is_race(search):
             raise TypeError(
-                f"search must be a fitted RacingSearchCV; got {type(search).__name__}. CVResultsDisplay draws others."
+                f"search must be a fitted RacingSearchCV; got {type(search).__name__}. CVResultsDisplay draws other "
+                "searches."
             )
         found = search.cv_results_
         key = metric_of(search, scored_metrics(search), metric)

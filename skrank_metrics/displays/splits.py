@@ -12,9 +12,9 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.displays._base import COLOURS, GREY, documented, ink, legend, use_axes
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 
-# A new figure is not higher, in inches.
+# Largest height of a new figure, in inches.
 MOST_HEIGHT = 30
-# The axis shows at least this much around 1, as smaller differences do not matter.
+# The axis shows at least this much around 1, since smaller differences do not matter.
 LEAST_SHOWN = 0.1
 # Longer texts of splitters are cut off, such as those of lists of rows, and others are wrapped.
 MOST_NAMED, LABEL_WIDTH = 120, 60
@@ -23,8 +23,8 @@ MOST_NAMED, LABEL_WIDTH = 120, 60
 class SplitDisplay:
     """Test parts of folds: documents, queries and labels relative to their means over folds, with leaks marked.
 
-    Create it with ``from_splitter`` or ``from_report``. In folds of equal size and composition, all marks are at 1. The
-    label of a fold that cuts queries or groups says how many, and the fold has a band.
+    Create it with ``from_splitter`` or ``from_report``. In folds of equal size and composition, all marks are at 1. If
+    a fold cuts queries or groups, a band marks the fold, and its label says how many.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class SplitDisplay:
 
     See Also
     --------
-    audit_splits : The numbers, and the ids of the queries that leak.
+    audit_splits : Audit a splitter, in numbers, with the ids of the queries that leak.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class SplitDisplay:
             for fold in np.flatnonzero(self.leaks)
         ]
         ax.axvline(1, color=GREY, linewidth=1, zorder=0)
-        # One above the other, so that marks at the same place are all seen.
+        # Each in its own row, so that marks at the same place are all visible.
         shown = (
             ("documents", self.documents, "o", -0.2),
             ("queries", self.queries, "s", 0.0),

@@ -1,11 +1,11 @@
 """The metrics: one kernel each, with its record.
 
 A kernel takes a block of ranked queries, ``ranked`` (``RankedLists``), and the options of its metric. Arrays of a block
-have one row per query and one column per rank, and are 0 behind the last document of a query. Ties are already settled:
+have one row per query and one column per rank, and are 0 after the last document of a query. Ties are already settled:
 under ``ties="average"`` the arrays hold expectations, so a kernel is just its formula. It uses
 
 - ``ranked.gains(gain)`` and ``ranked.relevance(threshold)``, for weighted sums over ranks,
-- ``ranked.stops(probability)``, the probability to stop at a rank once there, for products over ranks,
+- ``ranked.stops(probability)``, the probability of stopping at a rank once there, for products over ranks,
 - ``ranked.hit_products(threshold)``, relevance times the hits so far, for precision at the relevant documents,
 - ``ranked.pairs(gain)``, the numbers of inverted pairs and of all pairs with different gains,
 - ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_documents``, ``ranked.n_relevant(threshold)``, ``ranked.ideal(...)``,
@@ -13,7 +13,7 @@ under ``ties="average"`` the arrays hold expectations, so a kernel is just its f
 and returns one value per query, or a pair (numerator, denominator), where 0 / 0 is undefined.
 
 To add a metric, write its kernel in the module of its family and decorate it with ``@metric``. The public function, the
-name in strings, the scorer, contract tests and documentation follow from the record.
+name in strings, the scorer, the contract tests and the documentation are derived from the record.
 """
 
 from skrank_metrics.metrics import average_precision, cumulative_gain, hits, pairwise, user_models  # noqa: F401

@@ -70,22 +70,24 @@ def auc_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -99,7 +101,7 @@ def auc_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -152,8 +154,8 @@ def bpref_score(
         documents above } i, R)}{\min(R, N)} \right)
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
-    judged with ``judged``, rather than label them 0: they are left out of the list before anything else, also before
-    the cutoff. With a cutoff, relevant documents behind it count 0. Undefined for a query with no relevant document.
+    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else, including
+    the cutoff. Relevant documents below the cutoff count 0. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -167,22 +169,24 @@ def bpref_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -196,7 +200,7 @@ def bpref_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -247,7 +251,7 @@ def cg_score(
 
         \mathrm{CG}@k = \sum_{i=1}^{k} \mathrm{label}_i
 
-    Without a cutoff it does not depend on the order. Undefined for a query with no relevant document.
+    Without a cutoff, it does not depend on the order. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -261,22 +265,24 @@ def cg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
 
     Returns
     -------
@@ -288,7 +294,7 @@ def cg_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -341,8 +347,8 @@ def dcg_score(
         \mathrm{DCG}@k = \sum_{i=1}^{k} \frac{\mathrm{gain}(\mathrm{label}_i)}{\mathrm{discount}(i)}, \quad
         \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}
 
-    The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
-    labels 0 and 1. Undefined for a query with no relevant document.
+    The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
+    For labels 0 and 1, both give the same values. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -356,22 +362,24 @@ def dcg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -388,7 +396,7 @@ def dcg_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -438,7 +446,7 @@ def err_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
+    r"""Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if the reader never is.
 
     .. math::
 
@@ -460,26 +468,28 @@ def err_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     p : float in (0, 1], default=1.0
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
-        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
@@ -496,7 +506,7 @@ def err_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -553,7 +563,8 @@ def f1_at_k_score(
 
         \mathrm{F}_1@k = \frac{2}{k + R} \sum_{i=1}^{k} \mathrm{rel}_i
 
-    With ``beta`` it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, near recall if it is large. Undefined for a query with no relevant document.
+    With ``beta``, it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, close to recall if beta is
+    large. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -567,22 +578,24 @@ def f1_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     beta : float in [0, 1000], default=1.0
         Weight of recall relative to precision.
     divisor : {"k", "retrieved"}, default="k"
@@ -600,7 +613,7 @@ def f1_at_k_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -654,8 +667,8 @@ def fall_out_score(
 
         \mathrm{fallout}@k = \frac{1}{N} \sum_{i=1}^{\min(k, n)} (1 - \mathrm{rel}_i)
 
-    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Documents
-    that were not judged count as not relevant, in both numbers. Undefined for a query with relevant documents only.
+    This is the false positive rate of showing the first k. Smaller is better; strings and scorers use the negative.
+    Documents that were not judged count as not relevant in both numbers. Undefined for a query with relevant documents only.
 
     Parameters
     ----------
@@ -669,22 +682,24 @@ def fall_out_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -698,7 +713,7 @@ def fall_out_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -707,7 +722,7 @@ def fall_out_score(
 
     Examples
     --------
-    One of the first three documents and three overall are not relevant:
+    One of the first three documents is not relevant, and three are not relevant overall:
 
     >>> from skrank_metrics import fall_out_score
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
@@ -750,7 +765,7 @@ def hit_rate_score(
 
         \mathrm{HR}@k = 1 - \prod_{i=1}^{k} (1 - \mathrm{rel}_i)
 
-    The mean is the share of queries with a hit: the hit rate at user level. The hit rate at item level, hits divided by
+    The mean is the share of queries with a hit: the user-level hit rate. The item-level hit rate, hits divided by
     recommended items, is precision with ``average="micro"``. Undefined for a query with no relevant document.
 
     Parameters
@@ -765,22 +780,24 @@ def hit_rate_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -794,7 +811,7 @@ def hit_rate_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -845,8 +862,8 @@ def judged_score(
 
         \mathrm{judged}@k = \frac{1}{\min(k, n)} \sum_{i=1}^{\min(k, n)} \mathrm{judged}_i
 
-    How much of what the ranking shows is known: if it differs between rankings, unjudged documents that count as not
-    relevant favour the ranking that the judgments were made for. It is 1 if ``judged`` is None. Undefined for a query with no ranked document.
+    If it differs between rankings, comparisons that count unjudged documents as not relevant favour the ranking with
+    more judgments, such as the one that the judgments were made for. It is 1 if ``judged`` is None. Undefined for a query with no ranked document.
 
     Parameters
     ----------
@@ -860,22 +877,24 @@ def judged_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
 
     Returns
     -------
@@ -887,7 +906,7 @@ def judged_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -937,9 +956,9 @@ def kendall_tau_distance(
 
         \left| \{ (i, j) : i < j, \; \mathrm{label}_i < \mathrm{label}_j \} \right|
 
-    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none. The number is
-    always defined, also for a query that nobody judged, where it is 0.
+    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With ``normalize=True``,
+    it is the share of the pairs with different labels, undefined if there are none. The number itself is always
+    defined, and is 0 for a query that nobody judged.
 
     Parameters
     ----------
@@ -951,22 +970,24 @@ def kendall_tau_distance(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     normalize : bool, default=False
         Whether to divide by the number of pairs with different labels.
 
@@ -980,7 +1001,7 @@ def kendall_tau_distance(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1030,8 +1051,8 @@ def kendall_tau_score(
         \tau_b = \frac{\text{concordant pairs} - \text{discordant pairs}}{\sqrt{\text{pairs with different labels}
         \cdot n (n - 1) / 2}}
 
-    Tau-b corrects for equal labels. For equal scores it is the expectation over the orders of their documents, so
-    constant scores have 0. Without tied scores it equals ``scipy.stats.kendalltau``. Undefined for a query with no two documents with different labels.
+    Tau-b corrects for equal labels. For tied scores, it is the expectation over the orders of the tied documents, so
+    constant scores give 0. Without tied scores, it equals ``scipy.stats.kendalltau``. Undefined for a query with no two documents with different labels.
 
     Parameters
     ----------
@@ -1043,22 +1064,24 @@ def kendall_tau_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
 
     Returns
     -------
@@ -1070,7 +1093,7 @@ def kendall_tau_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1115,7 +1138,7 @@ def map_score(
     normalizer: Literal["min", "relevant", "hits"] = "min",
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""Mean average precision: the mean over the relevant documents of the precision at their ranks.
+    r"""Mean average precision: the mean of the precision at the ranks of the relevant documents.
 
     .. math::
 
@@ -1136,24 +1159,26 @@ def map_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     normalizer : {"min", "relevant", "hits"}, default="min"
-        Divisor of the sum of precisions: min(k, R), which gives perfect rankings 1 at any k; R, as in trec_eval;
+        Divisor of the sum of precisions: min(k, R), so that perfect rankings have 1 at any k; R, as in trec_eval;
         or the number of relevant documents in the top k. The first two differ only if k < R.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
@@ -1168,7 +1193,7 @@ def map_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1235,22 +1260,24 @@ def mrr_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1264,7 +1291,7 @@ def mrr_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1311,13 +1338,14 @@ def ndcg_score(
     gain: _Gain = "linear",
     discount: _Discount = "log2",
 ) -> float:
-    r"""Normalised discounted cumulative gain: DCG / DCG of the ideal order.
+    r"""Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 
     .. math::
 
         \mathrm{NDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{DCG}@k \text{ of the ideal order}}
 
-    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, ``gain="exp2"`` with the boosters. Undefined for a query with no relevant document.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
+    LightGBM and XGBoost. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1331,22 +1359,24 @@ def ndcg_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -1363,7 +1393,7 @@ def ndcg_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1372,7 +1402,7 @@ def ndcg_score(
 
     Examples
     --------
-    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, with discount log2(4) = 2:
+    Query "a" is in ideal order. In query "b", the only relevant document is at rank 3, with discount log2(4) = 2:
 
     >>> from skrank_metrics import ndcg_score
     >>> qid = ["a", "b", "a", "b", "b"]
@@ -1414,7 +1444,7 @@ def nerr_score(
     max_grade: float = 4,
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""Normalised expected reciprocal rank: ERR / ERR of the ideal order.
+    r"""Normalized expected reciprocal rank: ERR / ERR of the ideal order.
 
     .. math::
 
@@ -1434,26 +1464,28 @@ def nerr_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     p : float in (0, 1], default=1.0
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="exp2"
-        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
@@ -1470,7 +1502,7 @@ def nerr_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1535,22 +1567,24 @@ def pairwise_accuracy_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
 
     Returns
     -------
@@ -1562,7 +1596,7 @@ def pairwise_accuracy_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1616,7 +1650,7 @@ def pfound_score(
         \mathrm{pFound}@k = \sum_{i=1}^{k} s_i \prod_{j=1}^{i-1} p \, (1 - s_j), \quad \text{by default } s_i =
         \mathrm{label}_i
 
-    Yandex's metric, based on the cascade model of clicks. Undefined for a query with no relevant document.
+    This is Yandex's metric, based on the cascade model of clicks. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1630,26 +1664,28 @@ def pfound_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     p : float in (0, 1], default=0.85
         Probability that an unsatisfied reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="linear"
-        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
@@ -1666,7 +1702,7 @@ def pfound_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1722,7 +1758,7 @@ def precision_at_k_score(
 
         \mathrm{P}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}_i
 
-    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level. Undefined for a query with no relevant document.
+    With ``average="micro"``, hits and recommended items are pooled over queries: the item-level hit rate. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1736,22 +1772,24 @@ def precision_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     divisor : {"k", "retrieved"}, default="k"
         Divide by k even if fewer documents were ranked, or by min(k, n).
     relevance_threshold : float or None, default=None
@@ -1767,7 +1805,7 @@ def precision_at_k_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1822,8 +1860,8 @@ def q_measure_score(
         \mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i + \beta \,
         \mathrm{CG}_i}{i + \beta \, \mathrm{CG}_i \text{ of the ideal order}}
 
-    At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
-    averages over min(k, R) documents. With beta=0 it is average precision, whatever the gain. Undefined for a query with no relevant document.
+    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
+    divided by min(k, R). With beta=0, it is average precision, whatever the gain. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -1837,22 +1875,24 @@ def q_measure_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     gain : "linear", "exp2", callable or sequence of float, default="linear"
         Gain of a label: the label itself, 2^label - 1, a function of an array of labels, or the gains of the
         grades 0, 1, 2, ...
@@ -1869,7 +1909,7 @@ def q_measure_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -1915,7 +1955,7 @@ def r_precision_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""R-precision: precision at rank R, the number of relevant documents, where it equals recall.
+    r"""R-precision: precision at rank R, the number of relevant documents; it equals recall at R.
 
     .. math::
 
@@ -1933,22 +1973,24 @@ def r_precision_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -1962,7 +2004,7 @@ def r_precision_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -2017,10 +2059,10 @@ def rbp_score(
 
         \mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)
 
-    The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
-    below 1 even if all documents are relevant, since lists end. ``normalize=True`` gives such a list 1. Then it is the
-    mean gain weighted by p^(rank - 1), with which lists of different lengths compare. It is not the value relative to
-    the ideal order, which LensKit calls normalized. Undefined for a query with no relevant document.
+    This is the rate at which a reader finds relevant documents who goes on to the next rank with probability p. It is
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, such a list has 1: the value
+    is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
+    relative to the ideal order, which is what LensKit calls normalized. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -2034,31 +2076,33 @@ def rbp_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     p : float in (0, 1), default=0.8
         Probability that the reader goes on to the next rank.
     gain : {"binary", "linear", "exp2"}, default="binary"
-        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie
+        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
     normalize : bool, default=False
-        Whether to divide by the largest value that a list of this length, cut at k, can have: 1 - p^min(k, n).
+        Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -2072,7 +2116,7 @@ def rbp_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -2143,24 +2187,26 @@ def recall_at_k_score(
     k : int or None, default=None
         Cutoff rank: only the first k documents of each query count. If None, all count.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
     normalizer : {"relevant", "min"}, default="relevant"
-        Divide by R, or by min(k, R), which gives perfect rankings 1 at any k, as in BEIR (capped recall).
+        Divide by R, or by min(k, R), so that perfect rankings have 1 at any k, as in BEIR (capped recall).
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -2174,7 +2220,7 @@ def recall_at_k_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------
@@ -2226,8 +2272,8 @@ def spearman_score(
         \rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, \quad r_i \text{
         the rank by label of the document at rank } i
 
-    Documents with equal labels share their mean rank. For equal scores it is the expectation over the orders of their
-    documents, so constant scores have 0. Without tied scores it equals ``scipy.stats.spearmanr``. Undefined for a query with no two documents with different labels.
+    Documents with equal labels share their mean rank. For tied scores, it is the expectation over the orders of the
+    tied documents, so constant scores give 0. Without tied scores, it equals ``scipy.stats.spearmanr``. Undefined for a query with no two documents with different labels.
 
     Parameters
     ----------
@@ -2239,22 +2285,24 @@ def spearman_score(
         Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
         an index level named 'qid', see with_qid.
     ties : {"average", "best", "worst", "stable"}, default="average"
-        Order of documents with equal scores: the expectation over all orders, the largest or the smallest label
-        first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or
-        gains that fall, an order by label need not give the extreme values.
+        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
+        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
+        or with decreasing gains, ordering by label need not give the extreme values.
     replace_undefined_by : float, default=0.0
         Value of queries for which the metric is undefined. NaN leaves them out of the mean.
     sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
         Weights of queries, finite and >= 0. Must not vary within a query.
     average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of
-        trec_eval), or one value per query in order of first appearance.
+        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
+        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
     retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked: they count in R and in the ideal order but not in the
-        ranking, and their scores are ignored. If None, all were ranked.
+        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
+        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
+        ranked.
     judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN.
-        bpref leaves them out. A query without a judged document is undefined. If None, all were judged.
+        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
+        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
+        judged.
 
     Returns
     -------
@@ -2266,7 +2314,7 @@ def spearman_score(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or options are not valid, or their lengths differ.
+        If labels, scores, ids, weights or options are invalid, or their lengths differ.
 
     References
     ----------

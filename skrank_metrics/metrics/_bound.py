@@ -26,13 +26,13 @@ from skrank_metrics.metrics._record import (
 
 @dataclass(frozen=True, eq=False)
 class BoundMetric:
-    """A metric with its parameters, as a name such as "ndcg(gain=exp2)@10" denotes it.
+    """A metric with its parameters, as denoted by a name such as "ndcg(gain=exp2)@10".
 
     Called with ``y_true``, ``y_score`` and ``qid``, it returns the same value as the metric function.
     """
 
     function: MetricFunction
-    params: Mapping[str, Any]  # the explicit ones, as given
+    params: Mapping[str, Any]  # explicit parameters, as given
     negative: bool = False  # negate the function to make larger values better
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class BoundMetric:
             given, gain = self.params.get(name), self.get("gain")
             if option.gain is not None and given is not None and gain not in (None, option.gain):
                 raise ValueError(
-                    f"{name} must be left out unless gain={option.gain!r}, since it has no other effect; got "
+                    f"{name} must be left out unless gain={option.gain!r}, since it has no effect otherwise; got "
                     f"{name}={given!r} and gain={gain!r}."
                 )
         if "replace_undefined_by" in self.params and self.always_defined:
@@ -77,7 +77,7 @@ class BoundMetric:
         return {**self.record.parameters, **self.params}
 
     def get(self, name: str) -> Any:
-        """Return the value of a parameter, None if the metric does not have it."""
+        """Return the value of a parameter; None if the metric does not have it."""
         return self.values.get(name)
 
     @property
@@ -88,7 +88,7 @@ class BoundMetric:
     @property
     def undefined(self) -> str | None:
         """For which queries the metric is undefined, "queries with ..."; None if it is always defined."""
-        # A number of pairs that is normalized becomes a share of them.
+        # A normalized number of pairs is a share, which needs pairs.
         return None if self.always_defined else self.record.undefined or NO_PAIRS
 
     @property
@@ -98,7 +98,7 @@ class BoundMetric:
 
     @cached_property
     def average(self) -> str | None:
-        """How the values of queries are combined."""
+        """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
         if average == "micro" and not self._pools:
             option = self.record.pooled
@@ -144,7 +144,7 @@ class BoundMetric:
 
     @property
     def definition(self) -> tuple[Any, ...]:
-        """Equal for metrics that give the same numbers, however they are spelled."""
+        """Equal for metrics that give the same values, however they are spelled."""
         return self.computation, str(self.replace_undefined_by), self.negative
 
     def replace(self, **params: Any) -> BoundMetric:
@@ -199,16 +199,16 @@ class BoundMetric:
         )
 
     def aggregate(self, result: PerQuery, weights: FloatArray | None, **average: str | None) -> float | FloatArray:
-        """Combine the values of queries as ``average`` says, here or in the parameters."""
+        """Combine the values per query by ``average``, passed here or bound."""
         chosen = average.get("average", self.average)
         value = aggregate(result, weights, average=chosen, replace_undefined_by=self.replace_undefined_by)
         return 0.0 - value if self.negative else value
 
     def terms(self, result: PerQuery, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Terms whose sums make the average, also if each of several processes has some of them; not for a median."""
+        """Terms whose sums give the average, also across several processes; not for a median."""
         return ratio_terms(result, weights, self.average or "macro", self.replace_undefined_by)
 
     def of_sums(self, terms: float, shares: float) -> float:
-        """The average from the sums of its terms."""
+        """The average, given the sums of its terms."""
         value = ratio(terms, shares, self.average or "macro", self.replace_undefined_by)
         return 0.0 - value if self.negative else value

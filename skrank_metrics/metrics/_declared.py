@@ -1,4 +1,4 @@
-"""What users declare of a metric of their own: its name, its bounds, its options."""
+"""What users declare about their own metrics: name, bounds and options."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS
 
 # Options that all metrics have.
 RESERVED = {"y_true", "y_score", "convention", "metric", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
-# What queries have for which a metric is undefined, if it is not told.
+# What makes a query undefined, if the metric does not say.
 NAN = "a value of NaN"
-# A ratio may exceed its bounds by what rounding adds.
+# Rounding may push a ratio beyond its bounds by this much.
 _ROUNDING = 1e-9
 
 
 def check_spelling(name: Any) -> str:
-    """Refuse what is no name of a metric."""
+    """Refuse names that a metric cannot have."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
         raise ValueError(
             "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
             f"{name!r}. Pass name=..."
         )
     if re.search(r"_at_[1-9][0-9]*$", name):
-        raise ValueError(f"name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got {name!r}.")
+        raise ValueError(f"name must not end in a cutoff rank, since ndcg_at_10 means ndcg@10; got {name!r}.")
     return name
 
 
@@ -41,6 +41,6 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def outside(values: Any, bounds: tuple[float, float]) -> Any:
-    """Whether values are beyond the bounds by more than rounding; NaN is not."""
+    """Whether values are beyond the bounds by more than rounding; False for NaN."""
     low, high = bounds
     return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))

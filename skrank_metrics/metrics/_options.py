@@ -1,4 +1,4 @@
-"""The options that kernels share: how each is checked and documented."""
+"""The options that kernels share, with their checks and documentation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from skrank_metrics._input.arrays import check_choice, check_number
 
 @dataclass(frozen=True)
 class Option:
-    """An own parameter of a metric."""
+    """A parameter that is specific to a metric."""
 
     doc: str
-    check: Callable[[Any, str], Any]  # from the value and name of the parameter to what the kernel gets
+    check: Callable[[Any, str], Any]  # takes the value and the name of the parameter; returns what the kernel gets
     kind: str  # the type in docstrings
     annotation: str  # the type in the stub
     gain: str | None = None  # the only gain with which it has an effect, if the metric has gains
 
 
 def choice(doc: str, words: tuple[str, ...]) -> Option:
-    """Build an option that is one of a few words."""
+    """Build an option with a few allowed words."""
     spelled = ", ".join(f'"{word}"' for word in words)
     return Option(doc, lambda value, name: check_choice(value, name, words), f"{{{spelled}}}", f"Literal[{spelled}]")
 
@@ -36,7 +36,7 @@ def number(doc: str, interval: str, gain: str | None = None) -> Option:
 
 
 def unchecked() -> Option:
-    """Build an option of a user's metric, which is passed on as it is."""
+    """Build an option of a custom metric, which is passed on unchanged."""
     return Option("Option of this metric.", _no_array, "object", "Any")
 
 
@@ -46,7 +46,7 @@ def _no_array(value: Any, name: str) -> Any:
     return value
 
 
-# mypy checks the arithmetic of kernels; the values of options are checked at run time, before any data.
+# mypy checks the arithmetic of kernels. The values of options are checked at run time, before any data.
 Gain = Annotated[
     Any,
     Option(
@@ -69,7 +69,7 @@ Discount = Annotated[
 Probabilities = Annotated[
     Any,
     choice(
-        "Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must lie in "
+        "Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be in "
         "[0, 1]; or (2^label - 1) / 2^max_grade.",
         ("binary", "linear", "exp2"),
     ),

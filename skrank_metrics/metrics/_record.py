@@ -1,4 +1,4 @@
-"""The record of a metric: what callers, tests and documentation need to know about it."""
+"""The record of a metric, for callers, tests and documentation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics.metrics._options import Option
 
-# Begins the names of metrics for which smaller values are better: strings and scorers stand for their negative.
+# Prefix of the names of metrics for which smaller values are better: strings and scorers mean their negative.
 NEGATIVE = "neg_"
 DATA_KEYWORDS = ("qid", "sample_weight", "retrieved", "judged")
 SHARED_DEFAULTS = {"k": None, "ties": "average", "replace_undefined_by": 0.0, "average": "macro"}
 
-# What queries have for which a metric is undefined.
+# What makes a query undefined.
 NO_RELEVANT = "no relevant document"
 NO_PAIRS = "no two documents with different labels"
 ONE_CLASS = "documents of only one class"
@@ -25,7 +25,7 @@ NO_RANKED = "no ranked document"
 
 TRANSFORMS: Mapping[str, str] = {
     "gains": "each gain becomes the mean of its tie group",
-    "hazards": "each stop probability becomes the probability to stop there after no stop at earlier tied documents",
+    "hazards": "each stop probability becomes the probability of stopping there after not stopping at earlier ties",
     "products": "each product of relevance and running sum becomes its expectation within the tie group",
     "misses": "each number of non-relevant documents above within the tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
@@ -60,12 +60,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Metric:
-    """A kernel with what callers, tests and documentation need to know about it."""
+    """A kernel with its properties, for callers, tests and documentation."""
 
     name: str  # in strings such as "ndcg@10"
     kernel: Kernel
-    options: Mapping[str, Option]  # own parameters
-    defaults: Mapping[str, Any]  # of the own parameters
+    options: Mapping[str, Option]  # parameters specific to this metric
+    defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
     transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
     graded: bool  # distinguishes grades, not only relevant from non-relevant
@@ -76,13 +76,13 @@ class Metric:
     has_cutoff: bool = True
     pooled: bool | str = False  # whether average="micro" is allowed, or the option that allows it
     greater_is_better: bool = True
-    monotone: bool = True  # no worse if two documents in the wrong order change places
-    divides_by_k: bool = False  # by default, and if the list is shorter
+    monotone: bool = True  # no worse after swapping two documents in the wrong order
+    divides_by_k: bool = False  # by default, even if the list is shorter
     depth_is_relevant: bool = False  # looks at the first R documents
     counts_others: bool = False  # depends on N, ranked or not
     needs_cutoff: bool = False  # without one, every order of the documents has the same value
-    needs_all_ranks: bool = False  # even if there is a cutoff
-    unjudged: str = "zero"  # what documents are that were not judged: of label 0, "left out", or what is "counted"
+    needs_all_ranks: bool = False  # even with a cutoff
+    unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
 
     @property
     def summary(self) -> str:
@@ -109,7 +109,7 @@ def flat_name(name: str) -> str:
 
 @runtime_checkable
 class MetricFunction(Protocol):
-    """A public metric function; ``record`` is what is known about it."""
+    """A public metric function with its record."""
 
     record: Metric
     __name__: str

@@ -20,9 +20,9 @@ _TEXTS = docstrings.SHARED | {
     "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
     "ties": (
         '{"average", "best", "worst", "stable"}',
-        "Order of documents with equal scores: the expectation over all orders, the largest or the smallest label "
-        "first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or gains "
-        "that fall, an order by label need not give the extreme values.",
+        "How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest "
+        "label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure or "
+        "with decreasing gains, ordering by label need not give the extreme values.",
     ),
     "replace_undefined_by": (
         "float",
@@ -34,26 +34,24 @@ _TEXTS = docstrings.SHARED | {
     ),
     "average": (
         '{"macro", "micro", "median", "geometric", None}',
-        "Mean over queries, ratio pooled over documents, median, geometric mean of values of at least 1e-5 (GMAP of "
-        "trec_eval), or one value per query in order of first appearance.",
+        "Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to 1e-5 "
+        "if smaller (trec_eval's GMAP), or one value per query in order of first appearance.",
     ),
     "retrieved": (
         "array-like of bool, of the shape of y_true",
-        "False for documents that were judged but not ranked: they count in R and in the ideal order but not in the "
-        "ranking, and their scores are ignored. If None, all were ranked.",
+        "False for documents that were judged but not ranked. They count in R, the number of relevant documents, and "
+        "in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were ranked.",
     ),
     "judged": (
         "array-like of bool, of the shape of y_true",
-        "False for documents that nobody judged: they are not relevant, whatever their label, which may be NaN. bpref "
-        "leaves them out. A query without a judged document is undefined. If None, all were judged.",
+        "False for documents that nobody judged: they count as not relevant, whatever their label, which may be NaN. "
+        "bpref leaves them out. A query without judged documents is undefined. If None, all documents were judged.",
     ),
 }
 _RAISES = docstrings.section(
     "Raises",
     docstrings.entry("TypeError", "If y_true is 1-D and there are no query ids, or an argument has the wrong type."),
-    docstrings.entry(
-        "ValueError", "If labels, scores, ids, weights or options are not valid, or their lengths differ."
-    ),
+    docstrings.entry("ValueError", "If labels, scores, ids, weights or options are invalid, or their lengths differ."),
 )
 
 
@@ -72,8 +70,8 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         record = Metric(name, kernel, options, {p.name: p.default for p in own}, **traits)
         if record.greater_is_better == name.startswith(NEGATIVE):
             raise ValueError(
-                f"name must start with {NEGATIVE!r} if smaller values are better, and only then, since in strings and "
-                f"scorers larger ones are; got {name!r} with greater_is_better={record.greater_is_better}."
+                f"name must start with {NEGATIVE!r} if, and only if, smaller values are better, since strings and "
+                f"scorers mean the negative; got {name!r} with greater_is_better={record.greater_is_better}."
             )
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]
@@ -82,7 +80,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
 
 
 def check_new(name: str) -> None:
-    """Refuse the name of a metric, and that of its negative, which strings tell apart by the prefix alone."""
+    """Refuse the name of an existing metric or of its negative, which strings tell apart only by the prefix."""
     own = name.removeprefix(NEGATIVE)
     taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
     if taken:
@@ -135,7 +133,7 @@ def signature_of(record: Metric) -> inspect.Signature:
 
 
 def docstring(record: Metric, text: str) -> str:
-    """Complete a text, its examples last, with the sections that follow from the record."""
+    """Complete a text that ends with examples by the sections that follow from the record."""
     front, *back = text.partition("Examples\n--------\n")
     summary, _, more = front.partition("\n\n")
     texts = _TEXTS | {name: (option.kind, option.doc) for name, option in record.options.items()}

@@ -31,7 +31,7 @@ _Beta = Annotated[Any, number("Weight of gains relative to hits.", "[0, inf)")]
 _Normalizer = Annotated[
     Any,
     choice(
-        "Divisor of the sum of precisions: min(k, R), which gives perfect rankings 1 at any k; R, as in trec_eval; or "
+        "Divisor of the sum of precisions: min(k, R), so that perfect rankings have 1 at any k; R, as in trec_eval; or "
         "the number of relevant documents in the top k. The first two differ only if k < R.",
         ("min", "relevant", "hits"),
     ),
@@ -49,7 +49,7 @@ _Normalizer = Annotated[
 def map_score(
     ranked: RankedLists, *, normalizer: _Normalizer = "min", relevance_threshold: RelevanceThreshold = None
 ) -> KernelResult:
-    """Mean average precision: the mean over the relevant documents of the precision at their ranks.
+    """Mean average precision: the mean of the precision at the ranks of the relevant documents.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def q_measure_score(
 ) -> tuple[FloatArray, FloatArray | IntArray]:
     """Q-measure: average precision that blends precision with gains.
 
-    At the rank i of each relevant document it takes (hits + beta * CG) / (i + beta * ideal CG), both up to i, and
-    averages over min(k, R) documents. With beta=0 it is average precision, whatever the gain.
+    The sum of (hits + beta * CG) / (i + beta * ideal CG), all up to i, over the ranks i of the relevant documents,
+    divided by min(k, R). With beta=0, it is average precision, whatever the gain.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def bpref_score(
     """Binary preference: the mean over relevant documents of 1 - non-relevant documents above / min(R, N).
 
     N is the number of non-relevant documents, of which at most R count, as in trec_eval. Mark documents that nobody
-    judged with ``judged``, rather than label them 0: they are left out of the list before anything else, also before
-    the cutoff. With a cutoff, relevant documents behind it count 0.
+    judged with ``judged`` instead of labelling them 0: they are left out of the list before anything else, including
+    the cutoff. Relevant documents below the cutoff count 0.
 
     Examples
     --------

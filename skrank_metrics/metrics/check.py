@@ -1,4 +1,4 @@
-"""Whether a metric keeps the rules that all metrics of this package keep."""
+"""Check that a metric follows the rules of all metrics of this package."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ROUNDING = 1e-9
 
 
 def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None:
-    """Check that a metric keeps the rules that all metrics of this package keep.
+    """Check that a metric follows the rules of all metrics of this package.
 
-    On small random queries with ties, single documents, and queries without relevant documents, it checks that values
+    On small random queries with ties, with a single document and without relevant documents, it checks that values
 
-    - lie within the bounds, and are means over queries by weight;
-    - do not depend on the order of rows and queries, on what ids are called, or on anything but the order of scores;
-    - are, for each tie policy, those of the orders of tied documents: under "average", the mean over all orders;
-    - at a cutoff that is the length of the list are those without a cutoff, and exist at a larger one;
-    - are replaced by ``replace_undefined_by`` for the same queries whatever its value;
+    - are within the bounds, and are averaged over queries by weight;
+    - do not depend on the order of rows and queries, on the values of ids, or on scores other than by their order;
+    - are correct for each tie policy: under "average", the mean over all orders of tied documents;
+    - are the same without a cutoff and with a cutoff at the length of the list, and exist for larger cutoffs;
+    - are replaced by ``replace_undefined_by`` for the same queries, whatever its value;
     - are the same for 2-D labels, for documents that are all marked as retrieved, and in another process, to which the
       metric is pickled;
 
@@ -38,20 +38,20 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     Parameters
     ----------
     metric : str, metric function or bound metric
-        What to check, as in get_metric. Bind parameters with get_metric, for instance
-        ``get_metric(metric, alpha=0.5)``; cutoffs are tried in any case.
+        Metric to check, as in get_metric. Bind parameters with get_metric, for instance
+        ``get_metric(metric, alpha=0.5)``. Cutoffs are always tried.
     labels : sequence of float, default=(0, 1, 2, 3)
-        Labels that the metric takes.
+        Labels that the metric accepts.
 
     Raises
     ------
     AssertionError
-        If a rule is broken, with the queries that show it.
+        If the metric breaks a rule. The message shows a query for which it does.
 
     See Also
     --------
-    make_metric : A metric of a function of one ranked list.
-    register_metric : A metric of a kernel.
+    make_metric : Make a metric from a function of one ranked list.
+    register_metric : Make a metric from a kernel.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     >>> check_metric(make_metric(lambda labels: seen.append(1) or len(seen), name="calls"))
     Traceback (most recent call last):
         ...
-    AssertionError: calls(ties=average) must give the same values if called again; got ...
+    AssertionError: calls(ties=average) must give the same values when called again; got ...
     """
     bound = get_metric(metric)
     cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
@@ -74,8 +74,8 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
                 check(chosen, problem)
             except (TypeError, ValueError) as error:
                 raise AssertionError(
-                    f"{chosen} must have values for the labels {list(labels)}, or be checked with those that it takes, "
-                    f"labels=...; got {type(error).__name__}: {error}"
+                    f"{chosen} must accept the labels {list(labels)}; got {type(error).__name__}: {error} Pass "
+                    "labels=... to check it with others."
                 ) from error
 
 
@@ -104,7 +104,7 @@ def _problem(labels: Sequence[float]) -> _Problem:
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, LONGEST + 1, N_QUERIES)
     qid = np.repeat(np.arange(N_QUERIES), sizes)
-    # A few queries have equal labels, such as none that is relevant, and a few equal scores.
+    # A few queries have equal labels, such as no relevant ones, and a few have equal scores.
     drawn = rng.choice(np.asarray(labels, dtype=np.float64), len(qid))
     drawn[qid % 6 == 0] = min(labels)
     drawn[qid % 6 == 1] = max(labels)
@@ -118,14 +118,14 @@ def _same(metric: BoundMetric, problem: _Problem, values: FloatArray, expected: 
     if not close.all():
         query = int(np.flatnonzero(~close)[0])
         raise AssertionError(
-            f"{metric} must {rule}; got {values[query]:g} in place of {expected[query]:g} for {problem.shown(query)}."
+            f"{metric} must {rule}; got {values[query]:g} instead of {expected[query]:g} for {problem.shown(query)}."
         )
 
 
 def _check_again(metric: BoundMetric, problem: _Problem) -> None:
     before = problem.labels.copy(), problem.scores.copy(), problem.qid.copy()
     values = problem.values(metric)
-    _same(metric, problem, problem.values(metric), values, "give the same values if called again")
+    _same(metric, problem, problem.values(metric), values, "give the same values when called again")
     if not all(map(np.array_equal, before, (problem.labels, problem.scores, problem.qid))):
         raise AssertionError(f"{metric} must not modify labels, scores or ids.")
 
@@ -137,7 +137,7 @@ def _check_bounds(metric: BoundMetric, problem: _Problem) -> None:
     wrong = np.flatnonzero((of_function < low) | (of_function > high))
     if len(wrong):
         raise AssertionError(
-            f"{metric} must lie within its bounds, {low:g} to {high:g}; got {values[wrong[0]]:g} for "
+            f"{metric} must be within its bounds, {low:g} to {high:g}; got {values[wrong[0]]:g} for "
             f"{problem.shown(int(wrong[0]))}."
         )
 
@@ -145,10 +145,10 @@ def _check_bounds(metric: BoundMetric, problem: _Problem) -> None:
 def _check_order_of_rows(metric: BoundMetric, problem: _Problem) -> None:
     values, mixed = problem.values(metric), np.random.default_rng(1).permutation(len(problem.qid))
     names = np.array([f"q{query}" for query in problem.qid])
-    _same(metric, problem, problem.values(metric, qid=names), values, "not depend on what ids are called")
+    _same(metric, problem, problem.values(metric, qid=names), values, "not depend on the values of ids")
     raised = problem.values(metric, y_score=np.exp(problem.scores) - 7)
-    _same(metric, problem, raised, values, "depend on the order of scores only")
-    if metric.computation.ties != "stable":  # which goes by the order of rows
+    _same(metric, problem, raised, values, "depend only on the order of scores")
+    if metric.computation.ties != "stable":  # which depends on the order of rows
         queries = dict.fromkeys(problem.qid[mixed].tolist())
         moved = problem.values(
             metric, y_true=problem.labels[mixed], y_score=problem.scores[mixed], qid=problem.qid[mixed]
@@ -172,7 +172,7 @@ def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
     )
     ends = np.cumsum([len(of_query) for of_query in orders])
     expected = np.array([part.mean() for part in np.split(of_order, ends[:-1])])
-    what = "be the mean over all orders of tied documents" if ties == "average" else "order tied documents as said"
+    what = "be the mean over all orders of tied documents" if ties == "average" else "order tied documents correctly"
     _same(metric, problem, problem.values(metric), expected, f"{what} under ties={ties!r}")
 
 
@@ -195,7 +195,7 @@ def _check_cutoff(metric: BoundMetric, problem: _Problem) -> None:
     if not np.allclose(whole, cut, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
         raise AssertionError(
             f"{metric} must be the same with k={LONGEST} as without a cutoff for lists of {LONGEST} documents; got "
-            f"{cut.tolist()} in place of {whole.tolist()}."
+            f"{cut.tolist()} instead of {whole.tolist()}."
         )
 
 
@@ -211,7 +211,7 @@ def _check_undefined_and_weights(metric: BoundMetric, problem: _Problem) -> None
     ):
         mean = metric(**data, sample_weight=sample_weight)
         if not np.isclose(mean, expected, rtol=ROUNDING, atol=ROUNDING):
-            raise AssertionError(f"{metric} must be a mean over queries by weight; got {mean} in place of {expected}.")
+            raise AssertionError(f"{metric} must be averaged over queries by weight; got {mean} instead of {expected}.")
 
 
 def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
@@ -222,7 +222,7 @@ def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
     two_dimensional = problem.values(metric, y_true=problem.labels[rows], y_score=problem.scores[rows], qid=None)
     expected = np.array([value for value, r in zip(values, problem.queries, strict=True) if len(r) == LONGEST])
     part = _Problem(problem.labels, problem.scores, problem.qid, rows)
-    _same(metric, part, two_dimensional, expected, "be the same for labels in two dimensions")
+    _same(metric, part, two_dimensional, expected, "be the same for 2-D labels")
 
 
 def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:
@@ -232,7 +232,7 @@ def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:
         (values,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
     except Exception as error:
         raise AssertionError(
-            f"{metric} must pickle to be used with n_jobs; got {type(error).__name__}: {error}"
+            f"{metric} must be picklable to be used with n_jobs; got {type(error).__name__}: {error}"
         ) from error
     _same(metric, problem, values, problem.values(metric), "be the same in another process")
 

@@ -1,8 +1,8 @@
 """The defaults of other libraries, in one table.
 
 The tests compare each entry with the installed library on random queries, including ties, queries without relevant
-documents and single-document queries; libraries that are too large to install are compared by values recorded from
-them, or by the examples of their documentation.
+documents and single-document queries. For libraries that are too large to install, they use recorded values, or the
+examples in the documentation of the library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RANK = re.compile(r"(?<=[_@=(])k\b(?!=)")
 
 # CatBoost's default border: labels above it are relevant.
 _ABOVE_HALF: _Defaults = {"relevance_threshold": math.nextafter(0.5, 1)}
-# In TF-Ranking and Rax, labels from 1 are relevant.
+# In TF-Ranking and Rax, labels of at least 1 are relevant.
 _FROM_ONE: _Defaults = {"relevance_threshold": 1}
 
 
@@ -35,17 +35,17 @@ class Convention:
     Attributes
     ----------
     peer : str
-        The library and the versions compared.
+        The library and the versions that were compared.
     names : Mapping of str to str
-        The name of each metric there, by its name here.
+        The library's name of each metric, by its name in this package.
     shared : Mapping of str to object
         Parameters of all metrics.
     own : Mapping of str to Mapping
-        Further parameters, by the name of the metric here.
+        Further parameters of single metrics, by name in this package.
     not_imitated : tuple of str
-        Differences that remain.
+        Differences that parameters cannot reproduce.
     differs : Mapping of str to str
-        What remains different in a single metric, by its name here, which the library need not have in its names.
+        The same for single metrics, by name in this package; these need not be in ``names``.
     """
 
     peer: str
@@ -311,7 +311,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def own_spelling(spec: str, convention: Any) -> str | None:
-    """Spell another library's name of a metric as this package does; None if it is none."""
+    """Spell another library's name of a metric as this package does; None if it is not one."""
     for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS)):
         if match := pattern.fullmatch(spec):
             return name + "".join(f"@{k}" for k in match.groups())
@@ -320,7 +320,7 @@ def own_spelling(spec: str, convention: Any) -> str | None:
 
 @functools.cache
 def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of the names in another library that differ from those here, with the name here."""
+    """Patterns of another library's names that differ from this package's, with the name here."""
     return [
         (re.compile(_RANK.sub("([1-9][0-9]*)", re.escape(spelled))), name)
         for name, names in CONVENTIONS[convention].names.items()
@@ -336,10 +336,10 @@ def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
 
 
 def check_imitated(convention: str, metric: str) -> None:
-    """Refuse a metric that the library computes in a way that no parameters imitate."""
+    """Refuse a metric that the library computes in a way that no parameters reproduce."""
     chosen = CONVENTIONS[convention]
     if metric in chosen.differs and metric not in chosen.names:
         raise ValueError(
-            f"metric {metric!r} of convention={convention!r} cannot be imitated: {chosen.differs[metric]} "
+            f"metric {metric!r} of convention={convention!r} cannot be reproduced: {chosen.differs[metric]} "
             f"Leave out the convention to compute {metric!r} as this package does."
         )

@@ -27,7 +27,7 @@ _JARVELIN = Reference(
 def cg_score(ranked: RankedLists) -> FloatArray:
     """Cumulative gain: the sum of the labels of the first k documents.
 
-    Without a cutoff it does not depend on the order.
+    Without a cutoff, it does not depend on the order.
 
     Examples
     --------
@@ -52,8 +52,8 @@ def cg_score(ranked: RankedLists) -> FloatArray:
 def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2") -> FloatArray:
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
-    The defaults agree with ``sklearn.metrics.dcg_score``, ``gain="exp2"`` with the boosters. Both are the same for
-    labels 0 and 1.
+    The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
+    For labels 0 and 1, both give the same values.
 
     Examples
     --------
@@ -76,13 +76,14 @@ def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount 
 def ndcg_score(
     ranked: RankedLists, *, gain: Gain = "linear", discount: Discount = "log2"
 ) -> tuple[FloatArray, FloatArray]:
-    """Normalised discounted cumulative gain: DCG / DCG of the ideal order.
+    """Normalized discounted cumulative gain: DCG / DCG of the ideal order.
 
-    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query, ``gain="exp2"`` with the boosters.
+    The defaults agree with ``sklearn.metrics.ndcg_score`` for each query; ``gain="exp2"`` is the default gain of
+    LightGBM and XGBoost.
 
     Examples
     --------
-    Query "a" is in ideal order. In query "b" the only relevant document is at rank 3, with discount log2(4) = 2:
+    Query "a" is in ideal order. In query "b", the only relevant document is at rank 3, with discount log2(4) = 2:
 
     >>> from skrank_metrics import ndcg_score
     >>> qid = ["a", "b", "a", "b", "b"]
@@ -91,5 +92,5 @@ def ndcg_score(
     """
     dcg = ranked.gains(gain) @ (1 / discount(ranked.ranks))
     ideal = ranked.ideal(gain, discount)
-    # The two sums are rounded differently: without the clip, an ideal ranking could exceed 1 in the last digit.
+    # The two sums are rounded differently. Without the clip, an ideal ranking could exceed 1 in the last digit.
     return dcg.clip(max=ideal), ideal

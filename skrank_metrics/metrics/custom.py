@@ -1,6 +1,6 @@
-"""Metrics of users from a kernel of blocks of ranked lists.
+"""Custom metrics from a kernel over blocks of ranked lists.
 
-``Gain``, ``Discount`` and ``RelevanceThreshold`` annotate options of kernels that are checked and documented.
+Options of kernels that are annotated with ``Gain``, ``Discount`` or ``RelevanceThreshold`` are checked and documented.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ def register_metric(
     formula: str = "",
     reference: str | None = None,
 ) -> Callable[[Kernel], MetricFunction]:
-    """Register a kernel, vectorised over queries, as a metric that names in strings find.
+    """Register a kernel, vectorized over queries, as a metric that can be used by name.
 
-    This is how the metrics of this package are made, and as fast. It is provisional: what a kernel gets can change
-    between versions, with a note in the changelog. make_metric takes a function of one list, and is stable.
+    The metrics of this package are made in this way, and registered ones are as fast. This function is provisional: the
+    interface of kernels can change between versions, with a note in the changelog. make_metric, which takes a function
+    of one list, is stable.
 
-    A kernel is called with a block of ranked queries, ``ranked``, cut at k, and returns one value per query; or a pair
+    A kernel is called with a block of ranked queries, ``ranked``, cut at k. It returns one value per query, or a pair
     of arrays, numerators and denominators, where 0 / 0 is undefined. Arrays of a block have one row per query and one
-    column per rank, and are 0 behind the last document. Under ``ties="average"`` they are expectations over tied
-    documents, so use each in sums over ranks only, or in the one way that is given here:
+    column per rank, and are 0 after the last document. Under ``ties="average"``, they are expectations over tied
+    documents, so use them only in sums over ranks, or in the way given here:
 
-    - ``ranked.relevance(threshold)`` is 1 for relevant documents, and ``ranked.gains(gain)`` the gain of each;
-    - ``ranked.stops(gain)`` is the probability to stop at a rank once there, for products of 1 - stop over ranks;
+    - ``ranked.relevance(threshold)`` is 1 for relevant documents, and ``ranked.gains(gain)`` is the gain of each;
+    - ``ranked.stops(gain)`` is the probability of stopping at a rank once there, for products of 1 - stop over ranks;
     - ``ranked.hit_products(threshold)`` is relevance times the hits up to and including the rank;
     - ``ranked.ranks``, ``ranked.cutoff``, ``ranked.n_documents``, ``ranked.n_relevant(threshold)`` and
       ``ranked.ideal(gain, discount)`` do not depend on the order.
@@ -58,45 +59,45 @@ def register_metric(
     Parameters
     ----------
     name : str
-        Name in strings and reports; lower-case letters, digits and underscores. It starts with ``neg_`` if smaller
+        Name in strings and reports: lower-case letters, digits and underscores. Must start with ``neg_`` if smaller
         values are better.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
         Whether larger values are better. If not, names and scorers mean the negative.
     undefined : str, default=None
-        What makes the metric undefined, to be read after "a query with". If it is "no relevant document", queries
-        without labels above 0, or at least ``relevance_threshold``, are undefined.
+        What makes the metric undefined, as a continuation of "a query with". If it is "no relevant document", queries
+        without labels above 0, or of at least ``relevance_threshold``, are undefined.
     has_cutoff : bool, default=True
         Whether the metric takes a cutoff rank k.
     pooled : bool, default=False
-        Whether average="micro" is the sum of numerators divided by that of denominators.
+        Whether average="micro" is allowed: the sum of numerators divided by the sum of denominators.
     formula : str, default=""
         Formula in LaTeX, for the docstring of the metric.
     reference : str, default=None
-        Where the metric is defined, for its documentation.
+        Publication that defines the metric, for its documentation.
 
     Returns
     -------
     decorator : callable
-        Takes the kernel and returns the metric function, with the parameters of all metrics and, as its own, the
-        keyword-only parameters of the kernel. The types ``Gain``, ``Discount`` and ``RelevanceThreshold`` of
-        ``skrank_metrics.metrics.custom``, used as annotations, make it check them.
+        Takes the kernel and returns the metric function, with the parameters of all metrics and the keyword-only
+        parameters of the kernel. Parameters annotated with ``Gain``, ``Discount`` or ``RelevanceThreshold`` from
+        ``skrank_metrics.metrics.custom`` are checked.
 
     Raises
     ------
     ValueError
-        If the name is not valid or belongs to another metric. In a call, if the kernel returns anything but one finite
+        If the name is invalid or belongs to another metric. When called, if the kernel returns anything but one finite
         number within the bounds, or NaN, per query.
 
     See Also
     --------
-    make_metric : A metric of a function of one ranked list.
-    check_metric : Tests whether a metric keeps the rules.
+    make_metric : Make a metric from a function of one ranked list.
+    check_metric : Check that a metric follows the rules.
 
     Examples
     --------
-    The share of the relevant documents that are in the first half of the first k ranks, here one of three:
+    The share of relevant documents that are in the first half of the first k ranks, here one of three:
 
     >>> from skrank_metrics import get_metric, register_metric
     >>> @register_metric("early_recall", bounds=(0, 1), undefined="no relevant document")
@@ -115,7 +116,7 @@ def register_metric(
             kernel.__module__,
             kernel.__qualname__,
         ):
-            del REGISTRY[own]  # a cell of a notebook that runs once more
+            del REGISTRY[own]  # a notebook cell that is run again
         _check_options(kernel)
         return metric(
             own,
@@ -135,7 +136,7 @@ def register_metric(
 
 
 def _check_options(kernel: Kernel) -> None:
-    """Refuse options that the metric has anyway, and parameters that would not become options."""
+    """Refuse options that all metrics have, and parameters that would not become options."""
     for p in list(inspect.signature(kernel).parameters.values())[1:]:
         if p.kind is not p.KEYWORD_ONLY:
             raise TypeError(f"kernel must take its options by name, after a *; {kernel.__name__} takes {p}.")
@@ -152,7 +153,7 @@ def _checked(kernel: Kernel, bounds: tuple[float, float], undefined: str | None)
     @functools.wraps(kernel)
     def checked(ranked: RankedLists, **options: Any) -> KernelResult:
         try:
-            with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+            with np.errstate(over="warn"):  # an intermediate overflow, as of np.exp, may be harmless
                 values = kernel(ranked, **options)
         except ValueError as error:
             if "read-only" not in str(error):
@@ -173,7 +174,7 @@ def _checked(kernel: Kernel, bounds: tuple[float, float], undefined: str | None)
 
 
 def _counted(ranked: RankedLists, values: KernelResult, undefined: str | None, options: Mapping[str, Any]) -> Any:
-    """Mask of the queries whose value counts; the others are undefined whatever the kernel returns."""
+    """Mask of the queries whose value counts; the others are undefined, whatever the kernel returns."""
     if undefined != NO_RELEVANT:
         return True
     relevant = ranked.n_relevant(options.get("relevance_threshold")) > 0
@@ -181,7 +182,7 @@ def _counted(ranked: RankedLists, values: KernelResult, undefined: str | None, o
 
 
 def _check_within(values: KernelResult, name: str, bounds: tuple[float, float], counted: Any) -> None:
-    """Refuse values of queries, or ratios, outside the bounds."""
+    """Refuse values or ratios outside the bounds."""
     with np.errstate(invalid="ignore"):
         found = np.divide(*values) if isinstance(values, tuple) else np.asarray(values)
     wrong = np.flatnonzero(outside(found, bounds) & counted)

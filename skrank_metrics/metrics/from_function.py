@@ -1,4 +1,4 @@
-"""Metrics of users from a function of one ranked list."""
+"""Custom metrics from a function of one ranked list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skrank_metrics.metrics._options import Option, RelevanceThreshold, unchecke
 from skrank_metrics.metrics._record import NEGATIVE, Metric, Reference
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
-# Parameters of a function that are not options: they are given by the ranking.
+# Parameters of a function that are not options, since the ranking provides them.
 _GIVEN = ("k", "unranked")
 
 
@@ -30,14 +30,14 @@ class FunctionKernel:
 
     function: Callable[..., Any]
     name: str
-    given: frozenset[str]  # which of _GIVEN it takes
+    given: frozenset[str]  # those of _GIVEN that it takes
     bounds: tuple[float, float]
 
     def __call__(self, ranked: RankedLists, **options: Any) -> FloatArray:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k
-        with np.errstate(over="warn"):  # an overflow on the way, as of np.exp, need not matter
+        with np.errstate(over="warn"):  # an intermediate overflow, as of np.exp, may be harmless
             values = [self._mean(query, options) for query in ranked.each()]
         return np.array(values, dtype=np.float64)
 
@@ -48,9 +48,9 @@ class FunctionKernel:
             options = {**options, "unranked": query.unranked}
         elif len(query.unranked):
             raise ValueError(
-                f"retrieved must be True for all documents of query {query.shown_id}, as {self.name} does not take the "
-                f"others into account; got {len(query.unranked)} that were not ranked. Give the function a parameter "
-                "unranked=(), the labels of these documents."
+                f"retrieved must be True for all documents of query {query.shown_id}, since {self.name} ignores the "
+                f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
+                "for the labels of these documents."
             )
         values = [self._value(labels, query, options) for labels in query.orders()]
         return math.fsum(values) / len(values)
@@ -86,7 +86,7 @@ def _is_0d(result: Any) -> bool:
 
 
 class FunctionMetric:
-    """A metric made of a function of one ranked list, see ``make_metric``.
+    """A metric made from a function of one ranked list, see ``make_metric``.
 
     Called like any metric function: ``metric(y_true, y_score, qid=..., ties=..., average=...)``.
     """
@@ -124,61 +124,61 @@ def make_metric(
     undefined: str | None = None,
     reference: str | None = None,
 ) -> FunctionMetric:
-    """Make a metric of a function of the labels of one query in ranked order.
+    """Make a metric from a function of the labels of one query in ranked order.
 
-    The metric is like any other of this package: it can be called with query ids, ties, averages and weights, and
-    passed wherever a metric is expected, as in evaluate, get_metric and make_ranking_scorer.
+    The result is like any other metric of this package: it can be called with query ids, ties, averages and weights,
+    and passed wherever a metric is expected, as in evaluate, get_metric and make_ranking_scorer.
 
     Parameters
     ----------
     function : callable
-        Called as ``function(labels)`` with the labels of all ranked documents of one query, the first rank first: a
-        1-D array of float64 that is read-only. It returns a number, or NaN if the metric is undefined for the query.
+        Called as ``function(labels)`` with the labels of all ranked documents of one query, first rank first, as a
+        read-only 1-D array of float64. It returns a number, or NaN if the metric is undefined for the query.
 
-        Parameters with defaults are options of the metric. Two have a meaning: a parameter ``k=None`` gets the cutoff
-        rank, as in "@10", or None; a parameter ``unranked=()`` gets the labels of documents that were judged but not
-        ranked, see ``retrieved``.
+        Parameters with defaults are options of the metric. Two have a special meaning: a parameter ``k=None`` gets the
+        cutoff rank, as in "@10", or None; a parameter ``unranked=()`` gets the labels of documents that were judged but
+        not ranked, see ``retrieved``.
     name : str, default=None
-        Name in reports; lower-case letters, digits and underscores. If None, that of the function.
+        Name in reports: lower-case letters, digits and underscores. If None, that of the function.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
         Whether larger values are better. If not, scorers use the negative.
     undefined : str, default=None
-        What makes the metric undefined, to be read after "a query with". If it is "no relevant document", queries
+        What makes the metric undefined, as a continuation of "a query with". If it is "no relevant document", queries
         without labels above 0 are undefined if the function returns 0 for them, as in the metrics of this package.
     reference : str, default=None
-        Where the metric is defined, for its documentation.
+        Publication that defines the metric, for its documentation.
 
     Returns
     -------
     metric : callable
-        Called like the metric functions: ``metric(y_true, y_score, qid=..., k=..., ties=..., average=...)``. Pickles
-        if the function does.
+        Called like the metric functions: ``metric(y_true, y_score, qid=..., k=..., ties=..., average=...)``. Can be
+        pickled if the function can.
 
     Raises
     ------
     TypeError
         If function is not callable, or takes parameters that are not named or have no defaults.
     ValueError
-        If the name is not valid or belongs to another metric. In a call, if the function fails or returns anything but
+        If the name is invalid or belongs to another metric. When called, if the function fails or returns anything but
         a number within the bounds.
 
     See Also
     --------
-    get_metric : Binds parameters, as in get_metric(metric, k=10).
+    get_metric : Bind parameters, as in get_metric(metric, k=10).
 
     Notes
     -----
-    If scores tie, ``ties="average"`` is the mean over all different orders of the tied labels, which is exact, if a
-    query has at most 720 of them. Otherwise it is the mean over 100 orders drawn at random, the same in every run, and
-    ``report.health`` says so. If the function returns NaN for one of these orders, the query is undefined.
+    If scores are tied, ``ties="average"`` is the exact mean over all different orders of the tied labels, if a query
+    has at most 720 of them. Otherwise, it is the mean over 100 random orders, which are the same in every run;
+    ``report.health`` says so. If the function returns NaN for one of the orders, the query is undefined.
 
-    The function is called once per query and order, which takes longer than the metrics of this package.
+    The function is called once per query and order, which is slower than the metrics of this package.
 
     Examples
     --------
-    The rank of the last relevant document, relative to the length of the list: 2 of 4, and 3 of 3.
+    The rank of the last relevant document, relative to the length of the list, is 2 of 4 and 3 of 3:
 
     >>> import numpy as np
     >>> from skrank_metrics import make_metric
@@ -236,12 +236,12 @@ def _check_name(name: Any) -> str:
 
 
 def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """Parameters of a function behind the first, with their defaults."""
+    """Parameters of a function after the first, with their defaults."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise TypeError(
-            f"function must have a signature; got {function!r}. Call it in a function of your own."
+            f"function must have a signature; got {function!r}. Wrap it in a function of your own."
         ) from None
     if not parameters or parameters[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
         raise TypeError(
@@ -250,14 +250,15 @@ def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
     others = parameters[1:]
     for p in others:
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            raise TypeError(f"function must name its options, param=default; {name} takes {p}.")
+            raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
         if p.default is p.empty:
             raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
         if p.name in RESERVED:
             raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
         if p.name == "k" and p.default is not None:
             raise TypeError(
-                f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] are all."
+                f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] is all "
+                "labels."
             )
     return {p.name: p.default for p in parameters[1:]}
 

@@ -37,7 +37,7 @@ _Divisor = Annotated[
 _Normalizer = Annotated[
     Any,
     choice(
-        "Divide by R, or by min(k, R), which gives perfect rankings 1 at any k, as in BEIR (capped recall).",
+        "Divide by R, or by min(k, R), so that perfect rankings have 1 at any k, as in BEIR (capped recall).",
         ("relevant", "min"),
     ),
 ]
@@ -63,7 +63,7 @@ def precision_at_k_score(
 ) -> tuple[FloatArray, FloatArray]:
     """Precision at k: relevant documents among the first k, divided by k.
 
-    With ``average="micro"``, hits and recommended items are pooled over queries: the hit rate at item level.
+    With ``average="micro"``, hits and recommended items are pooled over queries: the item-level hit rate.
 
     Examples
     --------
@@ -124,7 +124,8 @@ def f1_at_k_score(
 ) -> tuple[FloatArray, FloatArray]:
     """F1 at k: the harmonic mean of precision and recall at k, 2 hits / (k + R).
 
-    With ``beta`` it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, near recall if it is large.
+    With ``beta``, it is F-beta, (1 + beta^2) hits / (k + beta^2 R): precision if beta is 0, close to recall if beta is
+    large.
 
     Examples
     --------
@@ -157,12 +158,12 @@ def fall_out_score(
 ) -> tuple[FloatArray, IntArray]:
     """Fall-out at k: non-relevant documents among the first k, divided by N, the number of non-relevant documents.
 
-    The false positive rate of showing the first k. Smaller is better; strings and scorers use the negative. Documents
-    that were not judged count as not relevant, in both numbers.
+    This is the false positive rate of showing the first k. Smaller is better; strings and scorers use the negative.
+    Documents that were not judged count as not relevant in both numbers.
 
     Examples
     --------
-    One of the first three documents and three overall are not relevant:
+    One of the first three documents is not relevant, and three are not relevant overall:
 
     >>> from skrank_metrics import fall_out_score
     >>> round(fall_out_score([[1, 0, 1, 0, 1, 0]], [[6, 5, 4, 3, 2, 1]], k=3), 4)
@@ -184,7 +185,7 @@ def fall_out_score(
 def r_precision_score(
     ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None
 ) -> tuple[FloatArray, IntArray]:
-    """R-precision: precision at rank R, the number of relevant documents, where it equals recall.
+    """R-precision: precision at rank R, the number of relevant documents; it equals recall at R.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def r_precision_score(
 def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
     """Hit rate: 1 if any of the first k documents is relevant, else 0.
 
-    The mean is the share of queries with a hit: the hit rate at user level. The hit rate at item level, hits divided by
+    The mean is the share of queries with a hit: the user-level hit rate. The item-level hit rate, hits divided by
     recommended items, is precision with ``average="micro"``.
 
     Examples
@@ -238,8 +239,8 @@ def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThresho
 def judged_score(ranked: RankedLists) -> tuple[FloatArray, IntArray]:
     """Judged at k: the share of the first k documents that were judged, relevant or not.
 
-    How much of what the ranking shows is known: if it differs between rankings, unjudged documents that count as not
-    relevant favour the ranking that the judgments were made for. It is 1 if ``judged`` is None.
+    If it differs between rankings, comparisons that count unjudged documents as not relevant favour the ranking with
+    more judgments, such as the one that the judgments were made for. It is 1 if ``judged`` is None.
 
     Examples
     --------

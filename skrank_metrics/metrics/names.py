@@ -23,7 +23,7 @@ _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
-# Names elsewhere that are not spelled alike.
+# Other libraries' names that are not spelled alike.
 _ELSEWHERE = {
     "ap": "map",
     "average_precision": "map",
@@ -56,27 +56,27 @@ _ELSEWHERE = {
     "rank_biased_precision": "rbp",
     "expected_reciprocal_rank": "err",
 }
-# Names of conventions that look like a metric here and are another.
-_OTHERS = {("ranx", "hits"): " hits of ranx is the number of hits, k times precision@k."}
+# Names in other libraries that look like a metric here but mean another.
+_OTHERS = {("ranx", "hits"): " ranx's hits is the number of hits, k times precision@k."}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
 def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> BoundMetric:
-    """Return the metric that a name denotes, ready to be called.
+    """Get a metric by name, ready to be called.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
-        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". Within a convention, the names of
-        the library are understood as well, such as "P_5" and "recip_rank" of trec_eval. Where smaller values are
-        better, "neg_fall_out@10" is the negative of "fall_out@10".
+        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". With a convention, the names of
+        that library are also accepted, such as trec_eval's "P_5" and "recip_rank". If smaller values are better, as for
+        "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that are not set explicitly, to reproduce its numbers: "sklearn",
+        Library whose defaults apply to parameters that are not set explicitly, to reproduce its values: "sklearn",
         "trec_eval", "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or
         "torchmetrics".
     **params
-        Further parameters of the metric function, such as ``ties="worst"``; they override those in the name.
+        Further parameters of the metric function, such as ``ties="worst"``. They override those in the name.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     Raises
     ------
     ValueError
-        If the metric or the value of a parameter is unknown, or the convention has a metric of this name that no
-        parameters imitate, such as XGBoost's auc.
+        If the metric or the value of a parameter is unknown, or if the convention has a metric of this name that no
+        parameters reproduce, such as XGBoost's auc.
     TypeError
         If ``metric`` is neither a name nor a metric, or a parameter is unknown.
 
@@ -105,7 +105,7 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
 
 
 def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
-    """Return the metric with the defaults of a convention, also if they do not imitate the library."""
+    """Return the metric with the defaults of a convention, even if they do not reproduce the library."""
     bound = bind(metric, convention)
     defaults = convention_defaults(convention, bound.record.name)
     return BoundMetric(bound.function, {**defaults, **bound.params, **params}, bound.negative)
@@ -118,7 +118,7 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     if isinstance(metric, BoundMetric):
         return metric
     if not isinstance(metric, MetricFunction) or not isinstance(metric.record, Metric):
-        hint = " Make a metric of your own function with make_metric." if callable(metric) else ""
+        hint = " Make a metric from your own function with make_metric." if callable(metric) else ""
         raise TypeError(
             f"metric must be a name {_GRAMMAR} or a metric function of skrank_metrics; got {type(metric).__name__}."
             f"{hint}"
@@ -147,7 +147,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
     if len(several := expand([spec], convention)) > 1:
         raise ValueError(
-            f"A single metric is needed here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
+            f"A single metric is required here; got {spec!r} with several cutoffs. Pass one: {several[0]!r}."
         )
     spec = own_spelling(spec, convention) or spec
     match = _SPEC.fullmatch(spec)
@@ -176,7 +176,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
 
 
 def _function(name: str) -> MetricFunction | None:
-    """Metric function of a name, which without its "neg_" stands for the function's own value."""
+    """Metric function of a name; without "neg_", the name stands for the function's own value."""
     return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
 
 
@@ -193,7 +193,7 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
 
 
 def _hint_of_cutoffs(spec: str) -> str:
-    """Spell another library's name with several cutoffs as this package does; empty if it is none."""
+    """Spell another library's name with several cutoffs as this package does; empty if it is not one."""
     for convention in CONVENTIONS:
         if len(names := expand([spec], convention)) > 1:
             own = [str(own_spelling(name, convention)) for name in names]

@@ -55,9 +55,9 @@ def kendall_tau_distance(
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Kendall tau distance: the number of pairs of documents with the less relevant one ranked above.
 
-    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With
-    ``normalize=True`` it is the share of the pairs with different labels, undefined if there are none. The number is
-    always defined, also for a query that nobody judged, where it is 0.
+    Pairs with tied scores count 1/2. Smaller is better; strings and scorers use the negative. With ``normalize=True``,
+    it is the share of the pairs with different labels, undefined if there are none. The number itself is always
+    defined, and is 0 for a query that nobody judged.
 
     Examples
     --------
@@ -85,8 +85,8 @@ def kendall_tau_distance(
 def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Kendall tau-b: (concordant - discordant) / geometric mean of all pairs and the pairs with different labels.
 
-    Tau-b corrects for equal labels. For equal scores it is the expectation over the orders of their documents, so
-    constant scores have 0. Without tied scores it equals ``scipy.stats.kendalltau``.
+    Tau-b corrects for equal labels. For tied scores, it is the expectation over the orders of the tied documents, so
+    constant scores give 0. Without tied scores, it equals ``scipy.stats.kendalltau``.
 
     Examples
     --------
@@ -170,8 +170,8 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
 def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     """Spearman's rho: the correlation of ranks by label with ranks by score.
 
-    Documents with equal labels share their mean rank. For equal scores it is the expectation over the orders of their
-    documents, so constant scores have 0. Without tied scores it equals ``scipy.stats.spearmanr``.
+    Documents with equal labels share their mean rank. For tied scores, it is the expectation over the orders of the
+    tied documents, so constant scores give 0. Without tied scores, it equals ``scipy.stats.spearmanr``.
 
     Examples
     --------

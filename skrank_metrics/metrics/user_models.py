@@ -36,7 +36,7 @@ _RbpPersistence = Annotated[Any, number("Probability that the reader goes on to 
 _Normalize = Annotated[
     Any,
     Option(
-        "Whether to divide by the largest value that a list of this length, cut at k, can have: 1 - p^min(k, n).",
+        "Whether to divide by the largest possible value for a list of this length, cut at k: 1 - p^min(k, n).",
         check_bool,
         "bool",
         "bool",
@@ -92,7 +92,7 @@ def err_score(
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,
 ) -> FloatArray:
-    """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if that never happens.
+    """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if the reader never is.
 
     A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
     probability p.
@@ -123,7 +123,7 @@ def nerr_score(
     max_grade: MaxGrade = 4,
     relevance_threshold: RelevanceThreshold = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Normalised expected reciprocal rank: ERR / ERR of the ideal order.
+    """Normalized expected reciprocal rank: ERR / ERR of the ideal order.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def pfound_score(
 ) -> FloatArray:
     """PFound: the probability that a reader who stops with probability 1 - p at each rank finds a satisfying document.
 
-    Yandex's metric, based on the cascade model of clicks.
+    This is Yandex's metric, based on the cascade model of clicks.
 
     Examples
     --------
@@ -187,10 +187,10 @@ def rbp_score(
 ) -> KernelResult:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
-    The rate at which a reader finds relevant documents who always goes on to the next rank with probability p. It stays
-    below 1 even if all documents are relevant, since lists end. ``normalize=True`` gives such a list 1. Then it is the
-    mean gain weighted by p^(rank - 1), with which lists of different lengths compare. It is not the value relative to
-    the ideal order, which LensKit calls normalized.
+    This is the rate at which a reader finds relevant documents who goes on to the next rank with probability p. It is
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, such a list has 1: the value
+    is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
+    relative to the ideal order, which is what LensKit calls normalized.
 
     Examples
     --------

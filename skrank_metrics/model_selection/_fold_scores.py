@@ -23,7 +23,7 @@ from skrank_metrics.model_selection.scorers import QueryScores, recorded
 
 @dataclass(frozen=True)
 class Task:
-    """What is the same for all fits of a search."""
+    """The settings that all fits of a search share."""
 
     estimator: Any
     scorers: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A candidate on a fold."""
+    """The result of a candidate on a fold."""
 
     scores: dict[str, float]
     fit_time: float
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """Make a candidate of a search; values that are estimators are cloned, too."""
+    """Make a candidate of a search. Parameter values that are estimators are cloned, too."""
     return clone(estimator).set_params(**clone(dict(params), safe=False))
 
 
@@ -69,7 +69,7 @@ def _score(task: Task, model: Any, X: Any, y: Any, test: IntArray) -> tuple[dict
     given = rows_of(task.score_params, X, test)
     with recorded(score_function(task.scorers[task.key])) as recording:
         scores = scorer(model, take_rows(X, test), take_rows(y, test), **given)
-    if recording.error is not None:  # of the input, which is wrong for all candidates
+    if recording.error is not None:  # an error in the input, which is wrong for all candidates
         raise recording.error
     failed = {name: text for name, text in scores.items() if isinstance(text, str)}
     for name, text in failed.items():
@@ -84,7 +84,7 @@ def _score(task: Task, model: Any, X: Any, y: Any, test: IntArray) -> tuple[dict
 
 
 def rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]:
-    """Take the rows of metadata that have as many as X; other values are passed on."""
+    """Select rows of metadata that is as long as X; pass other values on unchanged."""
     n_rows = count_rows(X)
     return {
         name: take_rows(value, rows) if np.ndim(value) and count_rows(value) == n_rows else value
@@ -93,9 +93,9 @@ def rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]
 
 
 def results_table(candidates: Sequence[Mapping[str, Any]], folds: Sequence[Mapping[int, Outcome]]) -> dict[str, Any]:
-    """``cv_results_`` of candidates of which not all ran in all folds: their outcomes by number, for each fold.
+    """Make ``cv_results_`` from the outcomes of each fold by number of the candidate; some candidates skipped folds.
 
-    Times are means over the folds that ran. Scores are means over all folds, NaN if one did not run.
+    Times are means over the folds that a candidate ran. Scores are means over all folds, NaN if it did not run all.
     """
     table: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
@@ -126,7 +126,7 @@ def _ranks(means: FloatArray) -> NDArray[np.int32]:
 
 
 def _param_columns(candidates: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Any]]:
-    """Values of each parameter as a masked array, masked for candidates that do not have it."""
+    """Values of each parameter as an array, masked for candidates that do not have it."""
     for name in dict.fromkeys(name for params in candidates for name in params):
         values = [params.get(name) for params in candidates]
         column = np.empty(len(values), dtype=object)

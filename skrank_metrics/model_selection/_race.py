@@ -1,4 +1,4 @@
-"""Who leaves a race of candidates, given their values per query."""
+"""Decide which candidates leave a race, given their values per query."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from skrank_metrics.reports.statistics import ROUNDING, Moments, moments
 
 @dataclass(frozen=True)
 class Rules:
-    """When a candidate leaves.
+    """The rules by which candidates leave.
 
-    The test is about the means over all queries of the folds, of which some are still to come, as in a sample from a
-    finite population. Its level, 1 - confidence, is split evenly over the rounds after which candidates can leave, and
-    over all candidates but one, as any of them may lead (Bonferroni). So the winner of the grid search leaves with a
-    probability of at most 1 - confidence, whatever the true differences: the distance of a mean so far from the final
-    one is independent of all final means, if values are normal and queries independent.
+    The test is about the means over all queries of the folds. Since some of these are still to come, the queries so far
+    are a sample from a finite population. The level, 1 - confidence, is split evenly over the rounds after which
+    candidates can leave, and over all candidates but one, since any of them may lead (Bonferroni). The winner of the
+    grid search then leaves with a probability of at most 1 - confidence, whatever the true differences: if values are
+    normal and queries independent, the difference between a mean so far and the final mean is independent of all final
+    means.
     """
 
     n_rounds: int  # candidates can leave after all but the last
     n_candidates: int
-    n_queries: int | None = None  # of all folds; None if folds test some again, after which nothing is certain
+    n_queries: int | None = None  # of all folds; None if some are tested again, so that no mean is ever final
     confidence: float = 0.95
     indifference: float = 0.0  # below 0, a candidate must be behind by more than that
     min_queries: int = 30
@@ -36,11 +37,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class Standing:
-    """A candidate against the leader, on the queries so far."""
+    """A candidate compared with the leader, on the queries so far."""
 
     leader: int
     lead: Moments  # of the differences, leader minus candidate
-    p_adjusted: float  # for candidates and rounds; NaN if there are too few queries to test
+    p_adjusted: float  # for the number of candidates and rounds; NaN if there are too few queries to test
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class FoldValues:
 
     queries: IntArray  # (n_fold_queries,), numbers of the queries
     values: FloatArray  # (n_candidates, n_fold_queries); NaN for undefined queries and for candidates that did not run
-    defined: Mask  # (n_fold_queries,), before undefined queries are given a value
+    defined: Mask  # (n_fold_queries,), False for undefined queries, whose values have been replaced
     weights: FloatArray | None = None  # (n_fold_queries,)
 
 
@@ -66,7 +67,7 @@ class QueryValues:
 def over_folds(folds: Sequence[FoldValues]) -> QueryValues:
     """Mean value of each query over the folds that test it.
 
-    A query that repeated folds test again gets a more precise value, but counts once.
+    A query that is tested again by repeated folds gets a more precise value, but counts only once.
     """
     n_queries = 1 + max(int(fold.queries.max()) for fold in folds)
     sums, counts = np.zeros((len(folds[0].values), n_queries)), np.zeros(n_queries)
@@ -80,13 +81,13 @@ def over_folds(folds: Sequence[FoldValues]) -> QueryValues:
 
 
 def leader_of(means: FloatArray, remaining: Iterable[int]) -> int:
-    """Remaining candidate with the best mean over folds; the first of equal ones, as in a grid search."""
+    """Remaining candidate with the best mean over folds; the first one if several are equal, as in a grid search."""
     places = np.fromiter(remaining, dtype=np.intp)
     return int(places[np.argmax(means[places])])
 
 
 def standings(queries: QueryValues, leader: int, others: Sequence[int], rules: Rules) -> dict[int, Standing]:
-    """Each candidate against the leader by a one-sided paired t-test over queries, adjusted."""
+    """Compare each candidate with the leader by a one-sided paired t-test over queries, adjusted."""
     pairs = {other: queries.values[[leader, other]] for other in others}
     leads = {other: _lead(pair, queries.weights) for other, pair in pairs.items()}
     enough = np.sum(queries.defined & (queries.weights > 0)) >= rules.min_queries
@@ -106,10 +107,10 @@ def _lead(pair: FloatArray, weights: FloatArray) -> Moments:
 
 
 def p_ahead(lead: Moments, rules: Rules, to_come: float) -> float:
-    """One-sided p-value of a lead, if the final one is at most -indifference; without spread, 0 or 1.
+    """One-sided p-value of a lead if the final lead is at most -indifference; 0 or 1 if there is no spread.
 
-    The fewer queries are to come, as a share of all, the less can the mean change: its standard error has the
-    correction of a finite population (Cochran 1977).
+    The smaller the share of queries still to come, the less the mean can change, so its standard error has the finite
+    population correction (Cochran 1977).
     """
     if lead.n_effective < 2:
         return np.nan
@@ -132,17 +133,17 @@ class Race:
 
     rules: Rules
     remaining: list[int] = field(init=False)
-    n_fits: float = 0  # those on rungs count as their share of the training queries
+    n_fits: float = 0  # fits on rungs count as their share of the training queries
     scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per round
     folds: list[FoldValues] = field(default_factory=list)
-    left: dict[int, tuple[int, str]] = field(default_factory=dict)  # after how many rounds, and why
+    left: dict[int, tuple[int, str]] = field(default_factory=dict)  # number of rounds run, and why it left
     standings: dict[int, Standing] = field(default_factory=dict)  # the last of each candidate
 
     def __post_init__(self) -> None:
         self.remaining = list(range(self.rules.n_candidates))
 
     def start_round(self, share: float = 1) -> list[int]:
-        """Candidates that run the next fold: of those that remain, as many of the best as the budget lets finish."""
+        """Candidates that run the next fold: as many of the best remaining ones as the budget lets finish."""
         if self.rules.max_fits is not None and self.scores:
             affordable = int(self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
             best_first = sorted(self.remaining, key=lambda candidate: -self.means[candidate])
@@ -151,7 +152,7 @@ class Race:
         return list(self.remaining)
 
     def finish_round(self, scores: Mapping[int, float], fold: FoldValues) -> None:
-        """Take the scores and values of the candidates that did not fail; those that failed or are behind leave."""
+        """Record the scores and values of the candidates that did not fail; those that failed or are behind leave."""
         self.scores.append(np.array([scores.get(candidate, np.nan) for candidate in range(self.rules.n_candidates)]))
         self.folds.append(fold)
         self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
@@ -164,7 +165,7 @@ class Race:
         self._leave(behind(found, self.rules), "behind")
 
     def finish_rung(self, scores: Mapping[int, float], fold: FoldValues, share: float) -> None:
-        """Take the values of models of a share of the training queries; those that fail or are far behind leave."""
+        """Record the values of models fitted on a share of the training queries; failed or far behind ones leave."""
         self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
         leader = max(self.remaining, key=lambda candidate: scores[candidate])
         others = [candidate for candidate in self.remaining if candidate != leader]
@@ -175,7 +176,7 @@ class Race:
 
     @property
     def means(self) -> FloatArray:
-        """Means over folds so far, NaN for candidates that left."""
+        """Means over the folds so far; NaN for candidates that left."""
         return np.mean(self.scores, axis=0)
 
     def _leave(self, candidates: Iterable[int], why: str) -> None:

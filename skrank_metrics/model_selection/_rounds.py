@@ -1,4 +1,4 @@
-"""The rounds of a race: the rows that each of them fits and scores, and the fits of the remaining candidates."""
+"""The rounds of a race: the rows to fit and score in each round, and the fits of the remaining candidates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Stage = tuple[float, IntArray, IntArray]  # share of the training queries, rows 
 def whole_splits(
     splitter: Any, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]
 ) -> tuple[Splits, Grouping, int | None]:
-    """Splits, the queries, and the number of those that are tested, None if some are tested again."""
+    """Splits, the queries, and the number of tested queries, None if some are tested again."""
     labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
     ways = ways_out("groups" if routing_enabled() else "")
     if not routing_enabled() and ids_in_index(labels) is None and (qid is not None or groups is not None):
@@ -47,7 +47,7 @@ def whole_splits(
 
 
 def check_rungs(rungs: Sequence[float] | None, max_fits: int | None) -> list[float]:
-    """Shares of the training queries before the folds, none if there are no rungs."""
+    """Shares of the training queries to fit on before the folds; empty without rungs."""
     if rungs is None:
         return []
     shares = [float(check_number(share, "rungs", "(0, 1]")) for share in rungs]
@@ -59,7 +59,7 @@ def check_rungs(rungs: Sequence[float] | None, max_fits: int | None) -> list[flo
 
 
 def stages_of(splits: Splits, shares: Sequence[float], queries: Grouping, random_state: Any) -> list[Stage]:
-    """The folds, after parts of the first one with the rows of shares of its training queries, each of them whole."""
+    """The folds, preceded by parts of the first one, with whole queries drawn from its training queries."""
     train, test = splits[0]
     train = np.arange(len(queries.codes))[train]
     drawn = check_random_state(random_state).permutation(np.unique(queries.codes[train]))
@@ -83,7 +83,7 @@ class Rounds:
     def run(
         self, X: Any, y: Any, stages: Sequence[Stage], in_round: Callable[[], AbstractContextManager[Any]]
     ) -> list[dict[int, Outcome]]:
-        """Run a round per stage, and return the outcomes by number of the candidate, for each fold."""
+        """Run one round per stage, and return the outcomes of each fold by number of the candidate."""
         numbers: dict[Any, int] = {}  # of queries
         folds: list[dict[int, Outcome]] = []
         with Parallel(n_jobs=self.n_jobs, verbose=max(0, self.verbose - 1)) as parallel:
@@ -98,7 +98,7 @@ class Rounds:
         return folds
 
     def _finish(self, outcomes: Mapping[int, Outcome], numbers: dict[Any, int], share: float) -> None:
-        """Let candidates leave, judging by the outcomes of a round."""
+        """Let candidates leave, given the outcomes of a round."""
         _warn_of_failures(outcomes, self.task.error_score)
         done = {i: found.queries for i, found in outcomes.items() if found.queries is not None}
         if not done:
@@ -125,7 +125,7 @@ class Rounds:
 
 
 def _fold_values(done: Mapping[int, QueryScores], numbers: dict[Any, int], n_candidates: int) -> FoldValues:
-    """Values of the candidates that ran a fold, whose queries get the next numbers if they have none."""
+    """Values of the candidates that ran a fold. New queries get the next free numbers."""
     first = next(iter(done.values()))
     queries = np.array([numbers.setdefault(query, len(numbers)) for query in first.ids.tolist()])
     values = np.full((n_candidates, len(queries)), np.nan)
@@ -154,7 +154,7 @@ def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
 
 
 def departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
-    """Columns of ``cv_results_`` that say when and why candidates left, and how far they were behind."""
+    """Columns of ``cv_results_`` on when and why candidates left, and how far behind they were."""
     none = Standing(-1, moments([]), np.nan)
     last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
     left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]

@@ -39,21 +39,21 @@ Splits = list[tuple[IntArray, IntArray]]
 class CrossEvaluation(Result):
     """Out-of-fold reports of one or more models on the same folds.
 
-    Prints as a table, in notebooks too; several models as their leaderboard. ``to_frame()`` gives one row per model and
-    metric, with the mean over queries, the ends of its interval as "low" and "high", and the mean and standard
-    deviation over folds.
+    Prints as a table, or as a leaderboard if there are several models, also in notebooks. ``to_frame()`` gives one row
+    per model and metric, with the mean over queries, the ends of its interval as "low" and "high", and the mean and
+    standard deviation over folds.
 
     Attributes
     ----------
     reports : dict of str to RankingReport
-        By name of the model, over all tested queries, each scored by a clone that was not fitted on it. Pass them to
-        compare.
+        Reports by model name, over all tested queries, each scored by a clone that was not fitted on it. Can be passed
+        to compare.
     folds : dict of str to dict of str to ndarray of shape (n_folds,)
-        One value per fold by name of the model and of the metric. scikit-learn reports their mean.
+        One value per fold by model name and metric name. scikit-learn reports their mean.
     fold : ndarray of shape (n_queries,)
         The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
-        Out-of-fold scores of the rows by name of the model; NaN for rows that are never tested.
+        Out-of-fold scores of the rows by model name; NaN for rows that are never tested.
     """
 
     reports: dict[str, RankingReport]
@@ -66,7 +66,7 @@ class CrossEvaluation(Result):
     def leaderboard(self) -> Leaderboard:
         """The models ranked by the first metric, and compared per query by ``compare`` with ``random_state=0``.
 
-        That of a search_report has the ``random_state`` of the report.
+        In a search_report, ``random_state`` is that of the report.
         """
         return Leaderboard(self.reports, {"random_state": self._random_state})
 
@@ -139,38 +139,38 @@ def cross_evaluate(
 ) -> CrossEvaluation:
     """Evaluate models on queries that they were not fitted on, query by query.
 
-    scikit-learn's cross_validate returns one number per fold, and five fold scores rarely separate two models. This
-    keeps the values of all queries, on the same folds for all models, and compare pairs them.
+    scikit-learn's cross_validate returns one score per fold, and five fold scores rarely separate two models. This
+    function keeps the values of all queries, on the same folds for all models, so that compare can pair them.
 
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        What to fit, such as QueryRanker(...). Estimators are cloned. A single one is named after its class.
+        Models to fit, such as QueryRanker(...). They are cloned. A single estimator is named after its class.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
     y : array-like of shape (n_documents,)
         Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
     qid : array-like of shape (n_documents,), default=None
-        Query ids; None means those in the index of ``y``, else ``params["groups"]``.
+        Query ids. None means those in the index of ``y``, else ``params["groups"]``.
     cv : splitter, int, iterable of (train, test) or None, default=None
-        As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each at most once. Queries
-        that are never tested, such as the first ones in a split by time, are in no report.
+        As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
+        Queries that are never tested, such as the first ones in a split by time, are missing from the reports.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        What to compute, as in evaluate.
+        Metrics to compute, as in evaluate.
     n_jobs : int, default=None
         Number of processes to fit and predict in, as in scikit-learn.
     params : dict, default=None
-        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``. It is routed to what
-        requests it: metadata routing is always enabled here.
+        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``. It is passed to the objects
+        that request it: metadata routing is always enabled here.
     verbose : int, default=0
         Verbosity of joblib; 10 reports every fit.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimators that gives the scores, as in make_ranking_scorer.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in the means, which must not vary within a query. Weights for ``fit`` go into params.
+        Weights of the queries in the means, which must not vary within a query. Pass weights for ``fit`` in params.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
         False for documents that are not ranked, and for those that nobody judged, as in evaluate. Models are fitted on
-        all documents, so the labels of documents that nobody judged must be numbers, as a rule 0.
+        all documents, so documents that nobody judged must have a numeric label, usually 0.
 
     Returns
     -------
@@ -181,13 +181,13 @@ def cross_evaluate(
     ------
     TypeError
         If the query ids are missing, an argument has the wrong type, or a ranker of LightGBM, XGBoost or CatBoost is
-        not in QueryRanker and does not request ``qid``.
+        not wrapped in QueryRanker and does not request ``qid``.
     ValueError
-        If a fold cuts queries or ``groups``, a query is tested more than once, or the data are not valid.
+        If a fold cuts queries or ``groups``, a query is tested more than once, or the data are invalid.
 
     Examples
     --------
-    Four queries of two documents each, of which the feature marks the relevant one:
+    Four queries of two documents each; the feature is 1 for the relevant one:
 
     >>> from sklearn.linear_model import LinearRegression
     >>> from skrank_metrics import QueryKFold, QueryRanker, cross_evaluate
@@ -199,7 +199,7 @@ def cross_evaluate(
     array([1., 1.])
     """
     if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
-        raise TypeError(f"estimators must be an estimator or a dict of them by name; got {type(estimators).__name__}.")
+        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
     models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
@@ -214,7 +214,7 @@ def cross_evaluate(
     check_aligned(X=X, y=y, **params)
     for name, model in models.items():
         _refuse_bare_ranker(name, model)
-    # Labels are checked now, and in folds a default index no longer counts from 0.
+    # Check labels now: in folds, a default index no longer counts from 0.
     y, params = without_labels(y), {name: without_labels(value) for name, value in params.items()}
     ids = queries.ids[queries.codes]
     units = ids if params.get("groups") is None else params["groups"]
@@ -253,7 +253,7 @@ def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
 
 
 def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
-    """Fold in which each query is tested, -1 if in none."""
+    """Fold in which each query is tested; -1 if it is never tested."""
     fold = np.full(len(queries.ids), -1)
     for number, (_, test) in enumerate(splits):
         tested = np.unique(queries.codes[test])
@@ -267,7 +267,7 @@ def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
 
 
 def _refuse_bare_ranker(name: str, model: Any) -> None:
-    """Refuse a booster's ranker that cannot get its queries: it takes group sizes, or does not request ids."""
+    """Refuse a booster's ranker that would not get the queries: it takes group sizes, or does not request ids."""
     ranker = model
     while hasattr(ranker, "steps"):
         ranker = ranker.steps[-1][1]
@@ -276,15 +276,15 @@ def _refuse_bare_ranker(name: str, model: Any) -> None:
         kind = type(ranker).__name__
         raise TypeError(
             f"estimators must take the query id of each document in fit; got {kind} as {name!r}, which does not. Pass "
-            f"QueryRanker({kind}(...)) in its place."
+            f"QueryRanker({kind}(...)) instead."
         )
 
 
 def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata that the fit of a model requests; as in scikit-learn, it is an error if some is not requested."""
+    """Metadata that the fit of a model requests. As in scikit-learn, metadata that nobody requests is an error."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    # Ids are used here in any case.
+    # Ids are used here even if the model does not request them.
     others = {name: value for name, value in params.items() if name not in ("qid", "groups")}
     router.validate_metadata(method="fit", params=others)
     return dict(router.route_params(params=params, caller="fit").estimator.fit)

@@ -1,4 +1,4 @@
-"""A grid search in which candidates that are significantly worse stop after a few folds."""
+"""A grid search that drops candidates after a few folds if they are significantly worse."""
 
 from __future__ import annotations
 
@@ -62,75 +62,77 @@ def _delegated(name: str) -> Any:
 class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Grid search that stops candidates once they are significantly worse than the leader, query by query.
 
-    All candidates run the first fold. After each fold, every candidate is compared with the leader, which is the one
-    with the best mean so far, on all queries tested so far. Those that are significantly behind do not run the other
-    folds. The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks
-    the same candidate and needs two to three times as many fits.
+    All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
+    the best mean so far, on all queries tested so far. Candidates that are significantly behind skip the other folds.
+    The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks the
+    same candidate but needs two to three times as many fits.
 
     The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
-    if the queries that are still to come are like those before. They are scored by other models, whose training queries
-    are partly the same, so the bound is not exact; docs/decisions.md has simulations.
+    if the queries still to come are like the previous ones. The bound is not exact, since they are scored by other
+    models, whose training queries overlap; docs/decisions.md has simulations.
 
     Parameters
     ----------
     estimator : estimator object
-        What to fit, such as QueryRanker(...). It is cloned.
+        Model to fit, such as QueryRanker(...). It is cloned.
     param_grid : dict or list of dicts
-        Values to try by name of the parameter, as in GridSearchCV. With ``n_iter``, distributions too, as in
+        Values to try by parameter name, as in GridSearchCV. With ``n_iter``, also distributions, as in
         RandomizedSearchCV.
     scoring : str, scorer of this package, sequence of str, or dict
-        What to optimize: a name such as "ndcg@10", a scorer, or several of them. Candidates race by one of them, a mean
-        over queries; scorers of other packages can only be reported beside it.
+        Metric to optimize: a name such as "ndcg@10", a scorer, or several of them. Candidates race by one of them,
+        which must be a mean over queries. Scorers of other packages can only be reported in addition.
     cv : splitter, int, iterable of (train, test) or None
         As in GridSearchCV; None means QueryKFold(5). Folds must keep queries whole.
     refit : bool, str or callable, default=True
-        As in GridSearchCV. If there are several metrics, the name of the one to race by, or a callable. Candidates race
-        by the attribute ``metric`` of a callable, as within_noise has it, else by the first metric.
+        As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
+        the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
     n_iter : int, default=None
-        Number of candidates to draw at random. None means all of the grid.
+        Number of candidates to draw at random. None means the whole grid.
     n_jobs : int, default=None
         Number of candidates to fit in parallel, with the backend of joblib.
     confidence : float, default=0.95
         One minus the largest probability that the winner of the grid search leaves, in (0, 1).
     indifference : float, default=0.0
-        A candidate leaves, too, if it is significantly less than this ahead of the leader. Saves more fits, but of
-        candidates that differ by less, any may win.
+        Difference that does not matter. A candidate also leaves if it is significantly less than this ahead of the
+        leader. This saves more fits, but any of the candidates that differ by less may win.
     min_queries : int, default=30
-        Nobody leaves before this many queries with a defined value were tested.
+        Number of queries with a defined value that must be tested before any candidate can leave.
     max_fits : int, default=None
-        Largest number of fits on folds. If it is short, the candidates with the worst means leave, without a test.
+        Largest number of fits on folds. If it does not suffice, the candidates with the worst means leave without a
+        test.
     rungs : sequence of float, default=None
         Shares of the training queries of the first fold to fit on before the rounds on all of them, such as
-        ``(1 / 8, 1 / 2, 1)``; the last must be 1. Queries are drawn whole. Saves more, but models that need many
-        queries look worse there than they are, and the bound on losing the winner of the grid search no longer holds.
+        ``(1 / 8, 1 / 2, 1)``; the last must be 1. Whole queries are drawn. This saves more fits, but models that need
+        many queries look worse on small shares, and the bound on losing the winner of the grid search no longer holds.
     rung_margin : float, default=0.01
-        Candidates leave on a rung if they are significantly more than this behind. Only with rungs.
+        Candidates leave on a rung if they are significantly behind by more than this. Only with rungs.
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
-        search. Invalid ids or labels always do.
+        search. Invalid ids or labels always abort it.
     verbose : int, default=0
-        1 reports the rounds, larger values the fits, too.
+        1 reports the rounds, larger values also the fits.
     random_state : int, RandomState instance or None, default=None
-        Seed of the candidates with n_iter, and of the queries with rungs; otherwise it must be None.
+        Seed for drawing candidates with n_iter, and queries with rungs; otherwise it must be None.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
-        One row per candidate, as in GridSearchCV. Folds that a candidate did not run are NaN, and so is its mean.
-        "left_after" is the number of folds after which it left, NaN if it did not; "left_because" is "behind",
-        "failed", "max_fits", "behind on 0.125 of the training queries" or "". When it was last compared with the
-        leader, "leader" was the row of the leader (-1 if never compared), "difference" its lead, with the ends of the
-        interval "low" and "high", and "p_adjusted" the p-value, adjusted for rounds and candidates.
+        One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
+        NaN. "left_after" is the number of folds after which it left, NaN if it did not; "left_because" is "behind",
+        "failed", "max_fits", "behind on 0.125 of the training queries" or "". The other columns describe its last
+        comparison with the leader: "leader" is the row of the leader (-1 if never compared), "difference" the lead of
+        the leader, with the ends of its interval "low" and "high", and "p_adjusted" the p-value, adjusted for rounds
+        and candidates.
     best_estimator_ : estimator
-        The best candidate, fitted on all rows. Not with refit=False.
+        The best candidate, fitted on all rows. Missing with refit=False.
     best_index_ : int
-        Row of the best candidate.
+        Row of the best candidate in ``cv_results_``.
     best_params_ : dict
-        Its parameters.
+        Parameters of the best candidate.
     best_score_ : float
-        Its mean score over folds. Not if ``refit`` is callable.
+        Mean score of the best candidate over folds. Missing if ``refit`` is callable.
     n_fits_ : int or float
-        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``. Those on rungs count
+        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``. Fits on rungs count
         as their share of the training queries.
     n_splits_ : int
         Number of folds.
@@ -139,11 +141,11 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     multimetric_ : bool
         Whether there are several metrics.
     refit_time_ : float
-        Seconds for fitting the best estimator. Not with refit=False.
+        Seconds it took to fit the best estimator. Missing with refit=False.
 
     See Also
     --------
-    search_report : Which candidates are significantly different from the best.
+    search_report : Test which candidates are significantly different from the best.
 
     References
     ----------
@@ -152,7 +154,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     Examples
     --------
-    The first candidate is behind on the 50 queries of the first fold, and leaves:
+    The first candidate leaves, since it is behind on the 50 queries of the first fold:
 
     >>> from sklearn.linear_model import Ridge
     >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV
@@ -260,9 +262,9 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         y : array-like of shape (n_documents,)
             Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
         **params : dict of str to object
-            Metadata, as in GridSearchCV. With metadata routing, pass ``qid`` or ``groups``, and what the estimator
-            requests. Without, ``groups`` go to the splitter and all others to the fit of the estimator, and
-            ``sample_weight`` also to the scorers.
+            Metadata, as in GridSearchCV. With metadata routing, pass ``qid`` or ``groups`` and whatever the estimator
+            requests. Without it, ``groups`` is passed to the splitter, everything else to the ``fit`` of the estimator,
+            and ``sample_weight`` also to the scorers.
 
         Returns
         -------
@@ -274,7 +276,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         TypeError
             If the query ids are missing, or a parameter has the wrong type.
         ValueError
-            If ids or labels are invalid, a fold cuts queries, there is no candidate, the metric to race by has no
+            If ids or labels are invalid, a fold cuts queries, there are no candidates, the metric to race by has no
             values per query, a parameter is out of range, or all candidates fail.
         """
         scorers = self._scorers()
@@ -314,7 +316,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         y : array-like of shape (n_documents,)
             Relevance labels. May carry the query ids in an index level named "qid".
         **params : dict of str to object
-            Metadata for the scorer, only with metadata routing.
+            Metadata for the scorer. Only with metadata routing.
 
         Returns
         -------
@@ -332,8 +334,8 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         check_is_fitted(self)
         if params and not routing_enabled():
             raise ValueError(
-                f"params must be empty without metadata routing; got {', '.join(params)}. Let y carry the ids, as "
-                "with_qid(y, qid) does, or call sklearn.set_config(enable_metadata_routing=True)."
+                f"params must be empty without metadata routing; got {', '.join(params)}. Pass with_qid(y, qid) as "
+                "y, or call sklearn.set_config(enable_metadata_routing=True)."
             )
         given = process_routing(self, "score", **params).scorer.score if params else {}
         scorer = self.scorer_[self._race_key(self.scorer_)] if self.multimetric_ else self.scorer_
@@ -364,7 +366,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             return named if named in scorers else first
         if not isinstance(self.refit, str):
             raise ValueError(
-                f"refit must name one of the metrics, or be a callable or False, if there are several; got "
+                f"refit must be the name of a metric, a callable or False if there are several metrics; got "
                 f"{self.refit!r}. Pass refit={first!r}."
             )
         return str(check_choice(self.refit, "refit", scorers))
@@ -391,7 +393,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     def _candidates(self) -> list[dict[str, Any]]:
         if self.n_iter is None and self.rungs is None and self.random_state is not None:
             raise ValueError(
-                "random_state must be None without n_iter and rungs, as all candidates of the grid run; got "
+                "random_state must be None without n_iter and rungs, since nothing is drawn at random; got "
                 f"{self.random_state!r}. It does not seed cv or the estimator."
             )
         check_seed(self.random_state)
@@ -443,7 +445,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     @contextmanager
     def _subtask(self, parent: Any, name: str, **size: Any) -> Iterator[Any]:
-        """Tell the callbacks of scikit-learn where a task begins and ends; the fit itself has no parent."""
+        """Tell the callbacks of scikit-learn where a task begins and ends. The fit itself has no parent."""
         context = start_task(self, parent, name, **size)
         yield context
         if context:
@@ -460,7 +462,7 @@ def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
     metric = metric_of_scorer(scorer)
     if metric is None:
         raise ValueError(
-            f"scoring must have a scorer of skrank_metrics to race by, as others have no values per query; got "
+            f"scoring must have a scorer of skrank_metrics to race by, since others have no values per query; got "
             f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...)."
         )
     check_by_query(str(metric), metric)

@@ -32,12 +32,12 @@ from skrank_metrics._sklearn_internals import (
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
 
-# Rankers have only predict. The labels that a classifier predicts would tie most documents, so predict comes last.
+# Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 class Scored(NamedTuple):
-    """What a scorer computes before it takes the mean."""
+    """The results of a scorer before it takes the mean."""
 
     result: PerQuery
     weights: FloatArray | None  # one per query
@@ -53,7 +53,7 @@ class RankingScore:
 
     together: tuple[BoundMetric, ...]  # the metrics of all scorers made in one call
     number: int  # of this metric among them
-    who: str = ""  # asks for the score, if not a scorer
+    who: str = ""  # name of the caller, if it is not a scorer
 
     @property
     def metric(self) -> BoundMetric:
@@ -82,14 +82,14 @@ class RankingScore:
             if unknown:
                 taken = "qid, groups, sample_weight, retrieved and judged"
                 raise TypeError(
-                    f"{next(iter(unknown))} must not be requested by a scorer of rankings; they take {taken}."
+                    f"{next(iter(unknown))} must not be requested by a ranking scorer, which takes {taken}."
                 )
             columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
             scored = self._result(y_true, y_score, X, qid=qid, groups=groups, **columns)
             value = float(self.metric.aggregate(scored.result, scored.weights))
-            if np.isnan(value):  # for all candidates, so that a search would take the first one
+            if np.isnan(value):  # for all candidates, so a search would pick the first one
                 raise ValueError(
-                    f"y_true must leave a query for which {self.metric} is defined if replace_undefined_by is nan; got "
+                    f"y_true must have a query for which {self.metric} is defined if replace_undefined_by is nan; got "
                     "none in the rows that are scored. Set replace_undefined_by=0.0, or balance the folds, as "
                     "QueryKFold(stratify='relevance') does."
                 )
@@ -127,13 +127,13 @@ class RankingScore:
     def _ranked(self, lists: QueryLists) -> Results:
         try:
             results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
-        except ValueError:  # a metric that refuses these labels fails in its own scorer, not in those of the others
+        except ValueError:  # a metric that refuses these labels must fail in its own scorer only
             results = {self.number: per_query(lists, [self.metric.computation])[0]}
         return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
 
 
 def _unrequested_ids() -> str:
-    """How to request ids, if routing is enabled and the scorer that is running does not request all of them."""
+    """Say how to request ids if routing is enabled and the running scorer does not request all of them."""
     scorer = running_scorer()
     if scorer is None or not routing_enabled():
         return ""
@@ -149,18 +149,18 @@ def _unrequested_ids() -> str:
 
 
 class _Last(threading.local):
-    """Results of the rows that were scored last, for the scorers of a dict that have not taken theirs.
+    """Results for the rows that were scored last, until all scorers of a dict have taken theirs.
 
-    scikit-learn passes one array of predictions to all scorers of a dict; results are kept no longer than it lives.
+    scikit-learn passes one array of predictions to all scorers of a dict. Results are kept no longer than this array.
     """
 
     def __init__(self) -> None:
-        self.kept: list[Any] = []  # a list that is the same for the thread's life, which another thread can clear
+        self.kept: list[Any] = []  # always the same list in a thread, so that another thread can clear it
 
     def take(self, together: tuple[BoundMetric, ...], given: list[Any]) -> tuple[Results, list[Any]]:
-        """Results that are kept for these metrics and contents, and a copy of the contents; they are kept no longer.
+        """Hand over the results kept for these metrics and contents, with a copy of the contents, and drop them.
 
-        Contents are compared, as arrays can change in place.
+        Contents are compared, since arrays can change in place.
         """
         kept, self.kept[:] = list(self.kept), []
         if kept and kept[0] is together and all(map(_same, given, kept[1])):
@@ -168,7 +168,7 @@ class _Last(threading.local):
         return {}, [copy.deepcopy(part) for part in given]
 
     def keep(self, together: tuple[BoundMetric, ...], contents: list[Any], results: Results, predictions: Any) -> None:
-        """Keep results as long as the predictions live."""
+        """Keep results for as long as the predictions live."""
         kept = self.kept
         try:
             reference = weakref.ref(predictions, lambda _: kept.clear())
@@ -187,7 +187,7 @@ _last = _Last()
 
 
 class QueryScores(NamedTuple):
-    """Values per query behind a score: larger ones are better, those of undefined queries are what replaces them."""
+    """Values per query behind a score: larger is better, and undefined values are replaced."""
 
     ids: NDArray[Any]
     values: FloatArray
@@ -197,11 +197,11 @@ class QueryScores(NamedTuple):
 
 @dataclass
 class Recording:
-    """What a score function computes while it is recorded."""
+    """The results of a score function while it is recorded."""
 
     score: RankingScore
     found: QueryScores | None = None
-    error: Exception | None = None  # of the input, which is wrong for all models
+    error: Exception | None = None  # an error in the input, which is wrong for all models
 
     def keep(self, scored: Scored) -> None:
         """Keep the values of a call."""
@@ -235,26 +235,26 @@ def make_ranking_scorer(
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
 
     The scorer takes the query ids of a fold from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else
-    from ``groups``. It is a genuine scorer of ``sklearn.metrics.make_scorer``, works with metadata routing enabled or
-    not, and pickles. As all scorers, it takes ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass
+    from ``groups``. It is made by ``sklearn.metrics.make_scorer``, works with and without metadata routing, and can be
+    pickled. Like all scorers, it takes ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass
     ``with_qid(y, qid)`` as ``y``.
 
-    In the same two ways it takes ``retrieved`` and ``judged``, the masks of the metric functions; without routing they
-    are levels of the index of ``y``, ``with_qid(y, qid, judged=judged)``. It requests ``qid``, ``groups``,
-    ``retrieved`` and ``judged``, so routing needs no set_score_request.
+    The scorer takes ``retrieved`` and ``judged``, the masks of the metric functions, in the same two ways: without
+    routing, they are index levels of ``y``, as in ``with_qid(y, qid, judged=judged)``. It requests ``qid``, ``groups``,
+    ``retrieved`` and ``judged`` by default, so routing needs no set_score_request.
 
-    It warns, as QueryRanker.score does, if queries of the fit are scored. It knows them from the array that a
-    QueryRanker predicted, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
+    Like QueryRanker.score, the scorer warns if queries of the fit are scored. It recognizes them only if a QueryRanker
+    made the predictions, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
     use audit_splits.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
-        What to compute, as in get_metric.
+        Metric to compute, as in get_metric.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
-        Method of the estimator that gives the scores; of several, the first that the estimator has.
+        Method of the estimator that gives the scores. If there are several, the first that the estimator has.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that are not set, to reproduce its numbers: "sklearn", "trec_eval",
+        Library whose defaults apply to parameters that are not set, to reproduce its values: "sklearn", "trec_eval",
         "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or "torchmetrics".
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
@@ -274,9 +274,9 @@ def make_ranking_scorer(
     Notes
     -----
     To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or enable metadata routing and
-    request them. As set_score_request replaces all requests, repeat the others; a mask that is not requested does not
-    reach the scorer: ``scorer.set_score_request(qid=True, groups=True, retrieved=True, judged=True,
-    sample_weight=True)``.
+    request them. Since set_score_request replaces all requests, repeat the others: ``scorer.set_score_request(qid=True,
+    groups=True, retrieved=True, judged=True, sample_weight=True)``. A mask that is not requested does not reach the
+    scorer.
 
     Examples
     --------
@@ -342,17 +342,17 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        What to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
+        Metrics to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
 
     Returns
     -------
     scorers : dict of str to callable
-        For ``scoring=``, keyed by the names as given.
+        Scorers for ``scoring=``, keyed by the names as given.
 
     Raises
     ------
     ValueError
-        If no name is given, a name is given twice, or there is no metric of that name.
+        If there are no names, names repeat, or a metric is unknown.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     if not names:
         raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
     if any(isinstance(name, list | tuple | set) for name in names):
-        raise TypeError("names must be separate arguments; got several in one. Write ranking_scorers(*names).")
+        raise TypeError("names must be separate arguments; got a sequence of names. Write ranking_scorers(*names).")
     names = tuple(expand(names))
     bound = [get_metric(name) for name in names]
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
@@ -375,11 +375,11 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
 def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     for metric in metrics:
         if metric.average is None:
-            raise ValueError("average must not be None in a scorer, which returns one number; leave it out.")
+            raise ValueError("average must not be None in a scorer, which returns a single number; leave it out.")
     together = tuple(metrics)
     scorers = []
-    # A scorer keeps its requests outside the context, where they do no harm. Weights, which are also for fit, are left
-    # undecided: if they are passed but neither requested nor refused, scikit-learn raises an error.
+    # A scorer keeps its requests outside the context, where they do no harm. Weights are also for fit, so their request
+    # is left open: if they are passed but neither requested nor refused, scikit-learn raises an error.
     requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
@@ -390,7 +390,7 @@ def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
 
 
 def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE_METHODS) -> Any:
-    """Predict the scores of documents that a scorer with this response method sees."""
+    """Predict the scores that a scorer with this response method would use."""
     methods = (response_method,) if isinstance(response_method, str) else response_method
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
@@ -411,7 +411,7 @@ def check_one_column(y_score: Any, way_out: str = "") -> None:
     if len(shape) != 2:
         return
     if shape[1] == 1:
-        raise ValueError(f"y_score must be 1-D; got a single column. Let the model predict a 1-D array{way_out}.")
+        raise ValueError(f"y_score must be 1-D; got a single column. Make the model predict a 1-D array{way_out}.")
     raise ValueError(
         f"y_score must hold one score per document; got {shape[1]} columns, one per class. Wrap the model in "
         f"QueryRanker, which ranks by the expected grade{way_out}."

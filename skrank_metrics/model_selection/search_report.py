@@ -1,4 +1,4 @@
-"""Which candidates of a fitted search are significantly different from the best."""
+"""Report which candidates of a fitted search are significantly different from the best."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from skrank_metrics.reports.statistics import TESTS
 
 # Significance level of the tests against the best.
 LEVEL = 0.05
-# Longer values of parameters would leave no room for numbers in a table.
+# Longer parameter values would leave no room for numbers in a table.
 VALUE_WIDTH = 40
 
 
@@ -66,7 +66,7 @@ class Candidate:
 
     @property
     def verdict(self) -> str:
-        """How it differs significantly from the best, "no" if it does not, or why that is not known."""
+        """Whether it is significantly different from the best, or why that is unknown."""
         if self.pair is not None:
             # Per query, even the best of the search may be behind.
             different = "worse" if self.pair.difference > 0 else "better"
@@ -81,23 +81,23 @@ class Candidate:
 class SearchReport(Result):
     """The candidates of a search, best first.
 
-    Prints as a table, in notebooks too, with the verdict, stars and letters of ``evaluation.leaderboard``.
+    Prints as a table, also in notebooks, with the verdict, stars and letters of ``evaluation.leaderboard``.
     ``to_frame()`` gives one row per candidate, with its parameters, means and standard deviations over folds, and the
-    lead of the best: "difference", "low", "high", "p_adjusted", NaN if not tested. A parameter of the name of such a
-    column goes by "param rank", for example.
+    lead of the best: "difference", "low", "high" and "p_adjusted", which are NaN if not tested. If a parameter has the
+    name of another column, such as "rank", its column is called "param rank".
 
     Attributes
     ----------
     metric : str
         The metric that ranks the candidates. Distances are negated, as in the search, so that larger is better.
     candidates : list of Candidate
-        With attributes ``rank``, ``params``, ``mean``, ``std``, ``index`` and ``pair``, best first.
+        Candidates, best first, with attributes ``rank``, ``params``, ``mean``, ``std``, ``index`` and ``pair``.
     evaluation : CrossEvaluation
-        Of the candidates that were fitted again, by rank, with the response method and weights of the scorer that
-        ranks them, and the metrics of all scorers that share these. Its reports can be passed to compare.
+        Evaluation of the candidates that were fitted again, by rank. It uses the response method and weights of the
+        scorer that ranks them, and the metrics of all scorers that share these. Its reports can be passed to compare.
     changed : float
-        Largest difference between a fold's value here and in the search. Above 0 if folds or models are random, or if
-        the data, the order of their rows or the weights are not those of the search.
+        Largest difference between the score of a fold here and in the search. Above 0 if folds or models are random, or
+        if the data, the order of the rows or the weights differ from those of the search.
     """
 
     metric: str
@@ -149,23 +149,23 @@ class SearchReport(Result):
         reports = self.evaluation.reports
         yield f"*: best mean over queries. {LETTERS}"
         yield (
-            "Candidates are compared per query, out of fold, all fitted again: "
+            "Candidates were fitted again and compared per query, out of fold: "
             f"{TESTS['permutation']}, {counted(len(self.evaluation.fold), 'query')}, Holm at {LEVEL}, "
             f"{counted(compared.n_tests, 'pair')}. The best was chosen on these data, so it looks better than it is."
         )
         yield from drawn_orders(reports, next(iter(reports.values())).metrics)
 
     def _notes(self) -> Iterator[str]:
-        """What changes how to read the table."""
+        """Notes that affect how to read the table."""
         if self.changed > 1e-9:
             yield (
-                f"Fitted again, folds differ from the search by up to {self.changed:.4f}: folds or models are random, "
-                "or the data, the order of their rows or the weights are not those of the search."
+                f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
+                "random, or the data, the order of the rows or the weights differ from those of the search."
             )
         if left := sum(bool(c.left) for c in self.candidates):
             yield (
-                f"{counted(left, 'candidate')} left the race before the last fold, and have no mean over folds: "
-                "cv_results_ says how far they were behind the leader."
+                f"{counted(left, 'candidate')} left the race before the last fold, so they have no mean over "
+                "folds; cv_results_ shows how far behind the leader they were."
             )
 
     def _charts(self) -> list[Chart]:
@@ -219,37 +219,38 @@ def search_report(
 ) -> SearchReport:
     """Rank the candidates of a fitted search, and test which ones are significantly different from the best.
 
-    A search keeps one score per fold, and five fold scores rarely separate two models. This fits the best candidates
-    again on the folds of the search, and compares them per query, all pairs, as a leaderboard does, which costs
-    n_candidates fits per fold.
+    A search keeps one score per fold, and five fold scores rarely separate two models. This function fits the best
+    candidates again on the folds of the search, and compares all pairs of them per query, as a leaderboard does. It
+    costs n_candidates fits per fold.
 
     Parameters
     ----------
     search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV or RacingSearchCV
-        Must use scorers of this package. Halving searches show each candidate on its last rung. Candidates that left a
-        race come after those that ran all folds, the last to leave first, and are not fitted again.
+        A search that uses scorers of this package. For halving searches, each candidate is shown on its last rung.
+        Candidates that left a race come after those that ran all folds, the last to leave first, and are not fitted
+        again.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features that the search was fitted on.
     y : array-like of shape (n_documents,)
         Relevance labels that the search was fitted on. May carry the query ids in an index level named "qid".
     qid : array-like of shape (n_documents,), default=None
-        Query ids; None means those in the index of ``y``.
+        Query ids. None means those in the index of ``y``.
     metric : str, metric function or bound metric, default=None
-        Key of the search's ``scoring`` to rank by, or the metric of one of its scorers. If None, the metric that the
-        search was refitted by.
+        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means the metric
+        that the search used for ``refit``.
     n_candidates : int, default=10
-        Number of the best candidates to fit again, at least 2. Other candidates, and those that failed in a fold of the
-        search, are ranked but not tested.
+        Number of candidates to fit again, best first, at least 2. Other candidates, and those that failed in a fold of
+        the search, are ranked but not tested.
     n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate. If the scorer requests weights, params must hold them; and so ``retrieved`` and
-        ``judged``, if the search got them.
+        As in cross_evaluate. If the scorer requests weights, params must hold them; likewise ``retrieved`` and
+        ``judged`` if they were passed to the search.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
     Returns
     -------
     report : SearchReport
-        Prints as a table, in notebooks too.
+        Prints as a table, also in notebooks.
 
     Raises
     ------
@@ -258,9 +259,9 @@ def search_report(
     TypeError
         If the query ids are missing, or an argument has the wrong type.
     ValueError
-        If the search has scorers of other packages or fewer than two candidates that did not fail, ``metric`` is not
-        one of its metrics, its ``cv`` is an iterator, tests queries more than once or splits the data into another
-        number of folds than in the search, or weights are missing.
+        If the search has scorers of other packages, or fewer than two candidates that did not fail; if ``metric`` is
+        not one of its metrics; if its ``cv`` is an iterator, tests queries more than once, or splits the data into a
+        different number of folds than in the search; or if weights are missing.
 
     Examples
     --------
@@ -294,20 +295,20 @@ def search_report(
     same = [name for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])]
     alike = {
         name: metrics[name] for name in sorted(same, key=lambda name: name != key)
-    }  # the first ranks a leaderboard
+    }  # a leaderboard ranks by the first
     options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     except QueriesTestedAgainError as error:
         raise ValueError(
-            f"search must test every query at most once, as candidates are compared per query; got {error.query}. "
-            "Search with QueryKFold, or evaluate candidates by cross_evaluate(..., cv=QueryKFold(5)), whose reports "
-            "compare takes."
+            f"search must test every query at most once, since candidates are compared per query; got {error.query}. "
+            "Search with QueryKFold, or evaluate the candidates with cross_evaluate(..., cv=QueryKFold(5)) and pass "
+            "its reports to compare."
         ) from None
     evaluation = replace(evaluation, _random_state=random_state)
     (_, best), *others = fitted.items()
     pairs = {row: evaluation.leaderboard.compare().pair(best, other) for row, other in others}
-    # Scorers of one metric can differ in the response method; their keys differ.
+    # Scorers of the same metric can differ in the response method, so they are told apart by their keys.
     shown = {name: str(m) for name, m in metrics.items()}
     shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
     candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
@@ -315,12 +316,12 @@ def search_report(
 
 
 def _scores_by(scorer: Any) -> tuple[Any, Any]:
-    """Response method of a scorer, and its request for weights: True, an alias, or neither."""
+    """Response method of a scorer, and its request for weights: True, an alias, or anything else for none."""
     return response_method(scorer), get_routing_for_object(scorer).score.requests.get("sample_weight") or None
 
 
 def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Options of cross_evaluate for the scores and weights that the scorer sees."""
+    """Options of cross_evaluate that give the scores and weights that the scorer used."""
     method, requested = _scores_by(scorer)
     options = {"response_method": method, "params": dict(params or {}), "sample_weight": None}
     if requested:
@@ -332,9 +333,9 @@ def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any]
             )
         options["sample_weight"] = options["params"][name]
         if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
-            del options["params"][name]  # which cross_evaluate passes to fit
+            del options["params"][name]  # cross_evaluate passes params to fit
     requests = get_routing_for_object(scorer).score.requests
-    for mask in ("retrieved", "judged"):  # which no fit takes
+    for mask in ("retrieved", "judged"):  # no fit takes these
         name = mask if requests.get(mask) is True else requests.get(mask)
         options[mask] = options["params"].pop(name, None)
     return options
@@ -365,19 +366,19 @@ def _left(search: Any, row: int) -> str:
 def _cv_of(search: Any) -> Any:
     if hasattr(search.cv, "__next__"):
         raise ValueError(
-            "search must have a cv that can be iterated again; got an iterator, which is exhausted. Search with a "
-            "splitter, or with cv=list(...)."
+            "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
+            "cv=list(...)."
         )
     # None means five folds of queries in a race, and of rows in other searches.
     return 5 if search.cv is None and not is_race(search) else search.cv
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
-    """Largest difference between the values of folds and those in the search."""
+    """Largest difference between the scores of folds here and in the search."""
     n_folds = len(next(iter(next(iter(evaluation.folds.values())).values())))
     if n_folds != search.n_splits_:
         raise ValueError(
-            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, and the "
+            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
             f"search had {search.n_splits_}."
         )
     differences = [
@@ -412,7 +413,7 @@ def _scorers_of(search: Any) -> Mapping[str, Any]:
 
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:
-    """Metric of a scorer of this package, distances negated as in the results; None for other scorers."""
+    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
     score = score_function(scorer)
     if not isinstance(score, RankingScore):
         return None
@@ -420,7 +421,7 @@ def metric_of_scorer(scorer: Any) -> BoundMetric | None:
 
 
 def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
-    """Metrics by the names that the results have for the scorers; None for scorers of other packages."""
+    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
     names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
     scorers = _scorers_of(search)
     return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
@@ -432,14 +433,15 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
         chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
         metric = chosen if chosen in metrics else next(iter(metrics))
         if chosen is None and len(metrics) > 1:
-            raise ValueError(f"metric must be one of {list(metrics)} if the search was not refitted by one; got None.")
+            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
     return check_column(metric, metrics)
 
 
 def ranked_rows(search: Any, metric: str) -> list[int]:
     """Rows of the results, best first and failed ones last.
 
-    A halving search has the last rung of each candidate, and a race those that left, the last to leave first.
+    For halving searches, these are the last rungs of the candidates. In a race, candidates that left follow the others,
+    the last to leave first.
     """
     found = search.cv_results_
     rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
@@ -460,7 +462,7 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
 
 
 def _means_so_far(search: Any, metric: str) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there is none."""
+    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
     folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
     ran = ~np.isnan(folds)
     with np.errstate(invalid="ignore"):  # those that left before the first fold have none

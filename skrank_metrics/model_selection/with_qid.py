@@ -22,24 +22,24 @@ from skrank_metrics._input.query_ids import (
 def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
-    scikit-learn slices ``y`` in every fold and keeps its index, where the scorers, splitters and rankers of this
-    package find the ids without metadata routing. An index that ``y`` had is kept as a further level, by which the rows
-    of a DataFrame ``X`` are checked. The default one, which counts 0 to n - 1, is dropped; a note in ``attrs`` stands
-    for it in that check.
+    scikit-learn slices ``y`` in every fold and keeps its index, so the scorers, splitters and rankers of this package
+    find the ids there without metadata routing. An existing index of ``y`` is kept as another level, and is used to
+    check the rows of a DataFrame ``X``. A default index, 0 to n - 1, is dropped; a note in ``attrs`` replaces it in
+    that check.
 
     Parameters
     ----------
     y : array-like of shape (n_documents,)
         Relevance labels.
     qid : array-like of shape (n_documents,)
-        Query id of each document, in the row order of ``y``. Categories of pandas stay categories, which makes every
-        fold quicker than strings do.
+        Query id of each document, in the row order of ``y``. pandas categories stay categories, which makes folds
+        faster than strings.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        Masks of documents, as in the metric functions. Index levels of these names, which metrics, reports and scorers
-        then take from ``y``.
+        Masks of documents, as in the metric functions. They become index levels of these names, from which metrics,
+        reports and scorers take them.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in means, which must not vary within a query; an index level of this name. No weights to
-        fit with: pass these to ``fit``.
+        Weights of the queries in means, which must not vary within a query. They become an index level of this name.
+        They are not used for fitting; pass weights for that to ``fit``.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     ImportError
         If pandas is not installed.
     ValueError
-        If lengths differ, an id is missing, weights are not valid, ``y`` and another argument are Series with different
+        If lengths differ, an id is missing, weights are invalid, ``y`` and another argument are Series with different
         indexes, or ``y`` already carries other ids, masks or weights.
 
     Examples
@@ -74,7 +74,7 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
         raise ValueError(f"y must be 1-D, one label per document; got shape {labels.shape}.")
     columns = carried(y, retrieved=retrieved, judged=judged, sample_weight=sample_weight)
     queries = query_ids(len(labels), "with_qid", y=y, qid=qid, **columns)
-    categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their numbers serve in each fold
+    categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their codes are reused in each fold
     index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
     kept = row_labels(y)
     counted = counts_rows(kept) or counted_rows(y)
@@ -96,8 +96,8 @@ def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
     sizes : array-like of int of shape (n_queries,)
         Number of documents of each query, in the order of the rows, as in ``group=`` of LightGBM.
     first : int, default=0
-        Id of the first query. To number a test set on from its training set, pass ``first=len(train_sizes)``;
-        otherwise different queries share ids, which looks like leakage.
+        Id of the first query. To continue the numbering of a training set in its test set, pass
+        ``first=len(train_sizes)``; otherwise different queries share ids, which looks like leakage.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
 
     Examples
     --------
-    Two queries of two and three documents to train on, one of two to test on:
+    Two queries of two and three documents for training, and one of two documents for testing:
 
     >>> from skrank_metrics import qid_from_sizes
     >>> qid_from_sizes([2, 3])

@@ -1,4 +1,4 @@
-"""A rule for the candidate to refit: the simplest that is not significantly worse than the best."""
+"""A rule for ``refit``: the simplest candidate that is not significantly worse than the best."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class WithinNoise:
-    """The callable that within_noise returns."""
+    """The callable returned by within_noise."""
 
     metric: str
     prefer: str | Callable[[Mapping[str, Any]], Any]
@@ -30,13 +30,13 @@ class WithinNoise:
         return self.choose(cv_results, None)
 
     def choose(self, cv_results: Mapping[str, Any], splits: Iterable[tuple[Any, Any]] | None) -> int:
-        """Choose a row of the results of a search on these splits; None looks for the search that is calling."""
+        """Choose a row of the results of a search on these splits. None means those of the calling search."""
         folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
             raise ValueError(f"within_noise needs a candidate with a score in all folds; got none for {self.metric!r}.")
         rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
-        usable &= rungs == rungs[usable].max()  # halving compares on the last rung
+        usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best = int(means.argmax())
         ratio = self.test_ratio or _ratio(splits_of_search() if splits is None else splits)
@@ -80,7 +80,7 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
 def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
     if splits is None:
         raise ValueError(
-            "test_ratio must be given if within_noise is not called by a search, as the scores do not tell how many "
+            "test_ratio must be given if within_noise is not called by a search, since the scores do not tell how many "
             "rows each split tests; got None. Pass n_test / n_train, which is 1 / (k - 1) for k folds."
         )
     n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
@@ -88,7 +88,7 @@ def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
 
 
 def _p_worse(ahead: FloatArray, ratio: float) -> float:
-    """One-sided p-value of differences on folds whose training parts overlap."""
+    """One-sided p-value of differences on folds with overlapping training sets."""
     mean, error = ahead.mean(), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
     if error == 0:
         return 0.0 if mean > 0 else 1.0
@@ -102,39 +102,39 @@ def within_noise(
     level: float = LEVEL,
     test_ratio: float | None = None,
 ) -> Callable[[Mapping[str, Any]], int]:
-    """Make a ``refit=`` for a search that picks the simplest candidate not significantly worse than the best.
+    """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
-    Each candidate is compared with the best fold by fold. As training parts overlap, differences on folds vary less
-    than on independent data, and the corrected resampled t-test enlarges their variance, by n_test / n_train. The test
-    has little power with five folds, so small differences favour the simpler candidate. Halving searches ignore a
-    callable ``refit``; call it on their ``cv_results_``.
+    Each candidate is compared with the best, fold by fold. Since training sets overlap, differences on folds vary less
+    than on independent data. The corrected resampled t-test therefore enlarges their variance, by n_test / n_train.
+    With five folds the test has little power, so small differences favour the simpler candidate. Halving searches
+    ignore a callable ``refit``; call it on their ``cv_results_`` instead.
 
     Parameters
     ----------
     metric : str, default="score"
         Key of the search's ``scoring``; "score" if it has a single scorer.
     prefer : str or callable
-        Name of a numeric parameter, of which the smallest value is the simplest, or with "-" before the name the
-        largest; or a function of the dict of parameters, smallest for the simplest. Among equally simple candidates,
-        the best is picked.
+        What makes a candidate simple: the name of a numeric parameter whose smallest value is the simplest, or whose
+        largest value is if the name starts with "-"; or a function of the dict of parameters that returns the smallest
+        number for the simplest. Among equally simple candidates, the best is picked.
     level : float, default=0.05
         Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as being as good as the
         best.
     test_ratio : float, default=None
-        Rows to test on per row to train on, n_test / n_train. None means that of the search's splitter; outside a
-        search it must be given.
+        Number of test rows per training row, n_test / n_train. None means that of the search's splitter. Must be given
+        outside a search.
 
     Returns
     -------
     refit : callable
-        Takes ``cv_results_`` and returns a row number. Pickles.
+        Takes ``cv_results_`` and returns a row number. Can be pickled.
 
     Raises
     ------
     TypeError
         If an argument has the wrong type.
     ValueError
-        If ``level`` or ``test_ratio`` is out of range; in the call, if the search lacks the metric or parameter, or
+        If ``level`` or ``test_ratio`` is out of range; when called, if the search lacks the metric or parameter, or
         ``test_ratio`` is unknown.
 
     References
@@ -144,7 +144,8 @@ def within_noise(
 
     Examples
     --------
-    The best has 31 leaves. On the three folds, 15 leaves are worse by 0.02, 0.00, 0.01, and 7 by 0.10, 0.11, 0.12:
+    The best candidate has 31 leaves. On the three folds, 15 leaves are worse by 0.02, 0.00 and 0.01, and 7 leaves by
+    0.10, 0.11 and 0.12:
 
     >>> from skrank_metrics import within_noise
     >>> results = {

@@ -1,4 +1,4 @@
-"""What the ``fit`` of an estimator takes: rows sorted by query, the queries, and rows to stop early by."""
+"""Arguments for the ``fit`` of an estimator: rows sorted by query, the queries, and validation rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
 from skrank_metrics.splitters._base import random_source
 
-# Watched if the estimator sets no metric; the one of QueryRanker.score.
+# Watched if the estimator sets no metric; the metric of QueryRanker.score.
 METRIC = "ndcg@10"
 
 
@@ -61,11 +61,11 @@ class SortedRows:
 def sorted_rows(
     estimator: Any, X: Any, y: NDArray[Any], grouping: Grouping, sample_weight: Any, further: dict[str, Any]
 ) -> SortedRows:
-    """Sort rows by query, and check that the estimator takes the weights."""
+    """Sort rows by query, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
         if ("group_weight" if way == "group_id" else "sample_weight") not in accepted_by_fit(estimator):
-            raise TypeError(f"sample_weight must be None, as {type(estimator).__name__}.fit takes no weights.")
+            raise TypeError(f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights.")
         weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
@@ -76,7 +76,7 @@ def sorted_rows(
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
-    """Keywords of an estimator's ``fit``: queries, weights, and what else has one value per row."""
+    """Keywords of an estimator's ``fit``: queries, weights, and other values per row."""
     way = way_of_queries(estimator)
     if way == "group_id":
         arguments, weights = {"group_id": rows.codes}, {"group_weight": rows.weights}
@@ -90,17 +90,17 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
 def way_of_queries(estimator: Any) -> str | None:
     """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
     accepted = accepted_by_fit(estimator)
-    # XGBoost also takes sizes; numbers come first, as it checks their length.
+    # XGBoost also takes group sizes, but only checks the length of qid, so qid comes first.
     return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
 
 
 def accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit`` beside X and y, and if it takes ``**kwargs``, of those of base classes."""
+    """Names of the parameters of ``fit`` besides X and y; if it takes ``**kwargs``, also those of base classes."""
     return fit_signature(estimator)[0]
 
 
 def fit_signature(estimator: Any) -> tuple[set[str], bool]:
-    """The names that ``accepted_by_fit`` gives, and whether ``fit`` also takes any other."""
+    """The names returned by ``accepted_by_fit``, and whether ``fit`` also takes any other name."""
     if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
@@ -119,9 +119,9 @@ def fit_signature(estimator: Any) -> tuple[set[str], bool]:
 
 
 def clone_estimator(estimator: Any) -> Any:
-    """Clone, also a CatBoost model with lists among its parameters.
+    """Clone an estimator, including CatBoost models with lists among their parameters.
 
-    It returns copies of its parameters, while scikit-learn's clone wants the very objects that it has passed.
+    CatBoost returns copies of its parameters, but scikit-learn's clone expects the very objects that it passed.
     """
     if any(base.__module__.partition(".")[0] == "catboost" for base in type(estimator).__mro__):
         return type(estimator)(**estimator.get_params())
@@ -136,7 +136,7 @@ def refuse_class(estimator: Any) -> None:
 
 
 def check_parameters(ranker: Any) -> int | None:
-    """Rounds without improvement to stop after, None for never. Takes both parameters, and a booster."""
+    """Number of rounds without improvement after which to stop; None for never. Checks both parameters together."""
     estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
     refuse_class(estimator)
     if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
@@ -163,7 +163,7 @@ def check_parameters(ranker: Any) -> int | None:
 
 
 def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[SortedRows, SortedRows]:
-    """Draw whole queries for validation; the rows to train on, and those to validate on."""
+    """Draw whole queries for validation, and return the training rows and the validation rows."""
     n_queries = len(rows.sizes)
     n_validation = round(float(fraction) * n_queries)
     if not 0 < n_validation < n_queries:
@@ -178,7 +178,7 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
 
 
 def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    """What is passed on and keywords to validate on these rows; sets parameters of the estimator if needed."""
+    """Add the keywords for validation on these rows; set parameters of the estimator if needed."""
     make = {"group_id": _catboost_arguments, "qid": _xgboost_arguments, "group": _lightgbm_arguments}
     return make[str(way_of_queries(estimator))](estimator, rows, rounds, given)
 
@@ -227,7 +227,7 @@ def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: di
 
 
 def best_iteration(estimator: Any) -> int:
-    """Number of boosting rounds with the best validation; LightGBM counts from 1, the others from 0."""
+    """Number of boosting rounds with the best validation score; LightGBM counts from 1, the others from 0."""
     if hasattr(estimator, "best_iteration_"):
         return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
     return int(estimator.best_iteration) + 1

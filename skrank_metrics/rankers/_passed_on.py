@@ -1,4 +1,4 @@
-"""Parameters of an estimator's ``fit`` that QueryRanker passes on, beside rows, queries and weights."""
+"""Parameters of an estimator's ``fit`` that QueryRanker passes on, besides rows, queries and weights."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from skrank_metrics._input.arrays import count_rows, nearest, refuse_masked
 from skrank_metrics.rankers._fitting import fit_signature, refuse_class, way_of_queries
 
 _OWN = ("qid", "groups", "sample_weight")
-# They hold one value per row, whatever they are given.
+# These always hold one value per row.
 _PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
-# They never do, even if there are as many features as rows.
+# These never do, even if there are as many features as rows.
 _PER_FEATURE = ("feature_name", "feature_weights")
-_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of rows to validate on, such as eval_set, sample_weight_eval_set
+_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of validation rows, such as eval_set and sample_weight_eval_set
 _WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
-    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds queries out."
+    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries."
 )
 _NUMBERS_OF_ROWS = (
-    " It holds numbers of rows, which change when rows are sorted by query. Fit the estimator itself, on rows sorted "
-    "by query."
+    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on rows sorted by "
+    "query."
 )
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
@@ -36,7 +36,7 @@ _REFUSED = {
 
 
 def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> None:
-    """Refuse what ``fit`` of the estimator does not take, and what QueryRanker passes itself; name the way out."""
+    """Refuse what the estimator's ``fit`` does not take, and what QueryRanker passes itself; say what to do instead."""
     accepted, takes_any = fit_signature(estimator)
     for name in given:
         expected = f"QueryRanker.fit got an unexpected parameter {name!r}; {_taken(estimator, accepted)}."
@@ -45,8 +45,8 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
         early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
         if early and stops_early:
             raise TypeError(
-                f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds queries out to "
-                "validate on. Leave out one of the two."
+                f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds out queries for "
+                "validation. Leave out one of the two."
             )
         if name == "early_stopping_rounds" and "eval_set" not in given:
             raise TypeError(expected + _TO_STOP_EARLY)
@@ -55,7 +55,7 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
 
 
 def _taken(estimator: Any, accepted: set[str]) -> str:
-    """Say what QueryRanker.fit takes for an estimator, without what depends on other parameters."""
+    """Say which parameters QueryRanker.fit takes for an estimator, except those that depend on other parameters."""
     further = sorted(name for name in accepted.difference(_OWN, _REFUSED) if not _VALIDATION.search(name))
     further = [name for name in further if name != "early_stopping_rounds"]
     whose = f"parameters of {type(estimator).__name__}.fit such as {', '.join(further)}"
@@ -63,7 +63,7 @@ def _taken(estimator: Any, accepted: set[str]) -> str:
 
 
 def check_values(estimator: Any, given: dict[str, Any], X: Any) -> None:
-    """Name the argument where CatBoost does not."""
+    """Raise errors that name the argument where CatBoost's do not."""
     if way_of_queries(estimator) != "group_id":
         return
     sets = given.get("eval_set")
@@ -84,7 +84,7 @@ def check_values(estimator: Any, given: dict[str, Any], X: Any) -> None:
 
 
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
-    """Parameters with one value per row, which follow the rows: by name, else by length, as in scikit-learn."""
+    """Parameters with one value per row, recognized by name, else by length, as in scikit-learn."""
     found = {name: value for name, value in given.items() if _is_per_row(name, value, n_rows)}
     for name, value in found.items():
         refuse_masked(value, name)
@@ -105,7 +105,7 @@ def _is_per_row(name: str, value: Any, n_rows: int) -> bool:
 
 
 def requests_of_fit(estimator: Any) -> dict[str, Any]:
-    """What to request of metadata routing, by name: all that is passed on, or what the estimator itself requests."""
+    """Metadata requests by name: all parameters that are passed on, or the estimator's own requests."""
     refuse_class(estimator)
     requests = getattr(get_routing_for_object(estimator), "fit", None)
     said = {} if requests is None else requests.requests

@@ -18,16 +18,16 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric
 
-# Boosters that take a metric by name, and the parameters that are part of the name.
+# Boosters that take a metric by name, with the parameters that are part of the name.
 _NAMED = {"xgboost": {}, "catboost": {"ndcg": ("gain",), "dcg": ("gain",)}}
-# Names that XGBoost gives its own metrics, whose list of values a metric of the same name would share.
+# Names of XGBoost's own metrics; a custom metric of the same name would share their list of values.
 _COMPUTED_BY_XGBOOST = re.compile(r"(ndcg|map|auc)(@\d+)?")
 _CATBOOST_TYPES = {"linear": "Base", "exp2": "Exp"}
 
 
 @dataclass(frozen=True)
 class BoosterMetric:
-    """A metric of whole queries, named for boosters."""
+    """A metric computed per query, named for boosters."""
 
     metric: BoundMetric
 
@@ -42,7 +42,7 @@ class BoosterMetric:
 
 
 class LightGBMMetric(BoosterMetric):
-    """A metric as LightGBM calls it, from its scikit-learn interface or from ``lightgbm.train``."""
+    """A metric that LightGBM can call, from its scikit-learn interface or from ``lightgbm.train``."""
 
     # LGBMRanker counts the parameters to decide whether to pass weights and group sizes.
     def __call__(self, y_true: Any, y_score: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
@@ -52,14 +52,14 @@ class LightGBMMetric(BoosterMetric):
             y_true, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
         if group is None:
             raise ValueError(
-                f"{self.__name__} needs the sizes of queries, and the data hold none. Pass group= and eval_group= to "
+                f"{self.__name__} needs the sizes of queries, but the data hold none. Pass group= and eval_group= to "
                 "LGBMRanker.fit, or group= to lightgbm.Dataset."
             )
         return self.__name__, self._value(y_true, y_score, group, weight), self.metric.greater_is_better
 
 
 class XGBoostMetric(BoosterMetric):
-    """A metric as ``xgboost.train`` and ``xgboost.dask.train`` call it."""
+    """A metric that ``xgboost.train`` and ``xgboost.dask.train`` can call."""
 
     @property
     def __name__(self) -> str:
@@ -85,16 +85,16 @@ class XGBoostMetric(BoosterMetric):
         return self.__name__, self._value(y_true, y_score, sizes, of_rows)
 
     def _no_queries(self) -> ValueError:
-        return ValueError(f"{self.__name__} needs queries, and the DMatrix holds none. Pass qid= to DMatrix.")
+        return ValueError(f"{self.__name__} needs queries, but the DMatrix holds none. Pass qid= to DMatrix.")
 
     def _value_over_workers(self, y_true: Any, y_score: Any, sizes: Any, weights: Any) -> float:
-        """The same value in all workers, so that XGBoost, which averages over workers, leaves it as it is."""
+        """The value over all workers, returned by each of them, so that XGBoost's average over workers is the same."""
         from xgboost import collective
 
         sums, error = (0.0, 0.0), None
         try:
             sums = self._sums(y_true, y_score, sizes, weights)
-        except Exception as raised:  # raised below: the other workers wait for the sums of this one
+        except Exception as raised:  # raised below, since the other workers wait for the sums of this one
             error = raised
         counts = len(sizes), error is not None
         totals = collective.allreduce(np.array([*sums, *counts], dtype=np.float64), collective.Op.SUM)
@@ -102,7 +102,7 @@ class XGBoostMetric(BoosterMetric):
         if error is not None:
             raise error
         if n_failed:
-            raise ValueError(f"{self.__name__} failed in another worker, whose log has the error.")
+            raise ValueError(f"{self.__name__} failed in another worker; see its log for the error.")
         if not n_queries:
             raise self._no_queries()
         return self.metric.of_sums(terms, shares)
@@ -111,7 +111,7 @@ class XGBoostMetric(BoosterMetric):
         """Sums over the queries of this worker, which may have none."""
         if self.metric.average == "median":
             raise ValueError(
-                "average must not be 'median' if several workers train, as they add up sums; leave it out."
+                "average must not be 'median' if there are several workers, since they only share sums; leave it out."
             )
         if not len(sizes):
             if len(y_true):
@@ -126,27 +126,27 @@ class XGBoostMetric(BoosterMetric):
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
     """Make a metric for ``LGBMRanker.fit(eval_metric=...)`` and ``lightgbm.train(feval=...)``.
 
-    Early stopping then uses the number that the scorer gives on the same rows. LightGBM also computes its own metrics,
-    which share the recorded list of a metric of the same name, such as "ndcg@5", unless ``metric="None"``.
+    Early stopping then uses the same value as the scorer on the same rows. LightGBM also computes its own metrics
+    unless ``metric="None"``; one with the same name, such as "ndcg@5", is recorded in the same list.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
-        What to compute, as in get_metric.
+        Metric to compute, as in get_metric.
     **params
         Parameters of the metric, and ``convention``, as in get_metric.
 
     Returns
     -------
     eval_metric : callable
-        Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``, returns name, value, and whether
-        larger is better. Pickles.
+        Called as ``(y_true, y_score, weight, group)`` or ``(y_score, dataset)``; returns the name, the value, and
+        whether larger is better. Can be pickled.
 
     Raises
     ------
     ValueError
-        If the metric or the value of a parameter is unknown; in the call, if there are no queries or weights vary
-        within one.
+        If the metric or the value of a parameter is unknown; when called, if there are no queries or weights vary
+        within a query.
     TypeError
         If a parameter is unknown or has the wrong type.
 
@@ -164,36 +164,37 @@ def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:
 def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
     """Make a metric for ``xgboost.train(custom_metric=...)``.
 
-    XGBoost holds scores as float32. To stop early by the metric, say whether larger values are better: from the name,
-    XGBoost takes that for granted of ndcg, map and precision only, and minimises all others, without a warning. The
-    names ndcg, map and auc end in "_skrank", as XGBoost adds the values of its own metrics of these names to one list.
+    XGBoost stores scores as float32. To stop early by the metric, say whether larger values are better, as in the
+    example: XGBoost assumes this only for ndcg, map and precision, by name, and minimizes all other metrics without a
+    warning. The names ndcg, map and auc get the suffix "_skrank", since XGBoost would record the values in the same
+    list as those of its own metrics.
 
     XGBRanker calls a callable once per query and averages by documents; use builtin_metric there.
 
-    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, the value is that of the
-    queries of all workers. XGBoost averages the values of workers, whatever number of queries they have; here, all
-    workers return the same value, from sums over all queries. The rows of a query must be in one worker, or its parts
-    count as queries: for Dask, shuffle by query id first; for Spark, set ``force_repartition=True``.
+    With ``xgboost.dask.train(custom_metric=...)`` and ``SparkXGBRanker(custom_metric=...)``, the value is over the
+    queries of all workers. XGBoost averages the values of workers, however many queries each has; here, all workers
+    return the same value, computed from sums over all queries. All rows of a query must be on the same worker, else its
+    parts count as queries: for Dask, shuffle by query id first; for Spark, set ``force_repartition=True``.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
-        What to compute, as in get_metric.
+        Metric to compute, as in get_metric.
     **params
         Parameters of the metric, and ``convention``, as in get_metric.
 
     Returns
     -------
     custom_metric : callable
-        Called as ``(y_score, dmatrix)``, returns name and value. Pickles.
+        Called as ``(y_score, dmatrix)``; returns the name and the value. Can be pickled.
 
     Raises
     ------
     ValueError
-        If the metric or the value of a parameter is unknown; in the call, if there are no queries, or several workers
-        have to compute a median.
+        If the metric or the value of a parameter is unknown; when called, if there are no queries, or if several
+        workers would have to compute a median.
     TypeError
-        If a parameter is unknown or has the wrong type; in the call, if it comes from XGBRanker.
+        If a parameter is unknown or has the wrong type; when called, if the caller is XGBRanker.
 
     Examples
     --------
@@ -227,28 +228,28 @@ def xgboost_metric(metric: Any, **params: Any) -> XGBoostMetric:
 def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
     """Get the name of XGBoost's or CatBoost's own implementation of a metric.
 
-    XGBRanker and CatBoostRanker pass no queries to a callable; their ``eval_metric=`` takes this name instead. The
-    number is that of ``get_metric(metric, convention=booster)`` and ``make_ranking_scorer(metric,
+    XGBRanker and CatBoostRanker pass no queries to a callable; pass this name as their ``eval_metric=`` instead. It
+    gives the same value as ``get_metric(metric, convention=booster)`` and ``make_ranking_scorer(metric,
     convention=booster)``.
 
     Parameters
     ----------
     metric : str, metric function or bound metric
-        What to compute, as in get_metric.
+        Metric to compute, as in get_metric.
     booster : {"xgboost", "catboost"}
-        Library to name the metric for.
+        Library whose name of the metric to return.
     **params
         Parameters of the metric, as in get_metric.
 
     Returns
     -------
     name : str
-        For ``XGBRanker(eval_metric=name)`` or ``CatBoostRanker(eval_metric=name)``.
+        Name for ``XGBRanker(eval_metric=name)`` or ``CatBoostRanker(eval_metric=name)``.
 
     Raises
     ------
     ValueError
-        If the booster does not compute the metric, or not with these parameters.
+        If the booster does not have the metric, or not with these parameters.
     TypeError
         If a parameter is unknown or has the wrong type.
 
@@ -272,7 +273,7 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
         if value is not only and not (isinstance(value, str | numbers.Real) and value == only):
             raise _not_computed(booster, name, parameter, value, repr(only))
     if booster == "xgboost" and bound.k is None:
-        raise ValueError(f"metric must have a cutoff rank, as {name} of xgboost has; got k=None. Give one: {name}@32.")
+        raise ValueError(f"metric must have a cutoff rank, as in xgboost; got k=None. Add one, as in {name}@32.")
     spelled = re.sub(r"\bk\b", str(bound.k), names[name]) if bound.k else names[name].replace("top=k", "")
     if name in free:
         gain = bound.get("gain")
@@ -283,12 +284,12 @@ def builtin_metric(metric: Any, booster: str, **params: Any) -> str:
 
 
 def _not_computed(booster: str, name: str, parameter: str, value: Any, only: str) -> ValueError:
-    got = f"{name} with {parameter}={value!r}, while {booster} has {only} only"
+    got = f"{name} with {parameter}={value!r}, but {booster} only has {only}"
     return ValueError(f"metric must be one that {booster} computes; got {got}.")
 
 
 def _one_number(metric: Any, params: Mapping[str, Any]) -> BoundMetric:
     bound = get_metric(metric, **params)
     if bound.average is None:
-        raise ValueError("average must not be None in a booster, which needs one number; leave it out.")
+        raise ValueError("average must not be None in a booster, which needs a single number; leave it out.")
     return bound

@@ -25,12 +25,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
     Rankers need rows sorted by query, and the queries as group sizes (LightGBM), sorted numbers (XGBoost) or ids
     (CatBoost), none of which survives the slicing of cross-validation. QueryRanker takes rows in any order with query
-    ids of any type, and passes the estimator what its ``fit`` expects. Regressors and classifiers ignore the queries,
-    which is pointwise ranking.
+    ids of any type, and passes the estimator what its ``fit`` expects. Regressors and classifiers ignore the queries
+    (pointwise ranking).
 
-    The query ids are ``qid``, else the index level "qid" of ``y`` (see with_qid), else ``groups``. If metadata routing
-    is enabled, ``fit`` requests ``qid``, ``groups`` and all that ``fit`` of the estimator takes, such as
-    ``cat_features`` and ``callbacks``; ``sample_weight`` is requested with ``set_fit_request``.
+    The query ids are taken from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else from ``groups``.
+    If metadata routing is enabled, ``fit`` requests ``qid``, ``groups`` and everything that the estimator's ``fit``
+    takes, such as ``cat_features`` and ``callbacks``. Request ``sample_weight`` with ``set_fit_request``.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         cloned; tune its parameters as ``estimator__<name>``.
     validation_fraction : float, default=None
         Share of the queries to hold out for early stopping, in (0, 1). Requires early_stopping_rounds, and LGBMRanker,
-        XGBRanker or CatBoostRanker. They watch the metric that the estimator sets (``metric`` in LightGBM, else
-        ``eval_metric``), or NDCG@10 if it sets none: in LightGBM that of ``score``, in the others their own.
+        XGBRanker or CatBoostRanker. The ranker watches the metric that it sets (``metric`` in LightGBM, ``eval_metric``
+        in the others), or else NDCG@10: that of ``score`` in LightGBM, their own in the others.
     early_stopping_rounds : int, default=None
         Number of boosting rounds without improvement after which to stop, at least 1.
     random_state : int, RandomState or Generator instance or None, default=None
-        Source of the random draw of queries to hold out.
+        Controls which queries are held out.
 
     Attributes
     ----------
     estimator_ : estimator object
         The fitted clone.
     queries_ : dict
-        The queries of the fit, held-out ones included, with their numbers of documents.
+        The queries of the fit, including held-out ones, with their numbers of documents.
     best_iteration_ : int
-        Number of boosting rounds that predictions use, counted from 1 for every booster. Only with early stopping.
+        Number of boosting rounds used by predictions, counted from 1 for all boosters. Only with early stopping.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -98,7 +98,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
         _fitting.refuse_class(self.estimator)
-        if hasattr(self.estimator, "__sklearn_tags__"):  # CatBoost before 1.2.7 has none
+        if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string"):
                 setattr(tags.input_tags, name, getattr(inner, name))
@@ -113,12 +113,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return cloned
 
     def get_metadata_routing(self) -> Any:
-        """Get what ``fit`` and ``score`` request if metadata routing is enabled.
+        """Get the metadata that ``fit`` and ``score`` request if metadata routing is enabled.
 
         Returns
         -------
         routing : MetadataRequest
-            For ``fit``, also the parameters of the estimator's ``fit``: as requested there, else by their own names.
+            Requests of ``fit`` and ``score``. Those of ``fit`` include the parameters of the estimator's ``fit``, as
+            requested there, else by their own names.
         """
         routing = super().get_metadata_routing()
         for name, alias in _passed_on.requests_of_fit(self.estimator).items():
@@ -145,11 +146,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             Weights. They must not vary within a query for XGBoost and CatBoost, which weight queries.
         **fit_params
             Further parameters of the estimator's ``fit``, such as ``cat_features``, ``callbacks`` or ``init_score``.
-            Values of rows are sorted along with them: ``base_margin``, ``baseline``, ``init_score``, ``position``,
-            ``subgroup_id``, and whatever else is as long as ``X``. ``eval_set`` and what belongs to it are passed on
-            as they are, with rows sorted by query and queries in the estimator's own format; with
-            ``validation_fraction``, they are errors. So are ``group``, ``group_id`` and ``group_weight``, for which
-            ``qid`` and ``sample_weight`` stand, and ``pairs`` and ``graph``, which hold numbers of rows.
+            Parameters with one value per row are sorted along with the rows: ``base_margin``, ``baseline``,
+            ``init_score``, ``position``, ``subgroup_id``, and anything else as long as ``X``. ``eval_set`` and related
+            parameters are passed on unchanged, so their rows must be sorted by query, with the queries in the
+            estimator's own format; they are errors if ``validation_fraction`` is set. ``group``, ``group_id`` and
+            ``group_weight`` are also errors (use ``qid`` and ``sample_weight``), as are ``pairs`` and ``graph``, which
+            hold row numbers.
 
         Returns
         -------
@@ -159,11 +161,11 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Raises
         ------
         TypeError
-            If the query ids are missing, the estimator does not support weights or early stopping, it is a class, or
-            its ``fit`` does not take a parameter.
+            If the query ids are missing, the estimator does not support weights or early stopping or is a class, or its
+            ``fit`` does not take a parameter.
         ValueError
-            If labels, ids, weights or parameters are not valid, lengths differ, or there are too few queries to hold
-            some out.
+            If labels, ids, weights or parameters are invalid, lengths differ, or there are too few queries to hold some
+            out.
         """
         task = start_task(self)
         _fitting.refuse_class(self.estimator)
@@ -187,7 +189,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         self._fit_sorted(rows, rounds, {name: given[name] for name in given.keys() - further.keys()})
         self.queries_ = queries_of(grouping.ids, grouping.sizes)
         if task:
-            # Scorers of callbacks get the ids in the index of y, which is made if one of them asks for y.
+            # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
             carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
@@ -206,7 +208,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Importances of the features, if the fitted estimator has them, for RFE, RFECV and SelectFromModel."""
         check_is_fitted(self, "estimator_")
         importances = np.asarray(self.estimator_.feature_importances_)
-        if importances.ndim == 0:  # None of CatBoostRanker, whose default type needs the rows of the fit
+        if importances.ndim == 0:  # None from CatBoostRanker, whose default type needs the rows of the fit
             importances = np.asarray(self.estimator_.get_feature_importance(type="PredictionValuesChange"))
         return importances
 
@@ -227,15 +229,15 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Returns
         -------
         scores : ndarray of shape (n_documents,)
-            Predictions of the estimator. For a classifier of two labels, its decision function if it has one; for
+            Predictions of the estimator. For a classifier with two labels, the decision function if there is one; for
             other classifiers, the expected label.
 
         Raises
         ------
         TypeError
-            If a classifier of more than two labels has no predict_proba.
+            If a classifier with more than two labels has no predict_proba.
         ValueError
-            If X is a DataFrame whose columns have other names, or another order, than those of the fit.
+            If X is a DataFrame whose column names or their order differ from those of the fit.
         """
         check_is_fitted(self, "estimator_")
         if not hasattr(self.estimator_, "steps"):  # a Pipeline can select columns by name
@@ -271,13 +273,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         TypeError
             If the query ids are missing.
         ValueError
-            If labels, ids or weights are not valid.
+            If labels, ids or weights are invalid.
 
         Warns
         -----
         UserWarning
-            If some queries are among those of the fit. If all are, with the same numbers of documents, the training
-            part is scored on purpose.
+            If some, but not all, of the queries were used in the fit. If all were, with the same numbers of documents,
+            the training set is assumed to be scored on purpose.
         """
         check_consistent_length(X, check_label_column(y))
         score = RankingScore((get_metric("ndcg@10"),), 0, "QueryRanker.score")
@@ -286,9 +288,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
 def _scores_to_rank_by(model: Any, X: Any) -> FloatArray:
     if not is_classifier(model):
-        # Predictions are remembered by identity, so each must be a new array.
+        # Predictions are remembered by identity, so each call must return a new array.
         return to_float64(model.predict(X), "y_score").copy()
-    if len(model.classes_) == 1:  # some have two columns of probabilities nevertheless
+    if len(model.classes_) == 1:  # some still return two columns of probabilities
         return np.full(count_rows(X), float(model.classes_[0]))
     if len(model.classes_) == 2 and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)

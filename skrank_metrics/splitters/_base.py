@@ -1,4 +1,4 @@
-"""What all query-aware splitters share: query ids, random numbers, and the rows of whole queries."""
+"""Base of all query-aware splitters: query ids, random numbers, and the rows of whole queries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         return self.n_splits * self.n_repeats
 
     def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Generate the row numbers of the training and the test part of each split.
+        """Generate the row numbers of the training and test part of each split.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
 
 def random_source(random_state: Any) -> Any:
-    """Random numbers as in scikit-learn, or from a Generator of NumPy."""
+    """Random number generator as in scikit-learn, or a NumPy Generator."""
     seed = check_seed(random_state)
     return seed if isinstance(seed, np.random.Generator) else check_random_state(seed)
 

@@ -1,4 +1,4 @@
-"""How a splitter of any kind treats queries."""
+"""Audit how any splitter treats queries."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class SplitReport(Result):
         The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
         For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
-        "share_without_relevant" (share of queries) and "single_document" (number of queries); for the whole fold:
-        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some rows in it),
-        and "leaking_groups" and "cut_groups" if groups were given that are not the queries.
+        "share_without_relevant" (share of queries) and "single_document" (number of queries). For the whole fold:
+        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some of their rows in
+        the fold), and "leaking_groups" and "cut_groups" if the groups are not the queries.
     leaking : list of ndarray
         Ids of the queries with rows both in train and in test, one array per fold.
     cut : list of ndarray
         Ids of the other queries with only some of their rows in the fold, one array per fold.
     leaking_groups, cut_groups : list of ndarray
-        The same of the groups, if groups were given that are not the queries; else empty.
+        The same for groups; empty unless groups were passed that are not the queries.
     """
 
     _index: ClassVar[str | None] = "fold"
@@ -63,7 +63,7 @@ class SplitReport(Result):
 
     @property
     def _ways(self) -> list[list[NDArray[Any]]]:
-        """Ids of what leaks or is cut, by fold: queries, and groups if there are any."""
+        """Ids of the queries, and groups if any, that leak or are cut, by fold."""
         return [way for way in (self.leaking, self.cut, self.leaking_groups, self.cut_groups) if way]
 
     def check(self) -> None:
@@ -72,8 +72,8 @@ class SplitReport(Result):
         Raises
         ------
         ValueError
-            If a query or group has rows both in train and in test of a fold, or is cut. Names the first fold that has
-            one.
+            If a query or group has rows both in train and in test of a fold, or is cut. The message names the first
+            such fold.
         """
         for line in self._lines_of_leaks():
             whole = "query and group" if self.leaking_groups else "query"
@@ -116,10 +116,10 @@ class SplitReport(Result):
 
 @records_call
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
-    """Find the queries and groups that a splitter of any kind cuts.
+    """Find the queries and groups that a splitter cuts.
 
     scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
-    on, and on shorter lists than those they will rank.
+    on, and on shorter lists than they will have to rank.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     qid : array-like of shape (n_documents,), default=None
         Query ids. If None, the index level "qid" of ``y`` or else ``groups``.
     groups : array-like of shape (n_documents,), default=None
-        Units to keep together, such as users: passed to the splitter, and audited as queries are. If None, the query
-        ids are passed.
+        Units to keep together, such as users. They are passed to the splitter, and audited like queries. If None, the
+        query ids are passed.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     TypeError
         If there are no ids or an argument has the wrong type.
     ValueError
-        If labels or ids are not valid, lengths differ, or a side of a fold is empty or has rows that do not exist.
+        If labels or ids are invalid, lengths differ, or a side of a fold is empty or has rows that do not exist.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def _rows(rows: Any, n_rows: int, what: str) -> Mask:
 
 
 def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    """Number of the rows of each query among some rows, counted by the fewer of these and the others."""
+    """Number of rows of each query among the chosen rows; counts these or the other rows, whichever are fewer."""
     most = 2 * np.count_nonzero(rows) > len(rows)
     counts = np.bincount(grouping.codes[~rows if most else rows], minlength=len(grouping.ids))
     return grouping.sizes - counts if most else counts
@@ -244,7 +244,7 @@ def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[ND
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
-    """Describe the test part of a fold, from the numbers of (relevant) documents of each query in it."""
+    """Describe the test part of a fold, given the number of documents and of relevant ones of each query in it."""
     present = documents > 0
     return {
         "queries": present.sum(),

@@ -16,18 +16,18 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order
 class PredefinedQuerySplit(QuerySplitter):
     """Rotate over predefined parts of the queries, such as the five parts of MSLR-WEB.
 
-    Each part in turn is the test part, in ascending order. The part before it (for the first one, the last) can be
-    held back for validation; all others are for training. These are the folds of MSLR-WEB: the one that tests on S5
-    validates on S4 and trains on S1, S2 and S3. The query ids are found as in QueryKFold, and serve to check that no
-    query is in two parts.
+    Each part in turn is the test part, in ascending order. The part before it (for the first one, the last) can be held
+    out for validation; all others are for training. These are the folds of MSLR-WEB: the one that tests on S5 validates
+    on S4 and trains on S1, S2 and S3. The query ids are found as in QueryKFold, and are used to check that no query is
+    in two parts.
 
     Parameters
     ----------
     parts : array-like of shape (n_documents,)
-        Number or name of the part of each row. At least two parts; three with ``validation=True``. Unlike in
-        scikit-learn's PredefinedSplit, -1 is a part like any other.
+        Number or name of the part of each row. There must be at least two parts, or three with ``validation=True``.
+        Unlike in scikit-learn's PredefinedSplit, -1 is a part like any other.
     validation : bool, default=False
-        Whether ``split`` leaves the validation part out of training. ``split_in_three`` yields it in any case.
+        Whether ``split`` leaves the validation part out of the training part. ``split_in_three`` always yields it.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class PredefinedQuerySplit(QuerySplitter):
     [0 1 3] [2]
     [0 1 2] [3]
 
-    With validation=True, the last split trains on part 1 alone, as part 2 comes before part 3:
+    With validation=True, the last split trains on part 1 alone, since part 2, just before part 3, is left out:
 
     >>> list(PredefinedQuerySplit([1, 1, 2, 3], validation=True).split(X, qid=qid))[-1]
     (array([0, 1]), array([3]))
@@ -56,13 +56,13 @@ class PredefinedQuerySplit(QuerySplitter):
         least = 3 if validation else 2
         if self.n_splits < least:
             raise ValueError(
-                f"parts must hold {least} different parts or more if validation={validation}; got {self.n_splits}."
+                f"parts must hold at least {least} different parts if validation={validation}; got {self.n_splits}."
             )
 
     def split_in_three(
         self, X: Any, y: Any = None, groups: Any = None, qid: Any = None
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Generate the row numbers of the training, the validation and the test part of each split.
+        """Generate the row numbers of the training, validation and test part of each split.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class PredefinedQuerySplit(QuerySplitter):
         [0] [1] [2]
         """
         if self.n_splits < 3:
-            raise ValueError(f"parts must hold 3 different parts or more to split in three; got {self.n_splits}.")
+            raise ValueError(f"parts must hold at least 3 different parts to split in three; got {self.n_splits}.")
         codes = (grouping := self._units(X, y, groups, qid)).codes
         for train, validation, test in self._thirds(grouping):
             yield np.flatnonzero(train[codes]), np.flatnonzero(validation[codes]), np.flatnonzero(test[codes])
@@ -108,7 +108,7 @@ class PredefinedQuerySplit(QuerySplitter):
             yield ~(test | validation), validation, test
 
     def _part_of_query(self, grouping: Grouping) -> IntArray:
-        """Place of the part of each query among the sorted parts."""
+        """Position of the part of each query among the sorted parts."""
         parts = self._grouped_parts()
         if len(parts.codes) != len(grouping.codes):
             raise ValueError(

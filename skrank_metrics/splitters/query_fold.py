@@ -12,11 +12,11 @@ from skrank_metrics._input.query_ids import group_ids
 
 
 def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
-    """Number the fold of each document by a hash of its query id.
+    """Assign each document to a fold by a hash of its query id.
 
-    The fold of a query depends on its id, n_folds and seed alone: not on other queries, on the order of rows, or on the
-    process, dtype or library that holds the ids. So parts of the data that never meet are split alike, and a query
-    stays in its fold when others are added. The price are folds of random sizes; QueryKFold balances them.
+    The fold of a query depends only on its id, n_folds and seed: not on other queries, the order of rows, the process,
+    or the dtype or library that holds the ids. Parts of the data on different machines are therefore split alike, and a
+    query stays in its fold when others are added. In return, fold sizes are random; QueryKFold balances them.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     n_folds : int
         Number of folds, at least 2.
     seed : int, default=0
-        Another seed makes another split, at least 0 and below 2**63.
+        Seed of the hash, at least 0 and below 2**63. Different seeds give different folds.
 
     Returns
     -------
@@ -41,11 +41,11 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
 
     See Also
     --------
-    QueryKFold : Folds of equal sizes, of data in memory.
+    QueryKFold : Folds of equal size, for data in memory.
 
     Examples
     --------
-    Ids of another type are the same ids:
+    The type of the ids does not matter:
 
     >>> from skrank_metrics import query_fold
     >>> query_fold([7, 7, 8, 9, 10], 3), query_fold([7.0, 8.0], 3)
@@ -57,7 +57,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
         name, value, bound = ("seed", seed, "2**63") if seed >= 2**63 else ("n_folds", n_folds, "2**31")
         raise ValueError(f"{name} must be below {bound}; got {value}.")
     queries = group_ids(qid, count_rows(qid))
-    # Hashed once more, so that the folds of two seeds are independent.
+    # Hash once more, so that the folds of two seeds are independent.
     mixed = hash_ids(hash_ids(queries.ids) ^ hash_ids(np.array([seed])))
     folds = (mixed >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)
     return folds.astype(np.intp)[queries.codes]

@@ -23,43 +23,42 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
 STRATIFY = (None, "relevance", "size", "both")
-# Queries are dealt from the longest to the shortest in steps of this factor. Lengths still differ within a step, which
-# evens out the folds, and the order within a step is free to be drawn at random.
+# Queries are dealt from the longest to the shortest in steps of this factor. Within a step, lengths still differ, which
+# helps to even out the folds, and the order can be drawn at random.
 STEP_RATIO = 1.25
-# If folds are drawn at random, the queries of this many turns may change places whatever their lengths.
+# If folds are drawn at random, the queries of this many turns are shuffled regardless of their lengths.
 SHUFFLED_TURNS = 4
-# An assignment compares every query of a turn with every fold; with more folds than this, amounts are summed instead.
+# An assignment compares every query of a turn with every fold. With more folds than this, amounts are summed instead.
 MOST_FOLDS_TO_ASSIGN = 256
 
 
 class QueryKFold(QuerySplitter):
     """K folds of whole queries, balanced in queries and in documents.
 
-    The numbers of queries of the folds differ by at most one, and their numbers of documents by little: queries are
-    dealt from the longest to the shortest, one to each fold per turn, the longest of a turn to the fold with the
-    fewest documents. The folds depend on the ids, the lengths and, if stratified by relevance, the labels of the
-    queries, not on the order of the rows.
+    Folds differ by at most one query, and by few documents: queries are dealt from the longest to the shortest, one to
+    each fold per turn, with the longest query of a turn going to the fold with the fewest documents. The folds depend
+    on the ids, the lengths and, if stratified by relevance, the labels of the queries, not on the order of the rows.
 
-    The query ids are taken from ``groups`` (the unit to keep together, if that is not the query) or ``qid``, both of
-    which are requested when metadata routing is enabled, or from the index level "qid" of ``y``, see with_qid.
+    The query ids are taken from ``groups`` (the unit to keep together, if that is not the query), ``qid``, or the index
+    level "qid" of ``y`` (see with_qid). If metadata routing is enabled, the splitter requests ``groups`` and ``qid``.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     stratify : {None, "relevance", "size", "both"}, default=None
-        What else to balance. "relevance": the share of relevant rows, those with a label above 0, and the number of
-        queries without any, which differs by at most one; needs ``y``. "size": the distribution of lengths; for every
-        length, the numbers of queries at least that long differ by at most one, or by a few with shuffle=True. "both"
-        balances all of these, lengths separately for queries with and without relevant documents.
+        What else to balance. "relevance" balances the share of relevant rows (label above 0) and the number of queries
+        without any, which differs by at most one; it needs ``y``. "size" balances the distribution of lengths: for any
+        length, the number of queries at least that long differs by at most one, or by a few with shuffle=True. "both"
+        balances all of these, with lengths balanced separately for queries with and without relevant documents.
     shuffle : bool, default=False
-        Whether to draw the folds at random, balanced in the same way.
+        Whether to draw the folds at random. They are balanced in the same way.
     random_state : int, RandomState or Generator instance or None, default=None
-        Seed of the draw. Only with shuffle=True.
+        Controls the random folds. Only with shuffle=True.
 
     See Also
     --------
-    audit_splits : What each fold holds, and whether queries leak.
+    audit_splits : Show what each fold holds, and whether queries leak.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class QueryKFold(QuerySplitter):
     [1 3 4] [0 2 5]
     [0 2 5] [1 3 4]
 
-    Of four queries of one document, the first two have a relevant one; each fold gets one of these:
+    Four queries have one document each, which is relevant in the first two; each fold gets one of these two:
 
     >>> for train, test in QueryKFold(2, stratify="relevance").split([[0]] * 4, [1, 1, 0, 0], qid=["a", "b", "c", "d"]):
     ...     print(train, test)
@@ -88,8 +87,8 @@ class QueryKFold(QuerySplitter):
         check_seed(random_state)
         if random_state is not None and not shuffle:
             raise ValueError(
-                f"random_state must be None if shuffle=False, as it would have no effect; got {random_state}. "
-                "Set shuffle=True or leave random_state out."
+                f"random_state must be None if shuffle=False, since it would have no effect; got {random_state}. "
+                "Set shuffle=True or leave out random_state."
             )
         self.n_splits: int = int(n_splits)
         self.stratify: str | None = stratify
@@ -118,11 +117,11 @@ class RepeatedQueryKFold(QueryKFold):
     stratify : {None, "relevance", "size", "both"}, default=None
         What else to balance, as in QueryKFold.
     random_state : int, RandomState or Generator instance or None, default=None
-        Seed of the draws.
+        Controls the random folds.
 
     Examples
     --------
-    Two folds, drawn twice; each time, all six rows are tested on once:
+    Two folds, drawn twice; each time, every row is tested once:
 
     >>> import numpy as np
     >>> from skrank_metrics import RepeatedQueryKFold
@@ -165,17 +164,17 @@ def _fold_of_query(grouping: Grouping, y: Any, n_folds: int, stratify: str | Non
 def _dealing_order(
     ids: NDArray[Any], sizes: IntArray, strata: IntArray, *, by_size: bool, n_folds: int, random: Any
 ) -> IntArray:
-    """Queries in the order in which they are dealt: by stratum, the longest of each first.
+    """Queries in the order in which they are dealt: by stratum, the longest first.
 
-    ``by_size`` sorts by length instead of steps of length. With ``random``, the order is drawn within these limits and
-    then among the queries of a few turns; without it, ids break ties: the order of rows does not matter.
+    ``by_size`` sorts by length instead of steps of length. With ``random``, the order is random within these limits,
+    and then among the queries of a few turns. Without it, ids break ties, so that the order of rows does not matter.
     """
     order = canonical_order(ids)
     if random is not None:
         order = random.permutation(order)
     lengths = sizes[order] if by_size else np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
     order = order[np.lexsort((-lengths, strata[order]))]
-    if random is not None:  # without this, only one order would be possible if all lengths differ
+    if random is not None:  # else only one order would be possible if all lengths differ
         windows = np.arange(len(order)) // (SHUFFLED_TURNS * n_folds)
         order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
     return order
@@ -184,10 +183,10 @@ def _dealing_order(
 def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     """Fold of each query, for queries dealt in ``order``, such that the folds are even in every column of ``amounts``.
 
-    In each turn every fold gets one query, in the way that minimizes the sum of squares of what the folds hold: a
-    linear assignment, which for a single amount deals the largest to the fold that holds the least.
+    In each turn, every fold gets one query. The linear assignment minimizes the sum of squares of the amounts that the
+    folds hold. For a single amount, this deals the largest to the fold that holds the least.
     """
-    # A single amount stays in whole numbers, for equal folds to compare equal.
+    # A single amount stays in whole numbers, so that equal folds compare equal.
     scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
     if n_folds > MOST_FOLDS_TO_ASSIGN:
         scaled = scaled.sum(axis=1, keepdims=True)
@@ -197,7 +196,7 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
         if scaled.shape[1] == 1:
             turn = turn[np.argsort(-scaled[turn, 0], kind="stable")]
             chosen = np.argsort(loads[:, 0], kind="stable")[: len(turn)]
-        else:  # in the sum of squares of load + amount, only the mixed term depends on the assignment
+        else:  # in the sum of squares of load + amount, only the cross term depends on the assignment
             places, chosen = linear_sum_assignment(scaled[turn] @ loads.T)
             turn = turn[places]
         folds[turn] = chosen

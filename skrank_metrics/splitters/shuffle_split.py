@@ -17,23 +17,23 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, rando
 
 
 class QueryShuffleSplit(QuerySplitter):
-    """Draw whole queries to train and to test on, independently for each split.
+    """Draw whole queries for training and testing, independently for each split.
 
-    Every query is equally likely to be tested on; the test parts of different splits may overlap. The draws depend on
-    the seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
+    All queries are equally likely to be tested; the test parts of different splits may overlap. The draws depend on the
+    seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
 
     Parameters
     ----------
     n_splits : int, default=10
         Number of splits, at least 1.
     test_size : float or int, default=None
-        Queries to test on: a float in (0, 1) is a share of all queries, rounded up, an int their number. If None, all
-        queries that train_size leaves, or 0.1 if that is None too.
+        Size of the test part: a float in (0, 1) is a share of all queries, rounded up; an int is a number of queries.
+        If None, all queries that train_size leaves, or 0.1 if train_size is also None.
     train_size : float or int, default=None
-        Queries to train on: a float in (0, 1) is a share of all queries, rounded down, an int their number. If None,
-        all queries that test_size leaves.
+        Size of the training part: a float in (0, 1) is a share of all queries, rounded down; an int is a number of
+        queries. If None, all queries that test_size leaves.
     random_state : int, RandomState or Generator instance or None, default=None
-        Seed of the draws.
+        Controls the random splits.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def query_train_test_split(
 ) -> list[Any]:
     """Split arrays into a training and a test part of whole queries, drawn at random.
 
-    The counterpart of scikit-learn's train_test_split. Rows keep their order.
+    This is the counterpart of scikit-learn's train_test_split. Rows keep their order.
 
     Parameters
     ----------
@@ -88,11 +88,12 @@ def query_train_test_split(
     qid : array-like of shape (n_documents,), default=None
         Query id of each document. Optional if one of the arrays has an index level named "qid", see with_qid.
     test_size : float or int, default=None
-        Queries to test on, as in QueryShuffleSplit. If None, all that train_size leaves, or 0.25 if that is None too.
+        Size of the test part, as in QueryShuffleSplit. If None, all queries that train_size leaves, or 0.25 if
+        train_size is also None.
     train_size : float or int, default=None
-        Queries to train on, as in QueryShuffleSplit. If None, all queries that test_size leaves.
+        Size of the training part, as in QueryShuffleSplit. If None, all queries that test_size leaves.
     random_state : int, RandomState or Generator instance or None, default=None
-        Seed of the draw.
+        Controls the random split.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, r
 
 
 def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
-    """Numbers of queries to train and to test on, both at least 1."""
+    """Number of training queries and of test queries, both at least 1."""
     if test_size is None and train_size is None:
         test_size = default
     n_test, n_train = _number(test_size, n_queries, math.ceil), _number(train_size, n_queries, math.floor)
@@ -152,8 +153,8 @@ def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: flo
     if n_train < 1 or n_test < 1 or n_train + n_test > n_queries:
         raise ValueError(
             "test_size and train_size must leave at least one query on each side and add up to at most the number of "
-            f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} to test and {n_train} "
-            f"to train on, with {n_queries} queries. Change the sizes or add queries."
+            f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} for testing and "
+            f"{n_train} for training, with {n_queries} queries. Change the sizes or add queries."
         )
     return n_train, n_test
 
@@ -166,7 +167,7 @@ def _number(size: Any, n_queries: int, rounded: Any) -> Any:
 def _check_size(size: Any, name: str) -> None:
     if size is None:
         return
-    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of them) or None"
+    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of the queries) or None"
     if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
         raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
     if not (int(size) >= 1 if isinstance(size, numbers.Integral) else 0 < float(size) < 1):

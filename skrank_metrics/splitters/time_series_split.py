@@ -1,4 +1,4 @@
-"""Splits of whole queries in order of time."""
+"""Splits of whole queries in time order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from skrank_metrics.splitters._base import QuerySplitter
 
 
 class QueryTimeSeriesSplit(QuerySplitter):
-    """Train on past queries, test on those that follow.
+    """Train on past queries, and test on those that follow.
 
-    The counterpart of scikit-learn's TimeSeriesSplit. Rows must be in order of time: queries are ordered by their
+    This is the counterpart of scikit-learn's TimeSeriesSplit. Rows must be in time order: queries are ordered by their
     first row, and the rows of a query need not be contiguous. The query ids are found as in QueryKFold.
 
     Parameters
@@ -25,7 +25,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
     gap : int, default=0
         Number of queries to leave out between the training and the test part.
     max_train_size : int, default=None
-        Maximum number of queries in a training part, the latest ones. If None, all queries of the past.
+        Maximum number of queries in a training part; the latest ones are kept. If None, all past queries.
     test_size : int, default=None
         Number of queries in each test part. If None, the number of queries // (n_splits + 1).
 
@@ -62,8 +62,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
             enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
             raise ValueError(
                 "n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
-                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, for which {enough} queries are "
-                f"enough, and {n_queries} queries. Lower one of them or add queries."
+                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, which need {enough} queries, and "
+                f"only {n_queries} queries. Lower one of them or add queries."
             )
         numbers = np.arange(n_queries)
         for first in range(n_queries - self.n_splits * size, n_queries, size):

@@ -259,7 +259,7 @@ COLUMNS = {
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
 def test_a_column_is_no_list_of_queries(call, column):
-    message = r"must not be a column.*got shape \(4, 1\)\. Pass {0} 1-D, as \.ravel\(\) gives it, and .* as qid"
+    message = r"must not be a column.*got shape \(4, 1\)\. Pass a 1-D {0}, as returned by \.ravel\(\), and .* as qid"
     for labels, scores, name in ((column(Y), column(S), "y_true"), (column(Y), S, "y_true"), (Y, column(S), "y_score")):
         for ids in ({}, {"qid": Q}):
             with pytest.raises(ValueError, match=f"{name} {message.format(name)}"):

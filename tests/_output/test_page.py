@@ -202,7 +202,7 @@ def test_a_link_stays_a_link(results, tmp_path):
 @pytest.mark.parametrize("path", ["missing/page.html", "folder", "folder/"])
 def test_a_path_that_cannot_be_written_is_named_and_stays(results, tmp_path, path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match=r"path must be a file that can be written: .*" + re.escape(path)) as caught:
+    with pytest.raises(OSError, match=r"path must be a writable file: .*" + re.escape(path)) as caught:
         results["Health"].to_html(f"{tmp_path}/{path}")
     assert caught.value.filename == f"{tmp_path}/{path}"
     assert [file.name for file in tmp_path.rglob("*")] == ["folder"]
@@ -231,7 +231,7 @@ def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", [None, 3, ["page.html"]])
 def test_path_must_be_a_name(results, path):
-    with pytest.raises(TypeError, match="path must be the name of a file; got "):
+    with pytest.raises(TypeError, match="path must be a file name; got "):
         results["Health"].to_html(path)
 
 

@@ -225,7 +225,7 @@ def test_search_report(searched):
     ]
     others = [["rank", "map"], *([str(c.rank), spread(c, "map")] for c in found)]
     last = (
-        "Candidates are compared per query, out of fold, all fitted again: paired sign-flip "
+        "Candidates were fitted again and compared per query, out of fold: paired sign-flip "
         "permutation test, 40 queries, Holm at 0.05, 3 pairs. The best was chosen on these data, so it looks better "
         "than it is."
     )

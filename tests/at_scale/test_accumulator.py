@@ -259,7 +259,7 @@ def test_only_like_is_merged(other, message):
 def test_bad_input():
     with pytest.raises(TypeError, match="other must be a RankingAccumulator; got dict"):
         RankingAccumulator("mrr").merge({})
-    with pytest.raises(ValueError, match="must have seen a query"):
+    with pytest.raises(ValueError, match="must hold at least one query"):
         RankingAccumulator("mrr").merge(RankingAccumulator("mrr")).result()
     with pytest.raises(ValueError, match="keep must be one of"):
         RankingAccumulator("mrr", keep="rows")

@@ -201,7 +201,7 @@ def test_frames_without_rows_and_other_frames(engine, tmp_path):
 
 
 def test_evaluate_batches_refuses_the_frame(engine, scattered):
-    with pytest.raises(TypeError, match=rf"frame of {engine.kind}.*skrank_metrics\.{engine.name}\.evaluate takes it"):
+    with pytest.raises(TypeError, match=rf"{engine.kind} frame.*pass it to skrank_metrics\.{engine.name}\.evaluate"):
         evaluate_batches(engine.read(scattered), **NAMES)
 
 

@@ -59,11 +59,11 @@ def test_integers_that_floats_cannot_hold_are_an_error():
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (([7], ["07"]), "of type string in the source from row 1 on, and int64 before. Convert the column"),
-        ((["7"], [7]), "of type int64 in the source from row 1 on, and string before"),
-        (([7], [7.0]), "of type double .* and int64 before"),
-        (([b"7"], ["7"]), "of type string .* and binary before"),
-        ((np.array(["2001-01-01"], "M8[s]"), ["2001-01-01"]), "of type string .* and timestamp"),
+        (([7], ["07"]), "of type string in the source from row 1 on, but int64 before. Convert the column"),
+        ((["7"], [7]), "of type int64 in the source from row 1 on, but string before"),
+        (([7], [7.0]), "of type double .* but int64 before"),
+        (([b"7"], ["7"]), "of type string .* but binary before"),
+        ((np.array(["2001-01-01"], "M8[s]"), ["2001-01-01"]), "of type string .* but timestamp"),
     ],
 )
 def test_ids_of_different_kinds_are_an_error(ids, message):
@@ -131,7 +131,7 @@ def test_one_string_makes_strings_of_all_ids_of_a_text(tmp_path):
 
 def test_files_of_ids_of_different_kinds_are_named(tmp_path):
     paths = two_files(tmp_path, batch([1], [1], [1.0]), "y,s,q\n1,2.5,01\n")
-    with pytest.raises(ValueError, match=r"column 'q' must.* is of type string in .*b\.csv from line 2 on, and int64"):
+    with pytest.raises(ValueError, match=r"column 'q' must.* is of type string in .*b\.csv from line 2 on, but int64"):
         evaluate_batches(paths, **NAMES)
 
 
@@ -139,7 +139,7 @@ def test_texts_are_in_utf_8(tmp_path):
     text = "y,s,q\n1,2.5,é\n"
     for content in (text.encode("latin-1"), "y,s,q,é\n1,2.5,a,b\n".encode("latin-1"), b"y,s,q\n1,2.5,7\n1,2.5,\xe9\n"):
         paths = two_files(tmp_path, text, content)
-        with pytest.raises(ValueError, match=r"b\.csv must be a text in UTF-8; .*Save it as UTF-8"):
+        with pytest.raises(ValueError, match=r"b\.csv must be a text file in UTF-8; .*Save it as UTF-8"):
             evaluate_batches(paths, **NAMES)
     assert evaluate_batches(paths[0], **NAMES).qid.tolist() == ["é"]
 

@@ -131,7 +131,7 @@ def test_an_estimator_is_ranked_by_its_predictions(cls, models, split):
 
 def test_an_estimator_that_was_fitted_on_the_queries_is_warned_of(models, split):
     X, y, *_ = split
-    with pytest.warns(UserWarning, match="queries that are scored were among the 40"):
+    with pytest.warns(UserWarning, match="scored queries were among the 40"):
         QueryScoreDisplay.from_estimator(models["LGBMRanker"], X[:100], y[:100])
 
 
@@ -306,7 +306,7 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
         (
             lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, metric="ndcg@10"),
             ValueError,
-            "metric must be given without its cutoff, as ndcg; got ndcg@10",
+            "metric must be passed without a cutoff, as ndcg; got ndcg@10",
         ),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=1), ValueError, "k must be an int >= 2"),
         (lambda: MetricAtKDisplay.from_predictions(Y, SCORES, qid=QID, k=[0, 1]), ValueError, "k must be an int >= 1"),

@@ -162,7 +162,7 @@ def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_
     # Every candidate would have a mean of NaN, and the first one would win.
     problem, cv = fold_without_relevant_documents(problem)
     scorer = make_ranking_scorer("ndcg@5", replace_undefined_by=np.nan)
-    with pytest.raises(ValueError, match=r"y_true must leave a query.*ndcg.*replace_undefined_by"):
+    with pytest.raises(ValueError, match=r"y_true must have a query.*ndcg.*replace_undefined_by"):
         searched(problem, ["reversed", "fine"], n_jobs, cv=cv, scorer=scorer, error_score=error_score)
 
 
@@ -188,10 +188,10 @@ def test_ids_on_both_sides_of_a_split_are_warned_of_and_audited(problem):
     X, y, qid = problem
     cv = KFold(2)
     ids = [(set(qid[train]), set(qid[test])) for train, test in cv.split(X)]
-    with pytest.warns(UserWarning, match="queries that are scored were among the") as warned:
+    with pytest.warns(UserWarning, match="scored queries were among the") as warned:
         search = searched(problem, ["fine"], cv=cv)
     for warning, (train, test) in zip(warned, ids, strict=True):
-        count = f"{len(train & test)} of the {len(test)} queries that are scored were among the {len(train)}"
+        count = f"{len(train & test)} of the {len(test)} scored queries were among the {len(train)}"
         assert str(warning.message).startswith(count)
     assert split_scores(search, 0) == by_hand_of_rows(problem, cv)
     assert [set(leaking) for leaking in audit_splits(cv, X, y, qid=qid).leaking] == [a & b for a, b in ids]

@@ -127,7 +127,7 @@ def test_reference_of_a_registered_metric():
 def test_names_of_others_are_not_taken_and_a_cell_can_run_again():
     with pytest.raises(ValueError, match="name must be new; 'recall' is the metric recall_at_k_score"):
         register_recall("recall")
-    with pytest.raises(ValueError, match="name must start with 'neg_' if smaller values are better"):
+    with pytest.raises(ValueError, match="name must start with 'neg_' if, and only if, smaller values are better"):
         register_recall("own", greater_is_better=False)
     with pytest.raises(ValueError, match=r"name must be at most 64 .* got 'Own'"):
         register_recall("Own")
@@ -218,7 +218,7 @@ def test_options_that_a_kernel_cannot_have(kernel, message):
     [
         ("fall_out", "name must be new; 'neg_fall_out' is the metric fall_out_score"),
         ("neg_ndcg", "name must be new; 'ndcg' is the metric ndcg_score"),
-        ("ndcg_at_10", "name must not end in a cutoff rank, as ndcg_at_10 means ndcg@10; got 'ndcg_at_10'"),
+        ("ndcg_at_10", "name must not end in a cutoff rank, since ndcg_at_10 means ndcg@10; got 'ndcg_at_10'"),
     ],
 )
 def test_names_that_would_be_taken_for_others(name, message):
@@ -244,7 +244,7 @@ def test_metrics_of_the_package_pass(name):
 @pytest.mark.option("check_metric.labels")
 def test_labels_that_a_metric_takes():
     check_metric("pfound@3", labels=[0, 0.4, 1])
-    with pytest.raises(AssertionError, match=r"pfound.* must have values for the labels \[0, 1, 2, 3\], or"):
+    with pytest.raises(AssertionError, match=r"pfound.* must accept the labels \[0, 1, 2, 3\]; got"):
         check_metric("pfound")
 
 
@@ -258,9 +258,9 @@ LOCK, CALLS = threading.Lock(), []
 @pytest.mark.parametrize(
     ("function", "bounds", "message"),
     [
-        (lambda labels: CALLS.append(1) or len(CALLS), (0, 1e9), "must give the same values if called again"),
+        (lambda labels: CALLS.append(1) or len(CALLS), (0, 1e9), "must give the same values when called again"),
         (lambda labels: labels[0], (0, 2), r"numbers within its bounds, 0 to 2; got 3\.0"),
-        (lambda labels, lock=LOCK: 1.0, (0, 1), "must pickle to be used with n_jobs; got PicklingError"),
+        (lambda labels, lock=LOCK: 1.0, (0, 1), "must be picklable to be used with n_jobs; got PicklingError"),
         (lambda labels, k=None: float(k is None), (0, 1), "must be the same with k=5 as without a cutoff"),
     ],
 )
@@ -276,14 +276,14 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
     [
         (
             lambda ranked: ranked.relevance(None).sum(axis=1) ** 2,
-            r"mean over all orders of tied .* got 0\.25 in place of 0\.5",
+            r"mean over all orders of tied .* got 0\.25 instead of 0\.5",
         ),
         (
             lambda ranked: 9 * ranked.gains(lambda labels: labels).sum(axis=1),
-            "must have values for the labels .* must return values within its bounds, 0 to 25; got 27",
+            "must accept the labels .* must return values within its bounds, 0 to 25; got 27",
         ),
         (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
-        (lambda ranked: ranked.ranks, "must have values for the labels .*one value per query"),
+        (lambda ranked: ranked.ranks, "must accept the labels .*one value per query"),
     ],
 )
 def test_finds_what_is_wrong_with_a_kernel(kernel, message):

@@ -290,7 +290,7 @@ def test_the_table_names_metrics_and_parameters_that_exist(name):
 
 def test_a_metric_that_cannot_be_imitated_is_refused():
     expected = (
-        "'auc' of convention='xgboost' cannot be imitated: auc counts pairs with equal labels .* Leave out the conv"
+        "'auc' of convention='xgboost' cannot be reproduced: auc counts pairs with equal labels .* Leave out the conv"
     )
     with pytest.raises(ValueError, match=expected):
         get_metric("auc", convention="xgboost")

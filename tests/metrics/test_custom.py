@@ -119,7 +119,9 @@ def test_documents_that_were_not_ranked_are_passed_as_unranked():
 
     rows = {"y_true": [1, 0, 1, 1], "y_score": [1, 3, 2, 0], "qid": [1] * 4, "retrieved": [True, True, True, False]}
     assert make_metric(true_recall)(**rows, k=2) == 1 / 3 == skrank_metrics.recall_at_k_score(**rows, k=2)
-    with pytest.raises(ValueError, match=r"retrieved must be True .* query 1, as depth_of_last .* got 1 .* unranked="):
+    with pytest.raises(
+        ValueError, match=r"retrieved must be True .* query 1, since depth_of_last .* got 1 .* unranked="
+    ):
         depth(**rows)
     assert depth(**{**rows, "retrieved": [True] * 4}) == 1
 
@@ -244,8 +246,8 @@ def test_errors_of_the_function_name_it_and_the_query():
         (lambda: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\)"),
         (lambda *, labels: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\*, labels\)"),
         (lambda labels, w: 1, {"name": "m"}, TypeError, "must give its options defaults; m has none for w"),
-        (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must name its options.*; m takes \*w"),
-        (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must name its options.*; m takes \*\*w"),
+        (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*w"),
+        (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*\*w"),
         (lambda labels, k=10: 1, {"name": "m"}, TypeError, "must have k=None, which means no cutoff; m has k=10"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
         (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
@@ -275,7 +277,9 @@ def test_refuses_the_options_that_it_lacks():
         depth([[1]], [[1]], k=2)
     with pytest.raises(ValueError, match="average='micro' is not defined for depth_of_last, which cannot be pooled"):
         depth([[1]], [[1]], average="micro")
-    with pytest.raises(TypeError, match=r"metric must be a name .* got function. Make a metric of .* with make_metric"):
+    with pytest.raises(
+        TypeError, match=r"metric must be a name .* got function. Make a metric from .* with make_metric"
+    ):
         evaluate([[1]], [[1]], metrics=[depth_of_last])
     with pytest.raises(TypeError, match="weight must not be an array, since options are compared; pass a tuple"):
         recall([[1]], [[1]], weight=np.ones(2))

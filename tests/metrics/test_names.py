@@ -273,7 +273,7 @@ def test_several_cutoffs_are_several_names_where_a_list_is_taken():
     with pytest.raises(ValueError, match="names must differ; got ndcg@5, ndcg@1, ndcg@5"):
         ranking_scorers("ndcg@5", "ndcg@1,5")
     for needs_one in (get_metric, get_ranking_scorer, lightgbm_metric):
-        with pytest.raises(ValueError, match=r"A single metric is needed here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'"):
+        with pytest.raises(ValueError, match=r"A single metric is required here; got 'ndcg@1,5' .* Pass one: 'ndcg@1'"):
             needs_one("ndcg@1,5")
 
 
@@ -375,7 +375,7 @@ def test_an_error_names_the_function_that_was_called_and_the_option_that_helps()
 
 def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():
     with pytest.raises(
-        ValueError, match=r"^Unknown metric 'hits'. hits of ranx is the number of hits, k times"
+        ValueError, match=r"^Unknown metric 'hits'. ranx's hits is the number of hits, k times"
     ) as raised:
         get_metric("hits@5", convention="ranx")
     assert "hit_rate@5" not in str(raised.value)

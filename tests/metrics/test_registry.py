@@ -133,7 +133,7 @@ def test_a_name_is_taken_once():
 def test_a_name_says_whether_smaller_is_better(name, greater_is_better):
     traits = {"formula": "", "transform": "gains", "graded": False, "reference": _JARVELIN}
     with pytest.raises(
-        ValueError, match=f"name must start with 'neg_' if smaller values are better.*; got '{name}' with"
+        ValueError, match=f"name must start with 'neg_' if, and only if, smaller values are better.*; got '{name}' with"
     ):
         metric(name, greater_is_better=greater_is_better, **traits)(lambda lists: lists)
     assert name not in REGISTRY

@@ -228,7 +228,7 @@ def test_a_bare_ranker_that_gets_no_ids_is_refused_before_anything_is_fitted(ran
     ("change", "error", "message"),
     [
         ({"estimators": {}}, ValueError, "estimators must hold at least one estimator; got none"),
-        ({"estimators": [Ridge()]}, TypeError, "estimators must be an estimator or a dict of them by name; got list"),
+        ({"estimators": [Ridge()]}, TypeError, "estimators must be an estimator or a dict of estimators; got list"),
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),

@@ -137,7 +137,7 @@ def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
 
 
 def differs(report):
-    return "are not those of the search" in " ".join(str(report).split())
+    return "differ from those of the search" in " ".join(str(report).split())
 
 
 def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
@@ -219,7 +219,7 @@ def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
         scorer = get_ranking_scorer("ndcg").set_score_request(groups=True, colour=True)
         options["params"] = {"groups": qid, "colour": qid}
-        with pytest.raises(TypeError, match="colour must not be requested by a scorer of rankings; they take qid, "):
+        with pytest.raises(TypeError, match="colour must not be requested by a ranking scorer, which takes qid, "):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
 
 

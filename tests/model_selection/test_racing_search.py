@@ -541,7 +541,7 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
         (ValueError, "scoring must hold at least one scorer", {"scoring": {}}),
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
-        (ValueError, "refit must name one of the metrics.*refit='mrr'", {"scoring": ["mrr", "map"]}),
+        (ValueError, "refit must be the name of a metric.*refit='mrr'", {"scoring": ["mrr", "map"]}),
         (ValueError, "refit must be one of", {"scoring": ["mrr", "map"], "refit": "ndcg"}),
         (ValueError, "Unknown metric 'ndgc'", {"scoring": "ndgc@3"}),
     ],

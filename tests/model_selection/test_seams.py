@@ -282,11 +282,11 @@ def message_of(call):
 CLAIM = re.compile(
     r"needs the query id of each document \(qid\), and got none\. Pass ((qid|groups)=<one query id per document>; in "
     r"scikit-learn's model selection, pass )?with_qid\(y, qid\) as y, or enable metadata routing and pass groups=qid, "
-    r"as RFECV and BaggingRegressor need, which drop the index of y\.$"
+    r"which RFECV and BaggingRegressor need, since they drop the index of y\.$"
 )
 ROUTED = re.compile(
     r"and got none\. Pass qid=<one query id per document>; in scikit-learn's model selection, pass groups=qid to fit "
-    r"of a search, and params=\{'groups': qid\} to cross_validate and its like\.$"
+    r"of a search, and params=\{'groups': qid\} to cross_validate and similar functions\.$"
 )
 
 

@@ -81,7 +81,7 @@ def test_the_number_to_stop_early_by_is_that_of_the_scorer(halves):
     scorer = make_ranking_scorer("ndcg@10")
     bare = scorer(ranker.estimator_, X[held], with_qid(y[held], qid[held]))
     assert ranker.estimator_.best_score_["valid_0"]["ndcg@10"] == pytest.approx(bare, abs=1e-9)
-    with pytest.warns(UserWarning, match="18 of the 18 queries"):  # they took part in the fit
+    with pytest.warns(UserWarning, match="18 of the 18 scored queries"):  # they took part in the fit
         assert ranker.score(X[held], y[held], qid=qid[held]) == bare
 
 
@@ -182,10 +182,10 @@ def test_builtin_names_of_catboost_compute_the_same_number(name, expected, halve
     [
         ("mrr@10", "xgboost", "metric must be one that xgboost computes, ndcg, map, precision; got mrr"),
         ("bpref", "catboost", "metric must be one that catboost computes, ndcg, .*; got bpref"),
-        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', while xgboost has 'exp2' only"),
-        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', while catboost has 'worst' only"),
+        ("ndcg(gain=linear)@10", "xgboost", "got ndcg with gain='linear', but xgboost only has 'exp2'"),
+        ("ndcg(ties=average)@10", "catboost", "got ndcg with ties='average', but catboost only has 'worst'"),
         ("ndcg(discount=reciprocal)@10", "catboost", "got ndcg with discount='reciprocal'"),
-        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, while catboost has 0.85 only"),
+        ("pfound(p=0.5)@10", "catboost", "got pfound with p=0.5, but catboost only has 0.85"),
         ("map(relevance_threshold=2)", "catboost", "got map with relevance_threshold=2"),
         ("ndcg(replace_undefined_by=nan)@3", "xgboost", "got ndcg with replace_undefined_by=nan"),
         ("ndcg@10", "lightgbm", r"booster must be one of \['xgboost', 'catboost'\]; got 'lightgbm'"),
@@ -197,11 +197,9 @@ def test_no_builtin_name(metric, booster, message):
 
 
 def test_no_builtin_name_of_parameters_that_names_cannot_hold():
-    with pytest.raises(ValueError, match="metric must have a cutoff rank, as ndcg of xgboost has; got k=None"):
+    with pytest.raises(ValueError, match="metric must have a cutoff rank, as in xgboost; got k=None"):
         builtin_metric("ndcg", "xgboost", k=None)
-    with pytest.raises(
-        ValueError, match=r"got ndcg with gain=\[0, 1, 5\], while catboost has 'linear' and 'exp2' only"
-    ):
+    with pytest.raises(ValueError, match=r"got ndcg with gain=\[0, 1, 5\], but catboost only has 'linear' and 'exp2'"):
         builtin_metric("ndcg", "catboost", gain=[0, 1, 5])
 
 
@@ -244,11 +242,11 @@ def test_what_is_wrong_is_said(halves):
             make("ndcg", average=None)
         with pytest.raises(ValueError, match=r"Unknown metric 'ndgc'. Did you mean 'ndcg'"):
             make("ndgc")
-    with pytest.raises(ValueError, match="ndcg needs the sizes of queries, and the data hold none"):
+    with pytest.raises(ValueError, match="ndcg needs the sizes of queries, but the data hold none"):
         lightgbm_metric("ndcg")(y, X[:, 0])
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         lightgbm_metric("ndcg")(y, X[:, 0], np.arange(1.0, len(y) + 1), sizes_of(qid))
-    with pytest.raises(ValueError, match="mrr needs queries, and the DMatrix holds none"):
+    with pytest.raises(ValueError, match="mrr needs queries, but the DMatrix holds none"):
         xgboost_metric("mrr")(X[:, 0], xgboost.DMatrix(X, y))
     with pytest.raises(TypeError, match=r"dmatrix must be an xgboost.DMatrix.*builtin_metric"):
         XGBRanker(n_estimators=1, eval_metric=xgboost_metric("ndcg")).fit(

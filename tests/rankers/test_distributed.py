@@ -105,7 +105,7 @@ def broken(labels):
 @pytest.mark.parametrize(
     ("metric", "error", "message"),
     [
-        ("ndcg(average=median)", ValueError, "average must not be 'median' if several workers train"),
+        ("ndcg(average=median)", ValueError, "average must not be 'median' if there are several workers"),
         (make_metric(broken, name="broken"), Exception, "documents"),
     ],
 )
@@ -119,11 +119,11 @@ def test_workers_that_could_compute_the_metric_name_the_others(two_workers):
     good, bad = parts_of(*some_rows(), 3)
     bad[0][0] = np.nan
     one, other = two_workers(xgboost_metric("ndcg@10"), [good, bad])
-    assert str(one) == "ndcg@10_skrank failed in another worker, whose log has the error."
+    assert str(one) == "ndcg@10_skrank failed in another worker; see its log for the error."
     assert str(other).startswith("y_score must be without NaN")
     for part in ((np.ones(2), matrix([1, 0], [])), (np.ones(0), matrix([], []))):
         for found in two_workers(xgboost_metric("mrr"), [part, part]):
-            assert str(found) == "mrr needs queries, and the DMatrix holds none. Pass qid= to DMatrix."
+            assert str(found) == "mrr needs queries, but the DMatrix holds none. Pass qid= to DMatrix."
 
 
 @pytest.fixture(scope="module")

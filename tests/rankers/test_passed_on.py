@@ -285,7 +285,7 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
         (
             CATBOOST,
             "pairs",
-            "unexpected parameter 'pairs'; it takes .* It holds numbers of rows, which change when rows are sorted",
+            "unexpected parameter 'pairs'; it takes .* It holds row numbers, which change when rows are sorted",
         ),
         (
             LIGHTGBM,

@@ -290,7 +290,7 @@ def test_weights_must_be_those_of_queries(problem):
 
 def test_weights_for_an_estimator_that_takes_none(problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match=r"sample_weight must be None, as KNeighborsRegressor.fit takes no weights"):
+    with pytest.raises(TypeError, match=r"sample_weight must be None, since KNeighborsRegressor.fit takes no weights"):
         QueryRanker(KNeighborsRegressor()).fit(X, y, qid=qid, sample_weight=np.ones(len(y)))
 
 
@@ -312,9 +312,9 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
     model.fit(X[train], with_qid(y[train], qid[train]))
     scored_by(model, X[train], y[train], qid[train], scorer)
     scored_by(model, X[~train], y[~train], qid[~train], scorer)
-    with pytest.warns(UserWarning, match=r"20 of the 30 queries that are scored.*the 20 that.*audit_splits\(cv, X, y"):
+    with pytest.warns(UserWarning, match=r"20 of the 30 scored queries.*the 20 queries that.*audit_splits\(cv, X, y"):
         scored_by(model, X, y, qid, scorer)
-    with pytest.warns(UserWarning, match="5 of the 15 queries"):
+    with pytest.warns(UserWarning, match="5 of the 15 scored queries"):
         scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
 
 
@@ -325,7 +325,7 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring)
     search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
-    with pytest.warns(UserWarning, match="queries that are scored were among"):
+    with pytest.warns(UserWarning, match="scored queries were among"):
         cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
     # The same queries on both sides, cut in two: the numbers of documents tell.
     few, odd = np.arange(len(y)) % 3, np.arange(len(y)) % 2 == 1

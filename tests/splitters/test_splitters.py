@@ -623,7 +623,7 @@ def test_time_series_takes_queries_in_order_of_first_appearance():
         for train, test in QueryTimeSeriesSplit(2, gap=1, max_train_size=2, test_size=1).split(qid, qid=qid)
     ]
     assert splits == [("ab", "e"), ("bd", "f")]
-    with pytest.raises(ValueError, match="for which 7 queries are enough, and 6 queries"):
+    with pytest.raises(ValueError, match="which need 7 queries, and only 6 queries"):
         next(QueryTimeSeriesSplit(2, test_size=2, gap=2).split(qid, qid=qid))
 
 
@@ -659,7 +659,7 @@ def test_the_first_of_several_cut_queries_is_named():
 def test_a_query_in_two_parts():
     with pytest.raises(ValueError, match=r"parts must be constant within a query; got 1 and 2 in query .b."):
         next(PredefinedQuerySplit([1, 1, 2]).split([[0]] * 3, qid=["a", "b", "b"]))
-    with pytest.raises(ValueError, match="3 different parts or more to split in three; got 2"):
+    with pytest.raises(ValueError, match="at least 3 different parts to split in three; got 2"):
         next(PredefinedQuerySplit([1, 2]).split_in_three([[0]] * 2, qid=["a", "b"]))
 
 
@@ -720,8 +720,12 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryTimeSeriesSplit(gap=-1), ValueError, "gap must be an int >= 0; got -1"),
         (lambda: QueryTimeSeriesSplit(max_train_size=0.5), TypeError, "max_train_size must be an int >= 1 or None"),
         (lambda: QueryTimeSeriesSplit(test_size=0), ValueError, "test_size must be an int >= 1 or None; got 0"),
-        (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold 2 different parts or more"),
-        (lambda: PredefinedQuerySplit([1, 2], validation=True), ValueError, "parts must hold 3 different parts"),
+        (lambda: PredefinedQuerySplit([1, 1]), ValueError, "parts must hold at least 2 different parts"),
+        (
+            lambda: PredefinedQuerySplit([1, 2], validation=True),
+            ValueError,
+            "parts must hold at least 3 different parts",
+        ),
         (lambda: PredefinedQuerySplit([1, 2], validation=1), TypeError, "validation must be True or False; got 1"),
         (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
         (lambda: PredefinedQuerySplit([]), ValueError, "parts must hold the part of each row; got none"),
@@ -762,12 +766,12 @@ def test_defaults_are_those_documented_and_all_but_the_first_parameter_go_by_nam
 def test_a_time_series_that_is_too_short_says_how_many_queries_are_enough(params, enough):
     splitter = QueryTimeSeriesSplit(**params)
     short = np.arange(params["n_splits"])
-    with pytest.raises(ValueError, match=f"for which {enough} queries are enough, and {len(short)} queries"):
+    with pytest.raises(ValueError, match=f"which need {enough} queries, and only {len(short)} queries"):
         next(splitter.split(short, qid=short))
     for n_queries in range(enough, enough + 30):
         assert len(list(splitter.split(np.arange(n_queries), qid=np.arange(n_queries)))) == params["n_splits"]
     if "test_size" in params:  # without it, fewer can do
-        with pytest.raises(ValueError, match="are enough"):
+        with pytest.raises(ValueError, match="which need"):
             next(splitter.split(np.arange(enough - 1), qid=np.arange(enough - 1)))
 
 

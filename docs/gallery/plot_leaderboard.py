@@ -1,0 +1,55 @@
+"""
+============================
+Which models could you ship?
+============================
+
+The model with the best mean is rarely the only good choice.
+:class:`~skrank_metrics.LeaderboardDisplay` draws how far the other models are behind
+the best, with paired intervals, and marks those that are significantly different.
+"""
+
+from lightgbm import LGBMRanker
+from matplotlib import pyplot as plt
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from skrank_metrics import (
+    LeaderboardDisplay,
+    QueryRanker,
+    leaderboard,
+    query_train_test_split,
+    with_qid,
+)
+from skrank_metrics.datasets import load_digits_retrieval
+
+X, y, qid = load_digits_retrieval(return_X_y_qid=True)
+X_train, X_test, y_train, y_test = query_train_test_split(
+    X, with_qid(y, qid), test_size=0.4, random_state=0
+)
+models = {
+    "boosted trees": LGBMRanker(n_estimators=60, n_jobs=1, verbose=-1),
+    "random forest": RandomForestRegressor(20, min_samples_leaf=5, random_state=0),
+    "decision tree": DecisionTreeRegressor(max_depth=4, random_state=0),
+    "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsRegressor(50)),
+    "ridge": Ridge(),
+}
+scores = {
+    name: QueryRanker(model).fit(X_train, y_train).predict(X_test)
+    for name, model in models.items()
+}
+scores["nearest pixels"] = -X_test[:, 0]  # no model
+
+board = leaderboard(y_test, scores, metrics="ndcg@10", random_state=0)
+LeaderboardDisplay.from_leaderboard(board)
+plt.show()
+
+# %%
+# Nearest neighbours have the best mean, but the models in blue are not significantly
+# different: 120 test queries cannot rule out boosted trees, the random forest or even
+# ridge, whose mean is 0.02 lower. The decision tree is ruled out. It does no better
+# than pixel distance, which needs no model at all.
+#
+# ``print(board)`` shows the numbers, after a sentence that says what could be shipped.

@@ -82,7 +82,7 @@ def _seconds_left(seconds: dict[str, float], models: list[str]) -> float:
 
 
 def _decision(board: Leaderboard, seconds: dict[str, float]) -> str:
-    """What to ship, and why."""
+    """The verdict, with the time that the models to choose from took to tune."""
     fastest = min((name for name in board.contenders if name in seconds), key=lambda name: seconds[name], default=None)
     if fastest is None or len(board.contenders) == 1:
         return board.verdict

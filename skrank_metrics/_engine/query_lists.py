@@ -53,7 +53,7 @@ class QueryLists:
 
     def without_caches(self) -> QueryLists:
         """The same lists without intermediate results, which would stay in memory as long as they do."""
-        return replace(self)  # fields that are not arguments start anew
+        return replace(self)  # fields that are not arguments are reset
 
     def with_scores(self, scores: FloatArray) -> QueryLists:
         """The same documents with other scores, in grouped order; results that depend on labels only are shared."""

@@ -123,7 +123,7 @@ class CVResultsDisplay:
 
     @classmethod
     @documented(
-        "TypeError: If search is not a search.",
+        "TypeError: If search is not a GridSearchCV or similar.",
         "NotFittedError: If the search is not fitted.",
         "ValueError: If the search lacks the metric, has several metrics but refit names none, has a single fold or "
         "candidate, or if every candidate failed.",
@@ -179,7 +179,7 @@ class CVResultsDisplay:
 
 
 def _worse(report: SearchReport, metrics: tuple[str, str], ranked: list[int], drawn: list[int]) -> list[bool]:
-    """Whether each candidate is significantly worse by a report, which must be of the same search."""
+    """Whether each candidate is significantly worse in a report, which must be of the same search."""
     known = {candidate.index: candidate for candidate in report.candidates}
     if report.metric not in metrics or list(known) != ranked:
         raise ValueError(

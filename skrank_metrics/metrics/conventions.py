@@ -84,7 +84,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
-                "Scores of trec_eval 9 and pytrec_eval are float32, so that close scores tie.",
+                "Scores of trec_eval 9 and pytrec_eval are float32, so close scores tie.",
                 "trec_eval leaves topics that are missing from the run out of its mean, unless called with -c.",
             ),
         ),
@@ -112,7 +112,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "precision": {"divisor": "retrieved", "k": 32},
             },
             not_imitated=(
-                "Scores are float32, so that close scores tie.",
+                "Scores are float32, so close scores tie.",
                 "In ndcg, a query without relevant documents adds 1 to the weighted sum, whatever its weight.",
                 "A minus at the end of a name, as in ndcg- and map@k-, is replace_undefined_by=0 here.",
                 "ndcg_exp_gain=False is gain='linear' here; the metrics of XGBoost 3.0 ignore it.",
@@ -197,7 +197,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
-                "Scores are float32, so that close scores tie, except in RR@k, ERR@k, Accuracy and "
+                "Scores are float32, so close scores tie, except in RR@k, ERR@k, Accuracy and "
                 "nDCG(dcg='exp-log2')@k.",
                 "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
                 "With nDCG(gains={...}), unjudged documents can have another gain than those that were judged 0.",
@@ -295,7 +295,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             },
             own={"map": {"normalizer": "hits"}, "neg_fall_out": {"replace_undefined_by": 1.0}},
             not_imitated=(
-                "Scores are float32, so that close scores tie.",
+                "Scores are float32, so close scores tie.",
                 "Except in NDCG and AUROC, the order of tied documents is arbitrary there.",
                 "In MAP, MRR, precision and recall, relevant documents with a score <= 0 count as non-relevant.",
                 "adaptive_k=True is divisor='retrieved' here; empty_target_action is replace_undefined_by.",
@@ -303,7 +303,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             ),
             differs={
                 "auc": "If a score is outside [0, 1], RetrievalAUROC takes the sigmoid of all scores of the query, in "
-                "float32, so that large ones tie."
+                "float32, so large ones tie."
             },
         ),
     }

@@ -107,7 +107,7 @@ class SearchReport(Result):
 
     @property
     def verdict(self) -> str:
-        """What to ship, as the leaderboard of ``evaluation`` says."""
+        """One sentence on which candidate to ship, from the leaderboard of ``evaluation``."""
         found, named = self.candidates, {_name(c): spelled(c.params) or "the defaults" for c in self.candidates}
         first, n_tested = named[_name(found[0])], len(self.evaluation.reports)
         if n_tested < 2:

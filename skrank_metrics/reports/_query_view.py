@@ -43,7 +43,7 @@ _PAGE = {
 
 @dataclass(frozen=True)
 class Sums:
-    """What the columns of sums and their bars mean."""
+    """Explanation of the columns of sums and of their bars."""
 
     metric: str
     alone: bool  # as text, rankings side by side have fewer columns
@@ -53,7 +53,7 @@ class Sums:
         return textwrap.fill(self._words("#", ".", whole=self.alone), WIDTH, break_on_hyphens=False)
 
     def as_html(self, *, inline: bool = True) -> str:
-        """The same for a page, which always has all columns."""
+        """The explanation for a page, which always has all columns."""
         words = self._words(*(FULL, MISSING) if inline else ("the first colour", "the second"), whole=True)
         return f"<div>{escape(words)}</div>"
 

@@ -118,7 +118,7 @@ def examine(evaluation: Evaluation) -> Health:
 
 @dataclass
 class Counts:
-    """What can be counted batch by batch."""
+    """Counts that can be collected batch by batch."""
 
     n_queries: int = 0
     n_documents: int = 0

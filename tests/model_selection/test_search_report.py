@@ -289,6 +289,14 @@ def test_other_rows_than_in_the_search_are_the_first_thing_to_read(search):
     assert "Fitted again" not in str(search_report(*search, Y, qid=QID))
 
 
+def test_the_folds_of_a_search_without_cv_are_those_of_scikit_learn():
+    equal = np.flatnonzero(np.isin(QID, np.flatnonzero(np.bincount(QID) >= 8)))
+    starts = np.flatnonzero(np.r_[True, np.diff(QID[equal]) > 0])
+    rows = np.concatenate([equal[start : start + 8] for start in starts[:20]])  # KFold(5) keeps queries of 8 whole
+    search = ridge_search(cv=None).fit(X[rows], with_qid(Y[rows], QID[rows]))
+    assert search_report(search, X[rows], Y[rows], qid=QID[rows]).changed == pytest.approx(0, abs=1e-12)
+
+
 def test_another_number_of_folds_than_in_the_search():
     rows = QID < 12
     search = ridge_search(cv=LeaveOneGroupOut()).fit(X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows])

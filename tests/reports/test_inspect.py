@@ -324,9 +324,11 @@ def test_documents_and_ranks_of_a_comparison(compared):
             assert len(ranking.labels) == 4
 
 
-def test_documents_need_the_same_rows_in_all_reports():
+# All rows in another order; queries in another order, with their labels; labels in another order.
+@pytest.mark.parametrize("order", [[5, 4, 3, 2, 1, 0], [4, 5, 0, 1, 2, 3], [1, 0, 2, 3, 4, 5]])
+def test_documents_need_the_same_rows_in_all_reports(order):
     first = report_of()
-    second = evaluate(LABELS[::-1], SCORES[::-1], qid=QID[::-1], metrics="dcg")
+    second = evaluate(*(np.take(column, order) for column in (LABELS, SCORES)), qid=np.take(QID, order), metrics="dcg")
     comparison = compare({"first": first, "second": second}, "dcg", test="t")
     assert len(comparison.inspect(1).queries[0]) == 2
     with pytest.raises(ValueError, match="got 'first' and 'second' with the rows in different orders"):

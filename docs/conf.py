@@ -70,7 +70,7 @@ html_theme_options = {
         "image_dark": "images/logo.svg",
         "alt_text": "",
     },
-    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
+    "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],

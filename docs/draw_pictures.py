@@ -1,5 +1,6 @@
 """Draw the pictures of docs/images, for light and dark pages: ``python docs/draw_pictures.py``."""
 
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
@@ -104,6 +105,7 @@ def draw_demo(style, board, narrow=False):
         LeaderboardDisplay.from_leaderboard(board, ax=ax)
         if narrow:
             ax.set_yticks(ax.get_yticks(), [label.get_text().replace("  ", "\n") for label in ax.get_yticklabels()])
+            ax.set_xlabel(textwrap.fill(ax.get_xlabel().replace("\n", " "), 32))
             entries = ax.get_legend_handles_labels()
             ax.get_legend().remove()
             figure.legend(*entries, loc="outside lower center", frameon=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import labels_seen
+from ranking_picture import one_case
 
 import skrank_metrics
 from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricFunction
@@ -90,9 +91,10 @@ def metrics_index() -> str:
 
 
 def metric_page(function: MetricFunction) -> str:
-    """Make the page of a metric: its docstring, which ``add_facts`` completes, and what other libraries do."""
+    """Make the page of a metric: its docstring, which ``add_facts`` completes, its example, and other libraries."""
     title = f"{function.record.summary.partition(': ')[0].rstrip('.')} ({page_name(function)})"
-    parts = [_title(title), f".. autofunction:: skrank_metrics.{function.__name__}", elsewhere(function.record)]
+    parts = [_title(title), f".. autofunction:: skrank_metrics.{function.__name__}"]
+    parts += [_title("One case by hand", "-"), one_case(function), elsewhere(function.record)]
     return "\n\n".join(parts) + "\n"
 
 

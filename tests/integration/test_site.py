@@ -81,3 +81,10 @@ def test_the_page_of_a_metric_shows_its_formula(name):
     formula = REGISTRY[name].record.formula
     assert formula
     assert "".join(formula.split()) in "".join(unescape(text).split())
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_the_page_of_a_metric_shows_one_case(name):
+    text = Path(SITE, "reference", "metrics", f"{name.removeprefix('neg_')}.html").read_text(encoding="utf-8")
+    section = text.partition('<section id="one-case-by-hand">')[2].partition("</section>")[0]
+    assert "<figcaption>" in section

@@ -119,6 +119,12 @@ def test_slices_and_options_of_tables(files, capsys):
     assert "\nslice  metric" in f"{expected}"
     rows = output_of(capsys, *words, "--output", "tsv").splitlines()
     assert [row.split("\t")[2] for row in rows[1:]] == ["all:0", "all:1", "all"]
+    plain = evaluate(files["y"], files["b"], qid=files["q"], metrics="ndcg@3", by=files["kind"])
+    means = [plain.slices[0].mean["ndcg@3"], plain.slices[1].mean["ndcg@3"], plain.mean["ndcg@3"]]
+    words[2], words[6] = "ndcg@3", "b"
+    rows = output_of(capsys, *words, "--output", "tsv").splitlines()
+    assert [float(row.split("\t")[3]) for row in rows[1:]] == means
+    assert len(set(means)) == 3
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])

@@ -301,6 +301,12 @@ def test_options_of_evaluate(option):
     assert means != plain
 
 
+def test_scores_of_documents_that_were_not_retrieved_can_be_missing():
+    given = {"qid": QID, "metrics": "ndcg@5", "retrieved": RETRIEVED}
+    missing = {name: np.where(RETRIEVED, own, np.nan) for name, own in SCORES.items()}
+    assert leaderboard(Y, missing, **given).reports["other"].mean == evaluate(Y, X[:, 1], **given).mean
+
+
 @pytest.mark.option("leaderboard.test", "leaderboard.correction", "leaderboard.confidence", "leaderboard.n_resamples")
 @pytest.mark.option("leaderboard.random_state")
 def test_options_of_compare():

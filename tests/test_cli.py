@@ -148,6 +148,17 @@ def test_compare(files, capsys):
     assert dict(zip(names, row, strict=True))["p_value"] == str(expected.pairs[0].p_value)
 
 
+@pytest.mark.parametrize(("test", "correction"), [("t", "bh"), ("wilcoxon", None), ("permutation", "holm")])
+def test_test_and_correction_of_compare(test, correction, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y, qid = make_ranking(40, n_features=4, random_state=0)
+    pd.DataFrame({"qid": qid, "y": y, "a": X[:, 0], "b": X[:, 2], "c": X[:, 3]}).to_csv("many.csv", index=False)
+    reports = {name: evaluate(y, X[:, i], qid=qid, metrics="mrr") for name, i in (("a", 0), ("b", 2), ("c", 3))}
+    words = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "c"]
+    printed = output_of(capsys, *words, "--test", test, "--correction", correction or "none")
+    assert printed == f"{compare(reports, 'mrr', test=test, correction=correction, random_state=0)}\n"
+
+
 def test_compare_draws_signs_by_the_random_state(files, capsys):
     X, y, qid = make_ranking(40, n_features=4, random_state=0)  # too many queries to try all signs
     pd.DataFrame({"qid": qid, "y": y, "a": X[:, 0], "b": X[:, 3]}).to_csv("many.csv", index=False)
@@ -489,6 +500,10 @@ def test_match(files, capsys):
     assert "lightgbm" in found["rows"][0]["peers"]
     none = output_of(capsys, *words[:-1], "0.123456", "--tolerance", "1e-9")
     assert "none of" in none
+    near = output_of(capsys, *words[:-1], "0.7", "--tolerance", "0.05")
+    at = {"qid": files["q"], "metric": "ndcg@5", "value": 0.7}
+    assert near == f"{match_convention(files['y'], files['a'], tolerance=0.05, **at)}\n"
+    assert near != f"{match_convention(files['y'], files['a'], **at)}\n"
 
 
 def test_metrics_may_follow_the_options(files, capsys):

@@ -156,7 +156,13 @@ def test_test_and_correction_of_compare(test, correction, tmp_path, monkeypatch,
     reports = {name: evaluate(y, X[:, i], qid=qid, metrics="mrr") for name, i in (("a", 0), ("b", 2), ("c", 3))}
     words = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "c"]
     printed = output_of(capsys, *words, "--test", test, "--correction", correction or "none")
-    assert printed == f"{compare(reports, 'mrr', test=test, correction=correction, random_state=0)}\n"
+    seed = {"random_state": 0} if test == "permutation" else {}
+    assert printed == f"{compare(reports, 'mrr', test=test, correction=correction, **seed)}\n"
+
+
+def test_a_seed_without_permutations_is_an_error(files, capsys):
+    message = error_of(capsys, "compare", "rows.csv", "mrr", *ROWS, "--test", "t", "--random-state", "1")
+    assert "random_state must be left out unless test='permutation'" in message
 
 
 def test_compare_draws_signs_by_the_random_state(files, capsys):

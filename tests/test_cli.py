@@ -119,6 +119,12 @@ def test_slices_and_options_of_tables(files, capsys):
     assert "\nslice  metric" in f"{expected}"
     rows = output_of(capsys, *words, "--output", "tsv").splitlines()
     assert [row.split("\t")[2] for row in rows[1:]] == ["all:0", "all:1", "all"]
+    plain = evaluate(files["y"], files["b"], qid=files["q"], metrics="ndcg@3", by=files["kind"])
+    means = [plain.slices[0].mean["ndcg@3"], plain.slices[1].mean["ndcg@3"], plain.mean["ndcg@3"]]
+    words[2], words[6] = "ndcg@3", "b"
+    rows = output_of(capsys, *words, "--output", "tsv").splitlines()
+    assert [float(row.split("\t")[3]) for row in rows[1:]] == means
+    assert len(set(means)) == 3
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
@@ -140,6 +146,23 @@ def test_compare(files, capsys):
     assert output_of(capsys, *words) == f"{expected}\n"
     names, row = (line.split("\t") for line in output_of(capsys, *words, "--output", "tsv").splitlines())
     assert dict(zip(names, row, strict=True))["p_value"] == str(expected.pairs[0].p_value)
+
+
+@pytest.mark.parametrize(("test", "correction"), [("t", "bh"), ("wilcoxon", None), ("permutation", "holm")])
+def test_test_and_correction_of_compare(test, correction, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y, qid = make_ranking(40, n_features=4, random_state=0)
+    pd.DataFrame({"qid": qid, "y": y, "a": X[:, 0], "b": X[:, 2], "c": X[:, 3]}).to_csv("many.csv", index=False)
+    reports = {name: evaluate(y, X[:, i], qid=qid, metrics="mrr") for name, i in (("a", 0), ("b", 2), ("c", 3))}
+    words = ["compare", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "c"]
+    printed = output_of(capsys, *words, "--test", test, "--correction", correction or "none")
+    seed = {"random_state": 0} if test == "permutation" else {}
+    assert printed == f"{compare(reports, 'mrr', test=test, correction=correction, **seed)}\n"
+
+
+def test_a_seed_without_permutations_is_an_error(files, capsys):
+    message = error_of(capsys, "compare", "rows.csv", "mrr", *ROWS, "--test", "t", "--random-state", "1")
+    assert "random_state must be left out unless test='permutation'" in message
 
 
 def test_compare_draws_signs_by_the_random_state(files, capsys):
@@ -483,6 +506,10 @@ def test_match(files, capsys):
     assert "lightgbm" in found["rows"][0]["peers"]
     none = output_of(capsys, *words[:-1], "0.123456", "--tolerance", "1e-9")
     assert "none of" in none
+    near = output_of(capsys, *words[:-1], "0.7", "--tolerance", "0.05")
+    at = {"qid": files["q"], "metric": "ndcg@5", "value": 0.7}
+    assert near == f"{match_convention(files['y'], files['a'], tolerance=0.05, **at)}\n"
+    assert near != f"{match_convention(files['y'], files['a'], **at)}\n"
 
 
 def test_metrics_may_follow_the_options(files, capsys):

@@ -91,8 +91,9 @@ def _compare(chosen: argparse.Namespace) -> str:
 
     reports = read_reports(chosen)
     metrics = next(iter(reports.values())).mean
+    seed = 0 if chosen.random_state is None and chosen.test == "permutation" else chosen.random_state
     how = {"test": chosen.test, "correction": None if chosen.correction == "none" else chosen.correction}
-    compared = {metric: compare(reports, metric, **how, random_state=chosen.random_state) for metric in metrics}
+    compared = {metric: compare(reports, metric, **how, random_state=seed) for metric in metrics}
     return show_comparison(compared, chosen.output, call=chosen.call)
 
 
@@ -152,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--correction", choices=["holm", "bh", "none"], default="holm", help="correction of p-values for several pairs"
     )
-    compare.add_argument("--random-state", type=int, default=0, help="seed of the permutations (default: %(default)s)")
+    compare.add_argument("--random-state", type=int, help="seed of the permutations (default: 0)")
     explain = commands.add_parser(
         "explain", help="attribute the gap between two libraries to its causes", description=FILES
     )

@@ -197,8 +197,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
             own={"map": {"normalizer": "relevant"}},
             not_imitated=(
                 "Ties are broken by document id, descending; sort the rows in that order.",
-                "Scores are float32, so close scores tie, except in RR@k, ERR@k, Accuracy and "
-                "nDCG(dcg='exp-log2')@k.",
+                "Scores are float32, so close scores tie, except in RR@k, ERR@k, Accuracy and nDCG(dcg='exp-log2')@k.",
                 "nDCG(dcg='exp-log2')@k is gain='exp2' here, rounded to five decimals there.",
                 "With nDCG(gains={...}), unjudged documents can have another gain than those that were judged 0.",
             ),

@@ -227,6 +227,17 @@ def test_pickles(data):
         assert pickle.loads(pickle.dumps(accumulator)).result().mean == accumulator.result().mean
 
 
+@pytest.mark.parametrize("keep", ["queries", "means"])
+def test_a_report_stays_as_it_is_when_more_comes(data, keep):
+    first, second = parts(without(data, "by"), [60])
+    accumulator = RankingAccumulator(METRICS, keep=keep).update(**first)
+    report = accumulator.result()
+    before = str(report), report.mean, report.intervals()
+    accumulator.merge(RankingAccumulator(METRICS, keep=keep).update(**second))
+    accumulator.result()
+    assert (str(report), report.mean, report.intervals()) == before
+
+
 def test_a_part_may_have_weights_of_zero():
     rows = {"y_true": [0, 1], "y_score": [2, 1]}
     accumulator = RankingAccumulator("mrr").update(**rows, qid=[1, 1], sample_weight=[0, 0])

@@ -142,6 +142,23 @@ def test_rows_in_any_order(kind, n_threads):
     check(evaluate_batches(table, **NAMES, batch_rows=100), whole(table))
 
 
+@pytest.mark.parametrize("table", [TABLE, SHUFFLED], ids=["in order", "shuffled"])
+@pytest.mark.option("evaluate_batches.score")
+def test_several_score_columns_in_any_order(table):
+    found = evaluate_batches(table, **NAMES | {"score": ["s", "other"], "order": "shuffle"}, batch_rows=100)
+    for score in ("s", "other"):
+        expected = whole(TABLE, score)
+        values = dict(zip(found[score].qid.tolist(), found[score].per_query["ndcg@5"], strict=True))
+        assert values == pytest.approx(dict(zip(expected.qid.tolist(), expected.per_query["ndcg@5"], strict=True)))
+
+
+def test_the_row_of_a_null_is_counted_from_the_first_batch_on():
+    table = TABLE.set_column(1, "s", pa.array([None if row == 205 else 1.0 for row in range(len(TABLE))]))
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100))
+    with pytest.raises(ValueError, match="column 's' must not hold nulls; got one in row 205 of the source"):
+        evaluate_batches(reader, **NAMES)
+
+
 def test_a_query_that_comes_back_is_an_error():
     for source, batch_rows in ((SHUFFLED, 50), (SHUFFLED, 10_000), (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100)):
         with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):

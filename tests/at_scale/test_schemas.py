@@ -106,6 +106,16 @@ def test_ids_of_a_text_that_look_like_equal_numbers_differ(ids, tmp_path):
     assert set(report.slices) == set(ids)
 
 
+@pytest.mark.parametrize("ids", [("x", "1", "2"), ("1", "x", "2"), ("1", "2", "x")])
+@ORDERS
+def test_ids_of_several_texts_are_strings_if_one_of_them_has_others(ids, order, tmp_path):
+    for number, one in enumerate(ids):
+        (tmp_path / f"{number}.csv").write_text(f"y,s,q\n{number % 2},2.5,{one}\n")
+    report = evaluate_batches([tmp_path / f"{n}.csv" for n in range(3)], **NAMES, order=order)
+    assert sorted(report.qid.tolist()) == sorted(ids)
+    assert report.mean == {"mrr": 1 / 3}
+
+
 def test_integers_of_a_text_are_those_of_evaluate(tmp_path):
     ids = [-7, -7, 0, 2**63 - 1, 9007199254740993, 9007199254740992]
     (tmp_path / "a.csv").write_text("y,s,q,b\n" + "".join(f"1,2.5,{one},{one % 2}\n" for one in ids))

@@ -272,3 +272,9 @@ class NeverFitted(Ridge):
 def test_bad_input_is_noticed_before_anything_is_fitted(change):
     with pytest.raises(ValueError, match=r"ndcg|length|finite"):
         cross_evaluate(**{"estimators": NeverFitted(), "X": X, "y": Y, "qid": QID, **change})
+
+
+def test_queries_of_the_first_fold_that_are_tested_again():
+    few = [(np.flatnonzero(QID >= 5), np.flatnonzero(QID < 5))]
+    with pytest.raises(ValueError, match="query 0 in fold 0 and in fold 1"):
+        cross_evaluate(Ridge(), X, Y, qid=QID, cv=2 * few)

@@ -440,6 +440,13 @@ def test_repeated_folds_count_queries_once():
     assert_same_folds(race(cv=cv).fit(X, LABELS), grid_search(cv=cv).fit(X, LABELS))
 
 
+def test_candidates_that_are_close_stay_after_all_queries_were_tested_once():
+    close = np.column_stack([X[:, 4], X[:, 4] + 0.01 * np.sin(np.arange(len(X)))])
+    cv = RepeatedQueryKFold(2, n_repeats=2, random_state=0)
+    raced = race(grid={"column": [0, 1]}, cv=cv).fit(close, LABELS)
+    assert np.isnan(raced.cv_results_["left_after"]).all()
+
+
 def test_metrics_of_which_smaller_is_better():
     scorer = make_ranking_scorer(kendall_tau_distance)
     raced, grid = (make(scoring=scorer).fit(X, LABELS) for make in (race, grid_search))

@@ -259,6 +259,14 @@ def test_intersection_of_queries_in_different_orders(weighted):
         compare([first, second], "mrr")
 
 
+def test_slices_of_queries_that_both_reports_have():
+    first = report_of_ranks([1, 1, 2, 4, 3], ["a", "b", "c", "d", "e"])
+    second = report_of_ranks([5, 1, 4, 2], ["x", "e", "c", "a"])
+    found = compare([first, second], "mrr", align="intersection", by=["old", "old", "new", "new", "old"])
+    of_slices = {value: part.pairs[0].qid.tolist() for value, part in found.slices.items()}
+    assert of_slices == {"old": ["a", "e"], "new": ["c"]}
+
+
 def test_queries_of_pairs_may_differ_in_number():
     reports = {name: report_of_ranks(ranks, replace_undefined_by=np.nan) for name, ranks in THREE.items()}
     reports["c"].per_query["mrr"][0] = np.nan  # as of a metric that is undefined for one of the rankings alone

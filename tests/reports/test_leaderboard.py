@@ -118,6 +118,16 @@ def test_the_frame_has_adjusted_p_values():
     assert frame.loc["middle", "mrr p"] == pytest.approx(2 / 2**4)
 
 
+def test_each_metric_of_the_frame_has_a_best_of_its_own():
+    # "first" has the relevant document on top more often, "second" has it among the first three always.
+    ranks = {"first": [1, 1, 1, 1, 4, 4, 4], "second": [2, 2, 2, 2, 2, 2, 1]}
+    frame = by_ranks(ranks, metrics=["hit_rate@1", "hit_rate@3"]).to_frame()
+    assert frame.loc["second", "hit_rate@1 minus best"] == pytest.approx(1 / 7 - 4 / 7)
+    assert frame.loc["first", "hit_rate@3 minus best"] == pytest.approx(4 / 7 - 1)
+    assert np.isnan(frame.loc["first", "hit_rate@1 minus best"])
+    assert np.isnan(frame.loc["second", "hit_rate@3 minus best"])
+
+
 @pytest.mark.option("Leaderboard.to_frame.library")
 def test_frame_and_page(board, tmp_path):
     assert list(board.to_frame().index) == list(board.reports)
@@ -299,6 +309,12 @@ def test_options_of_evaluate(option):
     )
     assert means == {name: evaluate(labels, own, **given).mean for name, own in scores.items()}
     assert means != plain
+
+
+def test_scores_of_documents_that_were_not_retrieved_can_be_missing():
+    given = {"qid": QID, "metrics": "ndcg@5", "retrieved": RETRIEVED}
+    missing = {name: np.where(RETRIEVED, own, np.nan) for name, own in SCORES.items()}
+    assert leaderboard(Y, missing, **given).reports["other"].mean == evaluate(Y, X[:, 1], **given).mean
 
 
 @pytest.mark.option("leaderboard.test", "leaderboard.correction", "leaderboard.confidence", "leaderboard.n_resamples")

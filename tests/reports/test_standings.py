@@ -89,6 +89,7 @@ def test_verdict(open_to, worse, expected):
     [
         (["b"], {"b": True}, "Ship a or b: by mrr, they are equal on every query."),
         (["b"], {"b": False}, "Ship a or b: by mrr, their means are equal."),
+        (["b", "c"], {"b": True, "c": False}, "Ship a, b or c: by mrr, their means are equal."),
         (
             ["b", "c"],
             {"b": True},

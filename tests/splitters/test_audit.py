@@ -105,6 +105,15 @@ def test_groups_are_for_the_splitter_and_audited_beside_ids():
     assert (of_both.table["leaking"].tolist(), of_both.table["leaking_groups"].tolist()) == ([0], [2])
 
 
+def test_a_query_leaks_or_is_cut():
+    # Query 7 is in both parts; of queries 8 and 9, some rows are in neither.
+    report = audit_splits([([0, 4], [1, 5, 6])], [[0]] * 8, [0] * 8, qid=[7, 7, 7, 9, 9, 8, 8, 8])
+    assert report.table["leaking"].tolist() == [1]
+    assert report.table["cut"].tolist() == [2]
+    assert report.leaking[0].tolist() == [7]
+    assert sorted(report.cut[0]) == [8, 9]
+
+
 def test_a_page_draws_folds_and_their_leaks(tmp_path):
     splits = [([0, 1, 2], [3, 4, 5]), ([3, 4, 5], [0, 1])]
     report = audit_splits(splits, [[0]] * 6, [0] * 6, qid=[0, 1, 2, 0, 1, 3])

@@ -594,6 +594,7 @@ def test_repeats_differ_and_each_covers_all_rows():
     ("sizes", "expected"),
     [
         ({}, (27, 3)),
+        ({"test_size": 0.1}, (27, 3)),  # 0.1 * 30 is a little more than 3
         ({"test_size": 0.25}, (22, 8)),
         ({"train_size": 0.25}, (7, 23)),
         ({"test_size": 4, "train_size": 0.5}, (15, 4)),

@@ -65,17 +65,17 @@ def _images(found: re.Match[str]) -> str:
 
 
 def label_cells(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Write the heads of columns into the cells of wide tables of text, which are lists on a telephone."""
+    """Write the heads of columns into the cells of tables of text with some columns: lists on a telephone."""
     if "body" in context:
         context["body"] = TABLE.sub(_labelled, context["body"])
 
 
-def _labelled(found: re.Match[str], columns: int = 4, letters: int = 10) -> str:
+def _labelled(found: re.Match[str], columns: tuple[int, ...] = (4, 5), letters: int = 10) -> str:
     start, body, rows = found[0].partition("<tbody>")
     heads = [_text(cell) for _, cell in CELL.findall(start)]
     cells = [[_text(cell) for _, cell in CELL.findall(row)] for row in ROW.findall(rows)]
     sizes = [len(cell) for row in cells for cell in row[1:]]
-    if len(heads) < columns or any(len(row) != len(heads) for row in cells) or sum(sizes) < letters * len(sizes):
+    if len(heads) not in columns or any(len(row) != len(heads) for row in cells) or sum(sizes) < letters * len(sizes):
         return found[0]
     heads_in_order = itertools.cycle(heads)
     labelled = re.sub(r"<(td|th)\b", lambda cell: f'{cell[0]} data-head="{next(heads_in_order)}"', rows)

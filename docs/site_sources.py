@@ -11,10 +11,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Files of the repository that are pages here, and those that are not.
 ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-# Sections that are on other pages here.
-MOVED = {"metrics.md#all-metrics": "reference/metrics/index.rst", "#try-it": "get_started.md#try-it"}
 WHOLE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
+# Sections that are on other pages here.
+MOVED = {"metrics.md#all-metrics": "reference/metrics/index.rst", "#try-it": "get_started.md#try-it"}
 EXAMPLE = re.compile(r"\]\(gallery/(\w+)\.py\)")
 # Comments, which readers of the repository do not see: directives, and a part of the README between two marks.
 ONLY_HERE = re.compile(r"<!-- site\n(.*?)\n-->", re.DOTALL)

@@ -38,6 +38,12 @@ def test_files_above_are_pages():
     assert "python -m skrank_metrics demo" in adapted(DOCS / "get_started.md")
 
 
+def test_links_of_the_front_page_lead_to_where_its_sections_are():
+    front = adapted(DOCS / "index.md")
+    assert "[Every metric](reference/metrics/index.rst)" in front
+    assert "[try it](get_started.md#try-it)" in front
+
+
 def test_a_part_that_is_missing_raises_an_error():
     with pytest.raises(ValueError, match="must have the marks '/home' and '/picture', in this order"):
         site_sources.PART.sub(site_sources._part, "<!-- README: from /home to /picture -->")

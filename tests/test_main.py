@@ -72,7 +72,12 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     picture = tmp_path / "ranking.png"
     done = subprocess.run([sys.executable, "-c", code, str(picture)], capture_output=True, text=True, check=True)
     assert set(names_of(ROW.findall(done.stdout))) == {"HistGradientBoostingRegressor", _demo.BASELINE}
-    for left_out in ("LGBMRanker, as lightgbm", "XGBRanker, as xgboost", "CatBoostRanker, as catboost", "matplotlib"):
+    for left_out in (
+        "LGBMRanker, since lightgbm",
+        "XGBRanker, since xgboost",
+        "CatBoostRanker, since catboost",
+        "matplotlib",
+    ):
         assert f"{left_out} is not installed" in done.stdout
     assert not picture.exists()
 

@@ -19,6 +19,13 @@ def load(place):
     return yaml.safe_load((ROOT / place).read_text(encoding="utf-8"))
 
 
+def test_commands_that_ci_reads_are_in_one_line():
+    patterns = re.findall(r"grep -E '(.+)' (\S+\.md)", (ROOT / ".ci/run").read_text(encoding="utf-8"))
+    assert [place for _, place in patterns] == ["CONTRIBUTING.md", "README.md"]
+    for pattern, place in patterns:
+        assert len(re.findall(pattern, (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE)) == 1
+
+
 def test_citation(project):
     citation = load("CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()  # which the format requires

@@ -57,8 +57,8 @@ def test_two_queries_are_enough_to_ask():
 
 @pytest.mark.parametrize(("effect_size", "confidence"), [(1e5, 1 - 1e-6), (1e7, 1 - 1e-9), (1e12, 1 - 1e-12)])
 def test_two_or_three_queries_for_large_effects(effect_size, confidence):
-    # Without an effect, t of two queries has a Cauchy distribution, so its limit is 1 / tan(pi * level / 2). A mean of so
-    # many standard deviations is almost constant, so t exceeds the limit if |difference of the two| / effect is small.
+    # Without an effect, t of two queries has a Cauchy distribution: its limit is 1 / tan(pi * level / 2). Relative to a
+    # large effect, the mean is constant, so t exceeds the limit if the difference of the two values is small enough.
     power = math.erf(effect_size * math.tan(math.pi * (1 - confidence) / 2))
     assert n_for_power(effect_size, power - 1e-5, confidence) == 2
     assert n_for_power(effect_size, power + 1e-5, confidence) == 3

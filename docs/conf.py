@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "myst_nb",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 # The notebooks of the gallery are for download; its pages are made of the same examples.
@@ -38,6 +39,10 @@ smartquotes = False  # types such as {"average", "best"} are code
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
+
+# Prompts and outputs are not copied.
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",

@@ -11,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Files of the repository that are pages here, and those that are not.
 ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+# Sections that are on other pages here.
+MOVED = {"metrics.md#all-metrics": "reference/metrics/index.rst", "#try-it": "get_started.md#try-it"}
 WHOLE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
 EXAMPLE = re.compile(r"\]\(gallery/(\w+)\.py\)")
@@ -33,6 +35,8 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
         lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
         text = re.sub(r"<!-- table -->.*<!-- /table -->", lists, text, flags=re.DOTALL)
     text = ONLY_HERE.sub(r"\1", PART.sub(_part, text))
+    for place, here in MOVED.items():
+        text = text.replace(f"]({place})", f"]({here})")
     for above, here in ABOVE.items():
         text = text.replace(f"](../{above}", f"]({here}")
     text = EXAMPLE.sub(r"](auto_examples/\1.rst)", text.replace("](gallery)", "](auto_examples/index.rst)"))

@@ -12,7 +12,7 @@ from worked_case import Case, Pairs, Ranking, Terms, leading_fraction, worked_ca
 
 from skrank_metrics.metrics._record import MetricFunction
 
-# Numbers with at most so many decimals are written so, others as fractions with at most this denominator.
+# Numbers with at most this many decimals are written as decimals, others as fractions with at most this denominator.
 DECIMALS, LARGEST_DENOMINATOR = 3, 1000
 # Units of a row and of the space that arcs of pairs at a distance of one rank need.
 ROW, ARC = 24, 16
@@ -236,7 +236,7 @@ def number(value: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """At most four digits behind the point."""
+    """At most four digits after the decimal point."""
     return _minus(f"{value:z.4f}".rstrip("0").rstrip("."))
 
 

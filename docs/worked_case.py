@@ -24,7 +24,7 @@ from skrank_metrics.reports._ranked_query import RankedQuery, ranked_queries
 
 @dataclass(frozen=True)
 class Column:
-    """A number at each rank; those without a head are not shown."""
+    """A number at each rank; columns without a head are not shown."""
 
     head: str
     values: FloatArray
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Terms:
-    """What ranks add to the numerator: factors multiplied and divided, if it is known how, and their product."""
+    """What each rank adds to the numerator and, if known, the factors and the divisor that give it."""
 
     added: FloatArray
     factors: Sequence[Column] = ()

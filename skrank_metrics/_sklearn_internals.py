@@ -194,8 +194,8 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
         warnings.warn(
             f"{both} of the {len(scored)} scored queries were among the {len(fitted)} queries that the ranker was "
             "fitted on, judging by their ids. If so, the score is too good: split by query, as QueryKFold does, and "
-            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If the queries of each file were "
-            "numbered from 0 instead, give them different ids: qid_from_sizes(sizes, first=...).",
+            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If the ids only agree because "
+            "each file numbers its queries from 0, give them different ids: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

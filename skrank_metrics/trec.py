@@ -96,8 +96,8 @@ def read_qrels(path: Any) -> Qrels:
     Parameters
     ----------
     path : str, path or open file
-        The file, in UTF-8, which may be packed by gzip; "-" is the standard input. Fields are separated by blanks or
-        tabs, and blank lines are skipped. The iteration is ignored.
+        The file, in UTF-8, which may be gzipped; "-" is standard input. Fields are separated by spaces or tabs, and
+        blank lines are skipped. The iteration is ignored.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def read_run(path: Any) -> Run:
     Parameters
     ----------
     path : str, path or open file
-        The file, in UTF-8, which may be packed by gzip; "-" is the standard input. Fields are separated by blanks or
-        tabs, and blank lines are skipped. As in trec_eval, the rank is ignored: scores order the documents.
+        The file, in UTF-8, which may be gzipped; "-" is standard input. Fields are separated by spaces or tabs, and
+        blank lines are skipped. As in trec_eval, the rank is ignored: scores order the documents.
 
     Returns
     -------

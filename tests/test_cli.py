@@ -162,7 +162,7 @@ def test_test_and_correction_of_compare(test, correction, tmp_path, monkeypatch,
 
 def test_a_seed_without_permutations_is_an_error(files, capsys):
     message = error_of(capsys, "compare", "rows.csv", "mrr", *ROWS, "--test", "t", "--random-state", "1")
-    assert "random_state must be left out unless test='permutation'" in message
+    assert "--random-state applies only to --test permutation; got --test t." in message
 
 
 def test_compare_draws_signs_by_the_random_state(files, capsys):

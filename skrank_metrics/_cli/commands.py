@@ -89,6 +89,8 @@ def _evaluate(chosen: argparse.Namespace) -> str:
 def _compare(chosen: argparse.Namespace) -> str:
     from skrank_metrics.reports.compare import compare
 
+    if chosen.random_state is not None and chosen.test != "permutation":
+        raise ValueError(f"--random-state applies only to --test permutation; got --test {chosen.test}.")
     reports = read_reports(chosen)
     metrics = next(iter(reports.values())).mean
     seed = 0 if chosen.random_state is None and chosen.test == "permutation" else chosen.random_state
@@ -153,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--correction", choices=["holm", "bh", "none"], default="holm", help="correction of p-values for several pairs"
     )
-    compare.add_argument("--random-state", type=int, help="seed of the permutations (default: 0)")
+    compare.add_argument("--random-state", type=int, help="seed of the permutation test (default: 0)")
     explain = commands.add_parser(
         "explain", help="attribute the gap between two libraries to its causes", description=FILES
     )

@@ -38,7 +38,7 @@ def _of_pandas(ids: Any, pandas: Any) -> Codes | None:
 
 @functools.cache
 def _tells_nul_apart() -> bool:
-    """Whether this version of pandas hashes strings beyond a NUL, as older versions do not."""
+    """Whether this version of pandas hashes strings beyond a NUL; older versions do not."""
     return len(sys.modules["pandas"].factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
 
 

@@ -78,7 +78,10 @@ class Reports:
         return deepcopy(self)
 
     def without_metrics(self) -> Reports:
-        """Remove the metrics before a process sends reports back: pickled custom functions equal no other function."""
+        """Remove the metrics before a process sends reports back.
+
+        After pickling, custom functions no longer equal the originals.
+        """
         for accumulator in self.accumulators.values():
             accumulator._metrics = {}
         return self

@@ -348,7 +348,7 @@ def dcg_score(
         \text{by default } \sum_{i=1}^{k} \frac{\mathrm{label}_i}{\log_2(i + 1)}
 
     The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
-    For labels 0 and 1, both give the same values. Undefined for a query with no relevant document.
+    For labels 0 and 1, linear and exponential gains are the same. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -2059,9 +2059,9 @@ def rbp_score(
 
         \mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)
 
-    This is the rate at which a reader finds relevant documents who goes on to the next rank with probability p. It is
-    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, such a list has 1: the value
-    is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
+    This is the rate at which a reader who goes on to the next rank with probability p finds relevant documents. It is
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, the value of such a list is 1:
+    it is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
     relative to the ideal order, which is what LensKit calls normalized. Undefined for a query with no relevant document.
 
     Parameters

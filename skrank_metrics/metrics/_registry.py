@@ -71,7 +71,8 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
         if record.greater_is_better == name.startswith(NEGATIVE):
             raise ValueError(
                 f"name must start with {NEGATIVE!r} if, and only if, smaller values are better, since strings and "
-                f"scorers mean the negative; got {name!r} with greater_is_better={record.greater_is_better}."
+                f"scorers use the negative of such metrics; got {name!r} with "
+                f"greater_is_better={record.greater_is_better}."
             )
         REGISTRY[name] = _public_function(record)
         return REGISTRY[name]

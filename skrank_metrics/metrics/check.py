@@ -74,8 +74,8 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
                 check(chosen, problem)
             except (TypeError, ValueError) as error:
                 raise AssertionError(
-                    f"{chosen} must accept the labels {list(labels)}; got {type(error).__name__}: {error} Pass "
-                    "labels=... to check it with others."
+                    f"{chosen} must accept the labels {list(labels)}, or be checked with others, labels=...; got "
+                    f"{type(error).__name__}: {error}"
                 ) from error
 
 

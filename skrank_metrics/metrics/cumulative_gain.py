@@ -53,7 +53,7 @@ def dcg_score(ranked: RankedLists, *, gain: Gain = "linear", discount: Discount 
     """Discounted cumulative gain: the sum over ranks of gain / discount.
 
     The defaults agree with ``sklearn.metrics.dcg_score``; ``gain="exp2"`` is the default gain of LightGBM and XGBoost.
-    For labels 0 and 1, both give the same values.
+    For labels 0 and 1, linear and exponential gains are the same.
 
     Examples
     --------

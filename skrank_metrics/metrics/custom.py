@@ -64,10 +64,10 @@ def register_metric(
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
-        Whether larger values are better. If not, names and scorers mean the negative.
+        Whether larger values are better. If not, strings and scorers use the negative.
     undefined : str, default=None
         What makes the metric undefined, as a continuation of "a query with". If it is "no relevant document", queries
-        without labels above 0, or of at least ``relevance_threshold``, are undefined.
+        without a label above 0 (or of at least ``relevance_threshold``, if the metric has it) are undefined.
     has_cutoff : bool, default=True
         Whether the metric takes a cutoff rank k.
     pooled : bool, default=False

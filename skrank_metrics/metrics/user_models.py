@@ -187,9 +187,9 @@ def rbp_score(
 ) -> KernelResult:
     """Rank-biased precision: (1 - p) times the sum over ranks of p^(rank - 1) * gain.
 
-    This is the rate at which a reader finds relevant documents who goes on to the next rank with probability p. It is
-    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, such a list has 1: the value
-    is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
+    This is the rate at which a reader who goes on to the next rank with probability p finds relevant documents. It is
+    below 1 even if all documents are relevant, since lists end. With ``normalize=True``, the value of such a list is 1:
+    it is then the mean gain weighted by p^(rank - 1), which is comparable between lists of different lengths. It is not
     relative to the ideal order, which is what LensKit calls normalized.
 
     Examples

@@ -50,7 +50,8 @@ class FoldValues:
 
     queries: IntArray  # (n_fold_queries,), numbers of the queries
     values: FloatArray  # (n_candidates, n_fold_queries); NaN for undefined queries and for candidates that did not run
-    defined: Mask  # (n_fold_queries,), False for undefined queries, whose values have been replaced
+    # (n_fold_queries,), False if the metric is undefined for the query, even if its value was replaced
+    defined: Mask
     weights: FloatArray | None = None  # (n_fold_queries,)
 
 

@@ -308,7 +308,7 @@ def search_report(
     evaluation = replace(evaluation, _random_state=random_state)
     (_, best), *others = fitted.items()
     pairs = {row: evaluation.leaderboard.compare().pair(best, other) for row, other in others}
-    # Scorers of the same metric can differ in the response method, so they are told apart by their keys.
+    # Scorers of the same metric can differ in the response method, so their keys distinguish them.
     shown = {name: str(m) for name, m in metrics.items()}
     shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
     candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]

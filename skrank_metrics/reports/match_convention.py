@@ -153,7 +153,7 @@ class ConventionMatch(Result):
 
     def _verdict(self) -> str:
         n_matches, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
-        what = f"{self.metric} = {self.value:.10g}: {n_matches or 'none'} of {len(self.ways)} ways of counting"
+        what = f"{self.metric} = {self.value:.10g}: {n_matches or 'none'} of {len(self.ways)} ways of computing it"
         return f"{what} {'match' if n_matches > 1 else 'matches'}, within {within}"
 
     def _remarks(self) -> Iterator[str]:
@@ -262,7 +262,7 @@ def match_convention(
 
     >>> from skrank_metrics import match_convention
     >>> match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984)
-    ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005
+    ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005
     cutoff           gain  undefined    value  distance  as in
     3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
     No effect on these data: ties. The same on these data: cutoff 3 or more, none.

@@ -50,7 +50,7 @@ class RankingReport(Result):
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
     float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports of
-    RankingAccumulator and evaluate_batches keep no labels and scores, so they lack some of these counts.
+    RankingAccumulator and evaluate_batches keep no labels and scores, so their health has no counts of ties.
 
     Attributes
     ----------

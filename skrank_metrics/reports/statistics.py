@@ -281,11 +281,15 @@ def adjust(p_values: FloatArray, correction: str | None) -> FloatArray:
 NO_EFFECT = 1e-9
 # The t distribution is normal here, and the noncentral one is slow and inexact.
 MANY_QUERIES = 100_000
+# In standard deviations of the differences; SciPy's noncentral distributions lose digits at larger effects.
+LARGE_EFFECT = 1e4
+# Two queries detect larger effects at any power and confidence that float64 can tell from 1.
+HUGE_EFFECT = 1e17
 
 
 def n_for_power(effect_size: float, power: float, confidence: float) -> int:
     """Smallest number of queries at which a two-sided paired t-test detects a mean of this many standard deviations."""
-    if np.isinf(effect_size):
+    if effect_size > HUGE_EFFECT:
         return 2
     level = 1 - confidence
     quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
@@ -296,5 +300,8 @@ def n_for_power(effect_size: float, power: float, confidence: float) -> int:
 
 
 def _power_of_t(n: int, effect_size: float, level: float) -> float:
-    # Both tails of t are one of its square. SciPy's noncentral t distribution has NaN where a tail is tiny.
-    return float(_stats().ncf.sf(_stats().t.isf(level / 2, n - 1) ** 2, 1, n - 1, n * effect_size**2))
+    limit = _stats().t.isf(level / 2, n - 1)
+    if effect_size > LARGE_EFFECT:  # the mean varies little relative to its size, so only the variance matters
+        return float(_stats().chi2.cdf((n - 1) * n * (effect_size / limit) ** 2, n - 1))
+    # Both tails of t are the upper tail of t squared. SciPy's noncentral t distribution returns NaN if a tail is tiny.
+    return float(_stats().ncf.sf(limit**2, 1, n - 1, n * effect_size**2))

@@ -62,8 +62,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
             enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
             raise ValueError(
                 "n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
-                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap}, which need {enough} queries, and "
-                f"only {n_queries} queries. Lower one of them or add queries."
+                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries; {enough} "
+                "queries are always enough. Lower one of the parameters or add queries."
             )
         numbers = np.arange(n_queries)
         for first in range(n_queries - self.n_splits * size, n_queries, size):

@@ -477,6 +477,25 @@ def test_progress(capsys):
     )
 
 
+def test_fits_that_are_still_to_come_are_not_saved(capsys):
+    raced = race(verbose=1).fit(X, LABELS)
+    first = capsys.readouterr().out.splitlines()[0]
+    left = int((raced.cv_results_["left_after"] == 1).sum())
+    assert left > 0
+    assert first == f"[round 1/5] 5 fits, {5 - left} of 5 candidates left, {4 * left} fits saved"
+
+
+def test_candidates_of_which_only_another_metric_fails_stay():
+    def broken(model, X, y):
+        raise RuntimeError("broken")
+
+    scoring = {**ranking_scorers("ndcg@3"), "broken": broken}
+    with pytest.warns(UserWarning, match="Scoring broken failed"):
+        raced = race(scoring=scoring, refit="ndcg@3", error_score=np.nan).fit(X, LABELS)
+    assert "failed" not in raced.cv_results_["left_because"]
+    assert raced.best_index_ == race().fit(X, LABELS).best_index_
+
+
 @pytest.mark.option("RacingSearchCV.n_jobs")
 def test_in_parallel_the_numbers_are_the_same(raced):
     with parallel_config(backend="threading"):

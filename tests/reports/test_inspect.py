@@ -90,6 +90,11 @@ def test_a_page_has_bars_and_text_has_characters(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert bars.format("the first colour", "the second") in page
     assert "\u2588" not in page
+    found = only(inspection)
+    longest = max(found.added.max(), found.ideal.max())
+    bars = re.findall(r"--a:([\d.]+)%;--i:([\d.]+)%", page)
+    assert [float(added) for added, _ in bars] == pytest.approx(100 * found.added / longest, rel=0.01)
+    assert [float(ideal) for _, ideal in bars] == pytest.approx(100 * found.ideal / longest, rel=0.01)
 
 
 def test_ranks_shown_by_default():

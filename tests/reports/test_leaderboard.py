@@ -128,6 +128,23 @@ def test_each_metric_of_the_frame_has_a_best_of_its_own():
     assert np.isnan(frame.loc["second", "hit_rate@3 minus best"])
 
 
+def test_each_metric_has_a_star_of_its_own():
+    ranks = {"first": [1, 1, 1, 1, 4, 4, 4], "second": [2, 2, 2, 2, 2, 2, 1]}
+    shown = html_of(by_ranks(ranks, metrics=["hit_rate@1", "hit_rate@3"]))[0][0]
+    assert [[cell for cell in row if "." in cell and "[" not in cell] for row in shown[1:]] == [
+        [f"*{4 / 7:.4f}", f"{4 / 7:.4f}"],
+        [f"{1 / 7:.4f}", f"*{1:.4f}"],
+    ]
+
+
+def test_of_a_distance_the_smallest_is_shipped():
+    labels, ids = np.tile([2, 1, 0], 12), np.repeat(np.arange(12), 3)
+    scores = {"reversed": -labels, "right": labels}
+    board = leaderboard(labels, scores, qid=ids, metrics=kendall_tau_distance)
+    assert (board.best, list(board.contenders)) == ("right", ["right"])
+    assert board.verdict == "Ship right: by kendall_tau_distance, it is significantly better than reversed."
+
+
 @pytest.mark.option("Leaderboard.to_frame.library")
 def test_frame_and_page(board, tmp_path):
     assert list(board.to_frame().index) == list(board.reports)

@@ -179,7 +179,7 @@ def test_documents_that_nobody_judged_in_the_matched_mean():
 
 def test_text_names_the_way_and_what_the_data_cannot_distinguish():
     assert str(match_convention(Y, SCORES, qid=QID, value=0.8984)).splitlines() == [
-        "ndcg = 0.8984: 1 of 12 ways of counting matches, within 0.00005",
+        "ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005",
         "cutoff           gain  undefined    value  distance  as in",
         "3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost",
         "No effect on these data: ties.",
@@ -192,7 +192,7 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
     labels, scores = [[1, 0, 2, 0], [0, 0, 0, 0]], [[3, 2, 2, 1], [1, 2, 3, 4]]
     match = match_convention(labels, scores, value=0.5, metric="map(average=geometric)")
     assert str(match).splitlines() == [
-        "map(average=geometric) = 0.5: 1 of 15 ways of counting matches, within 0.005",
+        "map(average=geometric) = 0.5: 1 of 15 ways of computing it matches, within 0.005",
         "cutoff  divisor   ties  undefined   value  distance",
         "1       relevant  any   left out   0.5000   +0.0000",
         "No effect on these data: relevant.",
@@ -205,13 +205,13 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
 
 def test_text_if_nothing_or_much_matches(rows):
     nothing = " ".join(str(match_convention(Y, SCORES, qid=QID, value=0.99)).split())
-    assert nothing.startswith("ndcg = 0.99: none of 12 ways of counting matches, within 0.005 ")
+    assert nothing.startswith("ndcg = 0.99: none of 12 ways of computing it matches, within 0.005 ")
     assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the value was computed" in nothing
     assert "or pass tolerance=0.5 if it is rounded that much." in nothing
     labels, scores, qid = rows
     much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
     text = " ".join(str(much).split())
-    assert f"{len(much.matches)} of {len(much.ways)} ways of counting match, within 0.3" in text
+    assert f"{len(much.matches)} of {len(much.ways)} ways of computing it match, within 0.3" in text
     assert f"{len(much.matches) - 10} more match: see .matches." in text
     assert "A value with more digits, or over more queries, could distinguish them." in text
 

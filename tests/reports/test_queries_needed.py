@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -51,6 +53,21 @@ def test_two_queries_are_enough_to_ask():
     good, bad = evaluate(y_score=[2, 1, 2, 1], **rows), evaluate(y_score=[2, 1, 1, 2], **rows)
     # The differences are 0 and 1/2.
     assert queries_needed(good, bad, metric="mrr") == smallest_n((1 / 4) / (1 / 2 / 2**0.5), 0.8, 0.05)
+
+
+@pytest.mark.parametrize(("effect_size", "confidence"), [(1e5, 1 - 1e-6), (1e7, 1 - 1e-9), (1e12, 1 - 1e-12)])
+def test_two_or_three_queries_for_large_effects(effect_size, confidence):
+    # Without an effect, t of two queries has a Cauchy distribution: its limit is 1 / tan(pi * level / 2). Relative to a
+    # large effect, the mean is constant, so t exceeds the limit if the difference of the two values is small enough.
+    power = math.erf(effect_size * math.tan(math.pi * (1 - confidence) / 2))
+    assert n_for_power(effect_size, power - 1e-5, confidence) == 2
+    assert n_for_power(effect_size, power + 1e-5, confidence) == 3
+
+
+@pytest.mark.parametrize("effect_size", [1.1e17, 1e200, np.float64(1e200), np.inf])
+def test_two_queries_for_huge_effects(effect_size):
+    assert n_for_power(effect_size, 1 - 1e-16, 1 - 1e-16) == 2
+    assert math.erf(1e17 * math.tan(math.pi * 2**-53 / 2)) == 1.0
 
 
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])

@@ -226,6 +226,12 @@ def test_frame_of_another_library(rows):
         evaluate(rows[0], rows[1], qid=rows[2]).to_frame("arrow")
 
 
+def test_flat_keys_of_slices_with_similar_names_differ():
+    rows = {"y_true": [1, 0, 1, 0], "y_score": [2, 1, 1, 2], "qid": [0, 0, 1, 1], "metrics": "mrr"}
+    flat = evaluate(**rows, by=["a-b", "a-b", "a+b", "a+b"]).to_dict(flat=True)
+    assert sorted(value for key, value in flat.items() if re.fullmatch(r"mrr_slice_a_b(_2)?", key)) == [1 / 2, 1]
+
+
 def test_flat_keys_suit_loggers_and_differ(rows):
     names = ["ndcg@10", "ndcg_at_10", "ndcg(gain=exp2, ties=worst)@3", "err(p=0.5)"]
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=names)

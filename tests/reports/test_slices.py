@@ -144,6 +144,9 @@ def test_summary_has_one_row_per_metric_and_slice(many):
     assert frame["slice"].tolist() == ["all", *map(str, range(1, 31))]
     assert frame["n_queries"].tolist() == [465, *range(1, 31)]
     assert frame["mean"].tolist()[1:3] == [1 / 2, 1]
+    rows = {"y_true": [1, 0, 0, 0, 0, 0], "y_score": [2, 1, 2, 1, 2, 1], "qid": [0, 0, 1, 1, 2, 2], "metrics": "mrr"}
+    undefined = evaluate(**rows, by=["a", "a", "a", "a", "b", "b"]).to_frame(summary=True)["n_undefined"]
+    assert undefined.tolist() == [2, 1, 1]
     plain = report_of(None)
     summary = plain.to_frame(summary=True)
     low, high = plain.intervals()["mrr"]

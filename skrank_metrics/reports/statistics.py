@@ -289,9 +289,9 @@ HUGE_EFFECT = 1e17
 
 def n_for_power(effect_size: float, power: float, confidence: float) -> int:
     """Smallest number of queries at which a two-sided paired t-test detects a mean of this many standard deviations."""
+    effect_size, level = abs(effect_size), 1 - confidence
     if effect_size > HUGE_EFFECT:
         return 2
-    level = 1 - confidence
     quantiles = _stats().norm.ppf(1 - level / 2) + _stats().norm.ppf(power)
     n = max(2, int(np.ceil((max(0.0, quantiles) / effect_size) ** 2)))
     if n >= MANY_QUERIES:

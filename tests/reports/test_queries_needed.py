@@ -37,6 +37,7 @@ def test_the_number_is_that_of_a_t_test():
     assert queries_needed(BETTER, WORSE, metric="mrr") == smallest_n(effect_size, 0.8, 0.05)
     assert queries_needed(WORSE, BETTER, metric="mrr", power=0.9) == smallest_n(effect_size, 0.9, 0.05)
     assert queries_needed(BETTER, WORSE, metric="mrr", confidence=0.99) == smallest_n(effect_size, 0.8, 0.01)
+    assert n_for_power(-np.inf, 0.8, 0.95) == n_for_power(-1e6, 0.8, 0.95) == 2
     for confidence in (0.05, 0.4, 0.999999):
         assert n_for_power(0.3, 0.9, confidence) == smallest_n(0.3, 0.9, 1 - confidence)
 

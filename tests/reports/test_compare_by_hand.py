@@ -9,7 +9,7 @@ from scipy import stats
 from support.ranks import report_of_ranks
 from support.shown import html_of
 
-from skrank_metrics import compare
+from skrank_metrics import compare, evaluate
 
 # Ranks of the relevant document; queries 3 and 8 have none.
 FIRST = [1, 2, 1, 0, 3, 1, 2, 4, 0, 1]
@@ -257,6 +257,14 @@ def test_intersection_of_queries_in_different_orders(weighted):
     np.testing.assert_allclose(back.differences, [1 - 1 / 3, 1 / 4 - 1 / 2, 1 / 2 - 1])
     with pytest.raises(ValueError, match="reports must be over the same queries; got 5 in '0' and 4 in '1', 3 of them"):
         compare([first, second], "mrr")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_condensed_reports_are_compared_with_condensed_ones(first):
+    rows = {"y_true": [1, 0, 1, 0], "y_score": [2, 1, 1, 2], "qid": [0, 0, 1, 1], "metrics": "mrr"}
+    rows["judged"] = [True, True, True, False]
+    with pytest.raises(ValueError, match=f"reports must have the same condense; got {first} in '0' and {not first}"):
+        compare([evaluate(**rows, condense=condense) for condense in (first, not first)], "mrr")
 
 
 def test_slices_of_queries_that_both_reports_have():

@@ -226,6 +226,14 @@ def test_frame_of_another_library(rows):
         evaluate(rows[0], rows[1], qid=rows[2]).to_frame("arrow")
 
 
+def test_the_spread_of_a_pooled_ratio_is_that_of_the_queries():
+    # Recall at 1 is 1 of 1 and 1 of 3; the pooled one is 2 of 4.
+    rows = {"y_true": [1, 0, 0, 1, 1, 1], "y_score": [3, 2, 1, 3, 2, 1], "qid": [0, 0, 0, 1, 1, 1]}
+    report = evaluate(**rows, metrics="recall(average=micro)@1")
+    assert report.mean == {"recall(average=micro)@1": 2 / 4}
+    assert report.std["recall(average=micro)@1"] == pytest.approx(np.std([1, 1 / 3]))
+
+
 def test_flat_keys_of_slices_with_similar_names_differ():
     rows = {"y_true": [1, 0, 1, 0], "y_score": [2, 1, 1, 2], "qid": [0, 0, 1, 1], "metrics": "mrr"}
     flat = evaluate(**rows, by=["a-b", "a-b", "a+b", "a+b"]).to_dict(flat=True)

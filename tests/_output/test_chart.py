@@ -33,6 +33,9 @@ def test_bars_go_from_base_to_value_in_either_direction():
 def test_reference_is_on_the_axis_and_missing_values_are_not_drawn():
     html = Chart("t", [Mark("a", 2.0, "2"), Mark("b", math.nan, "nan", (math.nan, math.nan))], reference=0.0).as_html()
     assert html.count('class="ref"') == 2
+    # The axis is from 0 to 2, with room on both sides.
+    at = 100 * (0 + 2 * MARGIN) / (2 + 4 * MARGIN)
+    assert numbers(html, r'class="ref" x1="(-?[\d.]+)%"') == pytest.approx([at, at], abs=0.01)
     assert html.count("<circle") == 1
     assert "nan%" not in html
 

@@ -636,6 +636,8 @@ def test_folds_relative_to_their_mean_and_leaks():
     (band,) = display.leaks_
     assert span_of(band) == pytest.approx((0.6, 1.4))
     assert display.ax_.get_xlabel() == "relative to the mean over folds\nKFold(2)"
+    three = SplitDisplay([1, 1, 4], [1, 1, 1], [0.5, 0.5, 0.5], [0, 0, 0]).plot(axes())
+    assert three.lines_[0].get_xdata().tolist() == [1 / 2, 1 / 2, 2], "relative to the mean, not to the median"
     plain = SplitDisplay([2, 2], [1, 1], [0, 0], [0, 0]).plot(axes())
     assert plain.ax_.get_xlabel() == "relative to the mean over folds"
     assert plain.leaks_ == []

@@ -715,6 +715,7 @@ def test_train_test_split_finds_ids_in_an_index():
         (lambda: QueryShuffleSplit(0), ValueError, "n_splits must be an int >= 1; got 0"),
         (lambda: QueryShuffleSplit(test_size=0), ValueError, r"test_size must be an int >= 1 .*; got 0\."),
         (lambda: QueryShuffleSplit(test_size=-0.2), ValueError, r"test_size must be an int >= 1 .*; got -0\.2"),
+        (lambda: QueryShuffleSplit(train_size=1.5), ValueError, r"a float in \(0, 1\) .*; got 1.5"),
         (lambda: QueryShuffleSplit(train_size=1.0), ValueError, r"a float in \(0, 1\) .*; got 1.0"),
         (lambda: QueryShuffleSplit(test_size="10%"), TypeError, "test_size must be .*; got '10%'"),
         (lambda: QueryTimeSeriesSplit(1), ValueError, "n_splits must be an int >= 2; got 1"),

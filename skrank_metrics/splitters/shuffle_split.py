@@ -160,7 +160,7 @@ def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: flo
 
 
 def _number(size: Any, n_queries: int, rounded: Any) -> Any:
-    # In float64, 0.1 * 30 is more than 3; that must not add or drop a query.
+    # In float64, 0.28 * 25 is more than 7; that must not add or drop a query.
     return size if size is None or isinstance(size, numbers.Integral) else rounded(round(size * n_queries, 9))
 
 

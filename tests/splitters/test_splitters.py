@@ -594,7 +594,7 @@ def test_repeats_differ_and_each_covers_all_rows():
     ("sizes", "expected"),
     [
         ({}, (27, 3)),
-        ({"test_size": 0.1}, (27, 3)),  # 0.1 * 30 is a little more than 3
+        ({"test_size": 0.1}, (27, 3)),
         ({"test_size": 0.25}, (22, 8)),
         ({"train_size": 0.25}, (7, 23)),
         ({"test_size": 4, "train_size": 0.5}, (15, 4)),
@@ -607,6 +607,12 @@ def test_sizes_are_in_queries(sizes, expected):
     qid = np.repeat(np.arange(30), np.arange(1, 31))
     for train, test in QueryShuffleSplit(3, **sizes, random_state=0).split(qid, qid=qid):
         assert (len(set(qid[train])), len(set(qid[test]))) == expected
+
+
+def test_a_share_that_rounding_makes_larger_adds_no_query():
+    assert 0.28 * 25 > 7
+    qid = np.arange(25)
+    assert {len(test) for _, test in QueryShuffleSplit(3, test_size=0.28, random_state=0).split(qid, qid=qid)} == {7}
 
 
 @pytest.mark.parametrize("sizes", [{"test_size": 4}, {"train_size": 0.1}, {"test_size": 2, "train_size": 3}])

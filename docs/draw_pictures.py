@@ -30,7 +30,6 @@ from skrank_metrics import (
     query_train_test_split,
     with_qid,
 )
-from skrank_metrics._output.result import text_of
 from skrank_metrics.datasets import load_digits_retrieval
 
 IMAGES = Path(__file__).parent / "images"
@@ -79,7 +78,7 @@ def draw(style, X, y, models, search):
 
 
 def draw_dcg(style, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
-    """The terms of DCG, for a ranking and for the ideal order; for telephones, one below the other."""
+    """The terms of DCG, for a ranking and for the ideal order; for phones, one below the other."""
     rank = np.arange(1, len(grades) + 1)
     rows, columns, size = (2, 1, (4.6, 5.6)) if narrow else (1, 2, (9, 3.2))
     with plt.style.context(style):
@@ -97,20 +96,23 @@ def draw_dcg(style, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
     return figure
 
 
-def draw_demo(style, board, narrow=False):
-    """The leaderboard of the demo; for telephones, with the legend below it."""
+def draw_demo(style, board):
+    """The leaderboard as the demo draws it."""
     with plt.style.context(style):
-        figure = plt.figure(figsize=(5, 4.4) if narrow else (10, 4), layout="constrained")
+        return _demo._figure(board)
+
+
+def draw_narrow_demo(style, board):
+    """The leaderboard of the demo for phones, with the legend below it."""
+    with plt.style.context(style):
+        figure = plt.figure(figsize=(5, 4.4), layout="constrained")
         ax = figure.subplots()
         LeaderboardDisplay.from_leaderboard(board, ax=ax)
-        if narrow:
-            ax.set_yticks(ax.get_yticks(), [label.get_text().replace("  ", "\n") for label in ax.get_yticklabels()])
-            ax.set_xlabel(textwrap.fill(ax.get_xlabel().replace("\n", " "), 32))
-            entries = ax.get_legend_handles_labels()
-            ax.get_legend().remove()
-            figure.legend(*entries, loc="outside lower center", frameon=False)
-        else:
-            ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
+        ax.set_yticks(ax.get_yticks(), [label.get_text().replace("  ", "\n") for label in ax.get_yticklabels()])
+        ax.set_xlabel(textwrap.fill(ax.get_xlabel().replace("\n", " "), 32))
+        entries = ax.get_legend_handles_labels()
+        ax.get_legend().remove()
+        figure.legend(*entries, loc="outside lower center", frameon=False)
     return figure
 
 
@@ -132,7 +134,7 @@ if __name__ == "__main__":
             f"dcg_{theme}": (draw_dcg(style), 80),
             f"dcg_{theme}_narrow": (draw_dcg(style, narrow=True), 160),
             f"demo_{theme}": (draw_demo(style, board), 150),
-            f"demo_{theme}_narrow": (draw_demo(style, board, narrow=True), 160),
+            f"demo_{theme}_narrow": (draw_narrow_demo(style, board), 160),
         }
         for name, (figure, dpi) in figures.items():  # dark pages differ in their black
             figure.savefig(IMAGES / f"{name}.png", dpi=dpi, transparent=theme == "dark")

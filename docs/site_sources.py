@@ -52,12 +52,12 @@ def _part(found: re.Match[str]) -> str:
     _, _, after = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"<!-- {found[1]} -->")
     part, end, _ = after.partition(f"<!-- {found[2]} -->")
     if not end:
-        raise ValueError(f"README.md must have the marks {found[1]!r} and {found[2]!r}, in this order")
+        raise ValueError(f"README.md must have the marks {found[1]!r} and {found[2]!r}, in this order.")
     return _from_above(part)
 
 
 def _images(found: re.Match[str]) -> str:
-    """Show the picture of the theme and, on telephones, the narrow one if there is one."""
+    """Show the picture of the theme and, on phones, the narrow one if there is one."""
     dark, alt, light = found.groups()
     images = []
     for image, theme in ((light, "only-light"), (dark, "only-dark")):
@@ -69,7 +69,7 @@ def _images(found: re.Match[str]) -> str:
 
 
 def label_cells(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Write the heads of columns into the cells of tables of text with some columns: lists on a telephone."""
+    """Write the heads of columns into the cells of tables of text with some columns: lists on a phone."""
     if "body" in context:
         context["body"] = TABLE.sub(_labelled, context["body"])
 

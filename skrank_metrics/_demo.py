@@ -118,13 +118,19 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
 
 def _draw(board: Leaderboard, picture: Path) -> None:
     try:
-        from matplotlib.figure import Figure
+        figure = _figure(board)
     except ImportError:
         print(f"Left out: {picture}, since matplotlib is not installed.")
         return
+    figure.savefig(picture, dpi=150)
+    print(f"Picture of all models compared with the best: {picture}")
+
+
+def _figure(board: Leaderboard) -> Any:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(10, 4), layout="constrained")
     ax = figure.subplots()
     LeaderboardDisplay.from_leaderboard(board, ax=ax)
     ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
-    figure.savefig(picture, dpi=150)
-    print(f"Picture of all models compared with the best: {picture}")
+    return figure

@@ -93,7 +93,7 @@ def _compare(chosen: argparse.Namespace) -> str:
         raise ValueError(f"--random-state applies only to --test permutation; got --test {chosen.test}.")
     reports = read_reports(chosen)
     metrics = next(iter(reports.values())).mean
-    seed = 0 if chosen.random_state is None and chosen.test == "permutation" else chosen.random_state
+    seed = chosen.random_state or 0 if chosen.test == "permutation" else None
     how = {"test": chosen.test, "correction": None if chosen.correction == "none" else chosen.correction}
     compared = {metric: compare(reports, metric, **how, random_state=seed) for metric in metrics}
     return show_comparison(compared, chosen.output, call=chosen.call)

@@ -361,14 +361,14 @@ class Comparison(Result):
         pairs = [(name, pair) for name, part in parts for pair in part.pairs]
         different = [(name, pair) for name, part in parts for pair in part.significant()]
         shown = pairs if len(pairs) <= MOST_ROWS else different
-        interval, p = f"{100 * self.confidence:g}% interval", "adjusted p" if self.correction else "p"
-        heads = ("slice", "first - second", "queries", Column("difference", signed), Column(interval, signed))
+        _, interval, p = self.heads_of_leads
+        heads = ("slice", "first - second", "queries", Column("difference", signed), interval, p)
         rows = [
             (value, f"{pair.first} - {pair.second}", pair.n_queries, pair.difference, pair.interval, pair.p_adjusted)
             for value, pair in shown
         ]
         if rows:
-            yield Table((*heads, Column(p, p_text)), rows)
+            yield Table(heads, rows)
         adjusted = f", adjusted for {len(pairs)} tests" if self.correction else ""
         named = ", ".join(f"{pair.first} and {pair.second} in {name}" for name, pair in different)
         many = f"{len(different)} of {len(pairs)}; the table shows these"

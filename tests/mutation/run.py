@@ -82,10 +82,10 @@ NOT_RUN = "core/RemoveDecorator"
 
 def tests_of(module: Path) -> list[list[str]]:
     """Arguments of pytest for a module in steps: its examples and the tests that bear its name come first."""
-    steps = [[str(ROOT / "tests" / name) for name in step.split()] for step in TESTS[module.parts[1]]]
+    texts = [*TESTS[module.parts[1]], EVERYWHERE]
+    *steps, everywhere = ([str(ROOT / "tests" / name) for name in text.split()] for text in texts)
     named = [str(path) for path in (ROOT / "tests").rglob(f"test_{module.stem.strip('_')}*.py")]
     quick = ["-m", "not slow"]
-    everywhere = [str(ROOT / "tests" / name) for name in EVERYWHERE.split()]
     return [
         [*quick, str(ROOT / module), *named],
         *([*quick, *step] for step in steps),

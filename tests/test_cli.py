@@ -496,6 +496,7 @@ def test_explain_takes_names_of_trec_eval_and_several_runs(files, capsys):
     assert rows[1].startswith("run\tP_1\t")
 
 
+@pytest.mark.slow
 def test_match(files, capsys):
     words = ["match", "rows.csv", "ndcg@5", "--label", "y", "--score", "a", "--qid", "q"]
     value = evaluate(files["y"], files["a"], qid=files["q"], metrics="ndcg@5", convention="lightgbm").mean["ndcg@5"]

@@ -11,6 +11,7 @@ def data():
     return load_digits_retrieval()
 
 
+@pytest.mark.slow
 def test_about_300_queries_with_lists_of_different_lengths(data):
     sizes = np.bincount(data.qid)
     assert len(sizes) == 300
@@ -20,6 +21,7 @@ def test_about_300_queries_with_lists_of_different_lengths(data):
     assert str(sizes.sum()) in data.DESCR
 
 
+@pytest.mark.slow
 @pytest.mark.option("datasets.load_digits_retrieval.return_X_y_qid")
 def test_rows_can_be_returned_as_three_arrays(data):
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)

@@ -197,6 +197,7 @@ def documented():
             yield from (f"skrank_metrics.{name}.{member}" for member in own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(documented()))
 def test_docstrings_follow_numpydoc(name):
     for namespace in skrank_metrics._NAMESPACES:

@@ -137,6 +137,7 @@ def test_picture_of_the_demo(reports, saved, capsys):
     assert "Picture of all models compared with the best: here.png" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_tuning_of_the_demo(data):
     with joblib.parallel_config("threading"):
         report, best, (n_fits, n_saved) = _demo._tune(
@@ -150,6 +151,7 @@ def test_tuning_of_the_demo(data):
     assert report.mean == expected.reports["QueryRanker"].mean
 
 
+@pytest.mark.slow
 def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatch, capsys):
     monkeypatch.setattr(_demo, "load_digits_retrieval", lambda: data)
     models = {"weak": (DummyRegressor(), {"strategy": ["mean"]}), "strong": (Ridge(), {"alpha": [1.0]})}

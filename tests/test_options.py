@@ -4,20 +4,25 @@ A test holds an option with ``@pytest.mark.option("QueryKFold.shuffle")``, and a
 ``@pytest.mark.option("metrics.*.k")``, if it runs over all that match.
 """
 
+import pytest
 from support.options import holds, marks, public_options
 
-MARKS = marks()
 OPTIONS = public_options()
 
 
-def test_every_option_has_a_test_that_holds_it():
-    missing = [option for option in OPTIONS if not any(holds(mark, option) for mark in MARKS)]
+@pytest.fixture(scope="module")
+def found():
+    return marks()
+
+
+def test_every_option_has_a_test_that_holds_it(found):
+    missing = [option for option in OPTIONS if not any(holds(mark, option) for mark in found)]
     assert missing == [], "mark the tests of these with pytest.mark.option, or write them"
 
 
-def test_marks_name_options_that_exist():
-    assert [mark for mark in MARKS if not any(holds(mark, option) for option in OPTIONS)] == []
+def test_marks_name_options_that_exist(found):
+    assert [mark for mark in found if not any(holds(mark, option) for option in OPTIONS)] == []
 
 
-def test_tests_mention_the_options_that_they_hold():
-    assert [mark for mark in MARKS if not mark.mentions] == []
+def test_tests_mention_the_options_that_they_hold(found):
+    assert [mark for mark in found if not mark.mentions] == []

@@ -12,16 +12,16 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_int
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.displays._base import COLOURS, GREY, documented, ink, legend, use_axes
-from skrank_metrics.model_selection.search_report import (
-    SearchReport,
+from skrank_metrics.model_selection._fitted_search import (
     check_search,
+    fold_scores,
     metric_of,
     metric_of_scorer,
     ranked_rows,
     scored_metrics,
     spelled,
 )
-from skrank_metrics.model_selection.within_noise import fold_scores
+from skrank_metrics.model_selection.search_report import SearchReport
 
 # Longer names of candidates leave no room for the values.
 NAME_WIDTH = 44

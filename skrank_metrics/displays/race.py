@@ -10,15 +10,15 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays._base import COLOURS, GREY, count_ticks, documented, legend, use_axes
-from skrank_metrics.model_selection.search_report import (
+from skrank_metrics.model_selection._fitted_search import (
     check_search,
+    fold_scores,
     is_race,
     metric_of,
     metric_of_scorer,
     scored_metrics,
     spelled,
 )
-from skrank_metrics.model_selection.within_noise import fold_scores
 
 
 class RaceDisplay:

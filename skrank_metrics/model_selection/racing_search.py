@@ -29,11 +29,11 @@ from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import check_rows, routing_enabled
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
+from skrank_metrics.model_selection._fitted_search import metric_of_scorer
 from skrank_metrics.model_selection._fold_scores import Task, results_table, with_params
 from skrank_metrics.model_selection._race import Race, Rules
 from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, departures, stages_of, whole_splits
 from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.search_report import metric_of_scorer
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.statistics import check_confidence

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import FloatArray, check_int, check_random_state
+from skrank_metrics._input.arrays import check_int, check_random_state
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import response_method, score_function
+from skrank_metrics._sklearn_internals import response_method
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection._fitted_search import (
+    check_search,
+    cv_of,
+    is_race,
+    left_race,
+    metric_of,
+    metrics_of,
+    ranked_rows,
+    scorers_of,
+    spelled,
+)
 from skrank_metrics.model_selection._fold_scores import with_params
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, QueriesTestedAgainError, cross_evaluate
-from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._standings import LETTERS
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.pair import Pair
@@ -31,8 +38,6 @@ from skrank_metrics.reports.statistics import TESTS
 
 # Significance level of the tests against the best.
 LEVEL = 0.05
-# Longer parameter values would leave no room for numbers in a table.
-VALUE_WIDTH = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,18 +285,18 @@ def search_report(
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
     check_random_state(random_state)
-    metrics = _metrics_of(search)
+    metrics = metrics_of(search)
     key = metric_of(search, metrics, metric)
     by = str(metrics[key])
     check_by_query(by, metrics[key])
-    rows, cv = ranked_rows(search, key), _cv_of(search)
+    rows, cv = ranked_rows(search, key), cv_of(search)
     means = search.cv_results_[f"mean_test_{key}"]
     names = {row: _named(rank, search.cv_results_["params"][row]) for rank, row in enumerate(rows, start=1)}
     fitted = {row: names[row] for row in rows[:n_candidates] if not np.isnan(means[row])}
     if len(fitted) < 2 and not is_race(search):
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: with_params(search.estimator, search.cv_results_["params"][row]) for row, name in fitted.items()}
-    scorers = _scorers_of(search)
+    scorers = scorers_of(search)
     same = [name for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])]
     alike = {
         name: metrics[name] for name in sorted(same, key=lambda name: name != key)
@@ -346,31 +351,7 @@ def _candidate(search: Any, row: int, rank: int, shown: Mapping[str, str], pair:
     mean, std = (
         {label: float(found[f"{kind}_test_{name}"][row]) for name, label in shown.items()} for kind in ("mean", "std")
     )
-    return Candidate(rank, found["params"][row], mean, std, row, pair, _left(search, row))
-
-
-def is_race(search: Any) -> bool:
-    """Whether candidates of a fitted search could leave before the last fold."""
-    return "left_after" in search.cv_results_
-
-
-def _left(search: Any, row: int) -> str:
-    """When and why a candidate left a race."""
-    found = search.cv_results_
-    if not is_race(search) or np.isnan(found["left_after"][row]):
-        return ""
-    why, after = found["left_because"][row], found["left_after"][row]
-    return f"{why} after fold {after:.0f}" if after else str(why)
-
-
-def _cv_of(search: Any) -> Any:
-    if hasattr(search.cv, "__next__"):
-        raise ValueError(
-            "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
-            "cv=list(...)."
-        )
-    # None means five folds of queries in a race, and of rows in other searches.
-    return 5 if search.cv is None and not is_race(search) else search.cv
+    return Candidate(rank, found["params"][row], mean, std, row, pair, left_race(search, row))
 
 
 def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], evaluation: CrossEvaluation) -> float:
@@ -388,89 +369,3 @@ def _changed(search: Any, rows: list[int], metrics: Mapping[str, BoundMetric], e
         for fold, value in enumerate(folds[str(metric)])
     ]
     return float(np.nanmax(differences, initial=0.0))
-
-
-def check_search(search: Any) -> None:
-    """Refuse anything but a fitted search."""
-    if not hasattr(search, "refit"):
-        raise TypeError(f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}.")
-    check_is_fitted(search, "cv_results_")
-
-
-def _metrics_of(search: Any) -> dict[str, BoundMetric]:
-    metrics = {}
-    for name, scorer in _scorers_of(search).items():
-        metrics[name] = metric_of_scorer(scorer)
-        if metrics[name] is None:
-            raise ValueError(
-                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
-            )
-    return cast(dict[str, BoundMetric], metrics)
-
-
-def _scorers_of(search: Any) -> Mapping[str, Any]:
-    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
-
-
-def metric_of_scorer(scorer: Any) -> BoundMetric | None:
-    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
-    score = score_function(scorer)
-    if not isinstance(score, RankingScore):
-        return None
-    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
-
-
-def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
-    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
-    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
-    scorers = _scorers_of(search)
-    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
-
-
-def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
-    """Key of the metric to rank by, by default that of ``refit``."""
-    if metric is None:
-        chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
-        metric = chosen if chosen in metrics else next(iter(metrics))
-        if chosen is None and len(metrics) > 1:
-            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
-    return check_column(metric, metrics)
-
-
-def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first and failed ones last.
-
-    For halving searches, these are the last rungs of the candidates. In a race, candidates that left follow the others,
-    the last to leave first.
-    """
-    found = search.cv_results_
-    rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
-    resource = getattr(search, "resource", None)
-    last = {
-        repr(sorted((name, value) for name, value in params.items() if name != resource)): row
-        for row, params in enumerate(found["params"])
-    }
-    rows = np.array(list(last.values()))
-    if len(rows) < 2:
-        raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
-    if is_race(search):
-        rungs = np.nan_to_num(found["left_after"], nan=np.inf)
-        means = _means_so_far(search, metric)[rows]
-    else:
-        means = found[f"mean_test_{metric}"][rows]
-    return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
-
-
-def _means_so_far(search: Any, metric: str) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
-    ran = ~np.isnan(folds)
-    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
-        return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
-
-
-def spelled(params: Mapping[str, Any]) -> str:
-    """A candidate as text."""
-    # Values may be estimators, whose text takes several lines.
-    values = [textwrap.shorten(str(value), VALUE_WIDTH, placeholder=" ...") for value in params.values()]
-    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in zip(params, values, strict=True))

@@ -12,6 +12,7 @@ from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
 from skrank_metrics._sklearn_internals import splits_of_search
+from skrank_metrics.model_selection._fitted_search import fold_scores
 
 LEVEL = 0.05
 
@@ -59,22 +60,6 @@ class WithinNoise:
                 "that returns a number."
             )
         return -params[name] if self.prefer.startswith("-") else params[name]
-
-
-def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
-    """Scores with one row per candidate and one column per fold."""
-    columns: list[Any] = []
-    while f"split{len(columns)}_test_{metric}" in cv_results:
-        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
-    if len(columns) < 2:
-        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-        others = [name for name in known if name != metric]
-        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
-        raise ValueError(
-            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
-            f"{', '.join(known)}.{hint}"
-        )
-    return np.column_stack(columns)
 
 
 def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:

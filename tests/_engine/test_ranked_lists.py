@@ -64,6 +64,7 @@ def test_each_query_is_ranked_once(rng, depth):
     assert all(len(queries) * block.depth <= lists.block_cells for queries, block in ranked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [9, 1], ids=["no ties", "ties"])
 @pytest.mark.parametrize("name", ["ndcg", "map", "err"])
 def test_first_ranks_of_long_lists(rng, name, decimals):

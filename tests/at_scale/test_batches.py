@@ -119,6 +119,7 @@ def test_equals_evaluate_on_all_rows(source, order, tmp_path):
     check(evaluate_batches(SOURCES[source](tmp_path), **NAMES, batch_rows=90, order=order), whole(TABLE))
 
 
+@pytest.mark.slow
 @given(st.integers(20, 1000), st.integers(1, 1000))
 @pytest.mark.option("evaluate_batches.metrics", "evaluate_batches.label", "evaluate_batches.score")
 def test_batches_of_any_size_change_no_bit(size, batch_rows):
@@ -336,6 +337,7 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
     assert last[1:] == ["evaluated 8 of 8 parts"] * (order == "shuffle")
 
 
+@pytest.mark.slow
 def test_whole_numbers_in_the_first_rows_of_a_text_may_have_decimals_later(tmp_path):
     # pyarrow decides on types by the first block, of one megabyte.
     rows = [f"{row % 2},{row % 7},{row // 100}\n" for row in range(150_000)]

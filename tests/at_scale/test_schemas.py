@@ -127,6 +127,7 @@ def test_integers_of_a_text_are_those_of_evaluate(tmp_path):
     assert evaluate_batches(tmp_path / "a.csv", **NAMES).qid.tolist() == [str(2**63)]
 
 
+@pytest.mark.slow
 def test_one_string_makes_strings_of_all_ids_of_a_text(tmp_path):
     # pyarrow decides on types by the first block, of one megabyte.
     rows = "".join(f"{row % 2},{row % 7},{row // 100}\n" for row in range(150_000))

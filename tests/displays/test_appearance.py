@@ -122,6 +122,7 @@ def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(kind):
     assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "second"), [(curve, "get_marker"), (distribution, "_dash_pattern")])
 def test_more_models_than_colours_are_distinct(draw, second):
     lines, ax = [], None

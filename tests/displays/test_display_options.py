@@ -536,6 +536,7 @@ def test_properties_of_the_lines_of_a_race(way):
     assert len({line.get_linewidth() for line in WAYS[way](ax=axes()).lines_}) == 2, "the winner stands out"
 
 
+@pytest.mark.slow
 @pytest.mark.option("RaceDisplay.from_estimator.metric")
 def test_lines_of_a_race_are_means_so_far_and_end_where_candidates_left():
     display = RaceDisplay.from_estimator(RACE, ax=axes())
@@ -597,6 +598,7 @@ def test_steps_lead_from_one_value_to_the_other():
     assert values_beside(none) == ["0.5000", "0.5000"]
 
 
+@pytest.mark.slow
 @pytest.mark.option(
     "DifferenceDisplay.from_predictions.metric",
     "DifferenceDisplay.from_predictions.conventions",

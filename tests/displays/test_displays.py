@@ -240,6 +240,7 @@ def search(split):
     return GridSearchCV(model, grid, scoring=scorers, refit="map", cv=QueryKFold(4)).fit(X, y)
 
 
+@pytest.mark.slow
 def test_cv_results_shows_candidates_from_the_best_down(search):
     display = CVResultsDisplay.from_estimator(search)
     found = search.cv_results_
@@ -265,6 +266,7 @@ def test_a_search_without_a_report_gets_no_verdict(search):
     assert not any("significant" in name for name in legend(display))
 
 
+@pytest.mark.slow
 def test_a_search_with_a_report_gets_its_verdicts(split, search):
     X, y, *_ = split
     report = search_report(search, X, y, metric="map")

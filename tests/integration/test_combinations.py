@@ -68,6 +68,7 @@ def test_frames_of_polars(digits):
     np.testing.assert_array_equal(on, off)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1), XGBRanker(n_estimators=5)])
 def test_weights_reach_fit_and_score(model, digits):
     X, y, qid = digits

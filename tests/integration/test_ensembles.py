@@ -57,6 +57,7 @@ def test_voting_is_the_mean_of_the_scores(way):
     np.testing.assert_allclose(voting.predict(X), expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @BY_ROUTING
 def test_stacking_fits_a_ranker_on_out_of_fold_scores(way):
     final = LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1, n_jobs=1)
@@ -70,6 +71,7 @@ def test_stacking_fits_a_ranker_on_out_of_fold_scores(way):
     np.testing.assert_array_equal(stacked.predict(X), expected)
 
 
+@pytest.mark.slow
 def test_the_final_estimator_of_stacking_must_take_the_ids():
     with sklearn.config_context(enable_metadata_routing=True):
         assert stacking(Member(RidgeCV())).fit(X, Y, qid=QID).final_estimator_.estimator_.alpha_ > 0

@@ -149,6 +149,7 @@ def test_a_gain_that_overflows_is_named(name):
         get_metric(name, gain="exp2")([[1, 2000]], [[2, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="older versions give NA where newer ones give nan")
 def test_the_documentation_holds_the_table():
     page = (Path(__file__).parents[2] / "docs" / "hostile_input.md").read_text(encoding="utf-8")

@@ -166,6 +166,7 @@ def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_
         searched(problem, ["reversed", "fine"], n_jobs, cv=cv, scorer=scorer, error_score=error_score)
 
 
+@pytest.mark.slow
 def test_one_query_of_50000_documents(problem):
     rng = np.random.default_rng(1)
     X = np.vstack([problem[0], rng.normal(size=(50_000, 3))])

@@ -66,6 +66,7 @@ def test_search_equals_a_loop_by_hand_with_routing_on_and_off(model, name, value
                     assert value_by_hand == pytest.approx(by_sklearn, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_folds_of_real_queries_are_balanced(lambdarank):
     _, _, qid = lambdarank
     tests = [test for _, test in QueryKFold(5).split(qid, groups=qid)]

@@ -26,6 +26,7 @@ def register_recall(name="own_recall", **options):
     return own_recall_score
 
 
+@pytest.mark.slow
 @pytest.mark.option("register_metric.has_cutoff", "register_metric.bounds", "register_metric.formula")
 def test_a_registered_kernel_is_a_metric_with_a_name():
     function = register_recall(formula=r"\frac{\text{hits}}{R}")
@@ -101,6 +102,7 @@ def test_values_outside_the_bounds_raise_as_in_make_metric():
     assert np.isnan(own_nan_score(**ROWS, replace_undefined_by=np.nan))
 
 
+@pytest.mark.slow
 @pytest.mark.option("register_metric.greater_is_better", "register_metric.undefined", "register_metric.pooled")
 def test_traits_of_a_registered_metric():
     @register_metric("neg_rank_of_last", greater_is_better=False, undefined="nothing", reference="A. Author")

@@ -399,6 +399,7 @@ def expected_reciprocal_rank(stops):
     return total
 
 
+@pytest.mark.slow
 def test_correlations_of_long_constant_lists_are_undefined():
     for n in (333_333, 600_007, 777_777):
         value = get_metric("spearman", replace_undefined_by=np.nan)(np.ones((1, n)), np.arange(float(n))[None])

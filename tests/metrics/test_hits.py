@@ -33,6 +33,7 @@ def test_fall_out_is_the_false_positive_rate(k):
         assert fall_out_score([labels], [scores], k=k) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.option("metrics.*.beta")
 @pytest.mark.parametrize("beta", [0, 0.5, 1, 3])
 @pytest.mark.parametrize("k", [1, 4, 9])

@@ -146,6 +146,7 @@ def test_gives_a_metric_or_a_value_error(spec):
     assert metric.record.name in get_metric_names()
 
 
+@pytest.mark.slow
 def test_fuzzed_names_give_a_metric_or_a_value_error():
     outcomes = [fuzz_parser.outcome(spec) for spec in fuzz_parser.specs(5_000)]
     assert {outcomes.count(what) > 200 for what in ("a metric", "refused", "refused with a hint")} == {True}

@@ -44,6 +44,7 @@ def result():
     return cross_evaluate(MODELS, X, Y, qid=QID, cv=CV)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_folds_are_those_of_cross_validate(result, name):
     with sklearn.config_context(enable_metadata_routing=True):

@@ -87,6 +87,7 @@ def test_out_of_fold_reports_take_them(problem):
         assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_searches_take_them(problem):
     X, y, qid, columns = problem
     grid, scorer = {"estimator__alpha": [1.0, 100.0]}, get_ranking_scorer("ndcg@5")
@@ -116,6 +117,7 @@ def test_a_report_takes_masks_by_the_names_that_the_scorer_requests(problem):
     assert not differs(search_report(search, X, y, qid=qid, params=masks))
 
 
+@pytest.mark.slow
 def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
     X, y, qid, _ = problem
     labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))

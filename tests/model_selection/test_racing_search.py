@@ -188,6 +188,7 @@ def test_ways_out_without_ids_are_those_that_work(routing):
                     search.fit(X, y, **ids)
 
 
+@pytest.mark.slow
 @pytest.mark.option("RacingSearchCV.refit")
 def test_several_metrics_race_by_the_one_of_refit():
     scoring = ranking_scorers("ndcg@3", "mrr")
@@ -223,6 +224,7 @@ def test_a_callable_refit_and_none():
         race(refit=lambda results: 5).fit(X, LABELS)
 
 
+@pytest.mark.slow
 def test_within_noise_takes_the_splits_of_the_race():
     options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": within_noise("ndcg@3", prefer="column")}
     raced, grid = race(min_queries=1000, **options).fit(X, LABELS), grid_search(**options).fit(X, LABELS)
@@ -251,6 +253,7 @@ def test_clone_pickle_and_pipelines(raced):
     assert around[-1].best_params_ == raced.best_params_
 
 
+@pytest.mark.slow
 def test_nested_in_another_cross_validation():
     frame, labels = pd.DataFrame(X), with_qid(pd.Series(Y), QID)
     nested = cross_val_score(race(), frame, labels, scoring=get_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
@@ -343,6 +346,7 @@ def test_errors_of_the_set_up_abort_the_race():
         race(error_score=np.nan).fit(X, LABELS, sample_weight=weights)
 
 
+@pytest.mark.slow
 @pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence", "RacingSearchCV.indifference")
 def test_options_that_keep_or_drop_candidates():
     def fits(**options):
@@ -433,6 +437,7 @@ def test_candidates_that_failed_on_a_rung_leave():
     assert [c.verdict for c in report.candidates] == ["best", "failed"]
 
 
+@pytest.mark.slow
 def test_repeated_folds_count_queries_once():
     cv = RepeatedQueryKFold(5, n_repeats=2, random_state=0)
     raced = race(cv=cv, min_queries=N_QUERIES + 1).fit(X, LABELS)

@@ -119,6 +119,7 @@ def search(model, cv, **options):
     return GridSearchCV(model, grid, scoring=SCORER, cv=cv, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4)], ids=lambda cv: type(cv).__name__)
 @pytest.mark.parametrize("model", [Ridge(), QueryRanker(Ridge())], ids=["Ridge", "QueryRanker"])
 def test_a_search_on_a_sorted_frame_beside_shuffled_labels_is_an_error(cv, model):
@@ -356,6 +357,7 @@ def test_a_score_groups_its_rows_once(monkeypatch):
     assert calls == [len(Y)]
 
 
+@pytest.mark.slow
 def test_what_the_error_says_of_qid_and_routing_is_so():
     fits = []
 

@@ -35,7 +35,7 @@ from skrank_metrics import (
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection.search_report import ranked_rows
+from skrank_metrics.model_selection._fitted_search import ranked_rows
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -160,6 +160,7 @@ def test_only_so_many_are_fitted_again(search):
     assert np.isnan(found.to_frame()["difference"].iloc[2])
 
 
+@pytest.mark.slow
 @pytest.mark.option("search_report.metric", "search_report.qid")
 def test_other_metrics_and_the_one_of_within_noise():
     search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha")).fit(X, with_qid(Y, QID))
@@ -239,6 +240,7 @@ class InThread(Ridge):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.option("search_report.n_jobs", "search_report.verbose")
 def test_jobs_and_progress_are_those_of_joblib(capsys):
     search = GridSearchCV(QueryRanker(InThread()), GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
@@ -253,6 +255,7 @@ def test_jobs_and_progress_are_those_of_joblib(capsys):
         assert ("9 out of   9" in capsys.readouterr().err) == (verbose == 10)
 
 
+@pytest.mark.slow
 @pytest.mark.option("search_report.random_state")
 def test_the_random_state_draws_the_signs_of_the_permutation_test():
     search = ridge_search().set_params(param_grid={"estimator__alpha": [1.0, 300.0]}).fit(X, with_qid(Y, QID))
@@ -297,6 +300,7 @@ def test_the_folds_of_a_search_without_cv_are_those_of_scikit_learn():
     assert search_report(search, X[rows], Y[rows], qid=QID[rows]).changed == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_another_number_of_folds_than_in_the_search():
     rows = QID < 12
     search = ridge_search(cv=LeaveOneGroupOut()).fit(X[rows], with_qid(Y[rows], QID[rows]), groups=QID[rows])
@@ -315,6 +319,7 @@ def test_a_lead_that_is_negative_is_of_a_better_candidate(found):
     assert list(verdicts.values()) == ["worse", "better", "no", "no", "no"]
 
 
+@pytest.mark.slow
 def test_a_single_metric_goes_by_its_own_name():
     search = ridge_search(scoring=get_ranking_scorer("ndcg@10"), refit=True).fit(X, with_qid(Y, QID))
     for metric in ("ndcg@10", "score", None):
@@ -432,6 +437,7 @@ def fitted_with(name):
         return LogisticRegression().set_fit_request(sample_weight=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_fit", [False, True])
 @pytest.mark.parametrize("name", ["sample_weight", "importance"])
 @pytest.mark.option("search_report.params")
@@ -460,6 +466,7 @@ def test_weights_that_the_scorer_does_not_request_are_for_the_fit_alone():
     assert search_report(search, X, BINARY, qid=QID, params=params).changed == 0
 
 
+@pytest.mark.slow
 def test_scorers_of_one_search_may_score_in_different_ways():
     scoring = {
         "by label": make_ranking_scorer("ndcg@10", response_method="predict"),
@@ -484,6 +491,7 @@ def test_scorers_of_one_search_may_score_in_different_ways():
         assert set(next(iter(found.evaluation.reports.values())).mean) == shared
 
 
+@pytest.mark.slow
 def test_candidates_that_left_a_race_come_last_and_are_not_fitted_again():
     X, y, qid = make_ranking(150, random_state=0)
     grid = {"estimator__alpha": [1.0, 1e9, 1e12]}
@@ -520,6 +528,7 @@ def test_a_race_that_one_candidate_finishes():
     assert list(found.evaluation.reports) == ["1: alpha=1000000000.0"]
 
 
+@pytest.mark.slow
 def test_repeated_folds_are_refused_with_what_is_possible():
     search = ridge_search(cv=RepeatedQueryKFold(3, n_repeats=2, random_state=0)).fit(X, with_qid(Y, QID))
     message = (

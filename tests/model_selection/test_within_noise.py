@@ -153,6 +153,7 @@ def test_bad_input(call, error, message):
         call()
 
 
+@pytest.mark.slow
 def test_in_a_search_with_several_scorers():
     refit = within_noise("ndcg@10", prefer="-estimator__alpha")
     grid = {"estimator__alpha": [1e-3, 1.0, 1e2, 1e6, 1e12]}

@@ -81,6 +81,7 @@ def test_the_share_held_out_is_one_of_queries(fraction, n_queries, problem):
     assert len(fitted.queries_) == 30, "they took part in the fit"
 
 
+@pytest.mark.slow
 @pytest.mark.option("QueryRanker.random_state")
 @pytest.mark.parametrize("source", [int, np.random.RandomState, np.random.default_rng], ids=lambda one: one.__name__)
 def test_the_random_state_decides_which_queries_are_held_out(source, problem):

@@ -104,6 +104,7 @@ def test_a_search_gives_each_fold_its_part(way, model, shuffled):
         assert found.cv_results_[f"split{number}_test_ndcg@10"][0] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_searches_and_folds_of_this_package_route_them_too(shuffled):
     X, y, qid = shuffled
     start = X[:, 1] - 2 * X[:, 0]
@@ -123,6 +124,7 @@ def test_the_searches_and_folds_of_this_package_route_them_too(shuffled):
     assert race.cv_results_["mean_test_score"][0] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "name"), [(LIGHTGBM, "categorical_feature"), (CATBOOST, "cat_features")])
 def test_columns_are_passed_as_they_are(model, name, words):
     X, y, qid = words
@@ -354,6 +356,7 @@ def test_values_of_rows_must_have_the_labels_of_the_rows(problem):
         QueryRanker(XGBOOST).fit(X, y, qid=qid, base_margin=np.ma.array(margin, mask=y > 0))
 
 
+@pytest.mark.slow
 def test_catboost_may_have_lists_among_its_parameters(words):
     X, y, qid = words
     inner = {"iterations": 10, "verbose": False, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}

@@ -244,6 +244,7 @@ def test_a_slice_in_which_another_model_is_significantly_better():
     ]
 
 
+@pytest.mark.slow
 def test_many_slices_and_those_of_two_columns():
     text = words(leaderboard(Y, SCORES, qid=QID, metrics="mrr", by=QID // 1, test="t"))
     assert "Slices: the largest 20 of 40; to_frame(slices=True) has all. Adjusted for 240 tests, all pairs in" in text

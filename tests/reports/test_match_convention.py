@@ -122,6 +122,7 @@ def test_parameters_that_the_metric_sets_are_not_varied():
     assert match_convention(Y, SCORES, qid=QID, value=1, metric=ndcg_score).metric == "ndcg"
 
 
+@pytest.mark.slow
 @pytest.mark.option("match_convention.tolerance")
 def test_tolerance_is_half_a_unit_of_the_last_digit():
     texts = [("0.8984", 5e-5), ("0.90", 5e-3), ("0.900", 5e-4), ("0.9", 5e-2), ("1", 0.5), ("0.898300000", 1e-6)]
@@ -147,6 +148,7 @@ def test_values_of_two_digits_match_those_that_round_to_them():
         assert any(3 in way.options["k"] for way in match_convention(labels, scores, value=value).matches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("peer", ["sklearn", "lightgbm", "xgboost", "catboost", "trec_eval"])
 @pytest.mark.parametrize("k", [3, 10])
 def test_libraries_are_named_at_the_cutoff_that_the_user_chose(rows, peer, k):

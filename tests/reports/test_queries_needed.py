@@ -31,6 +31,7 @@ def smallest_n(effect_size, power, level):
         n += 1
 
 
+@pytest.mark.slow
 @pytest.mark.option("queries_needed.metric", "queries_needed.power", "queries_needed.confidence")
 def test_the_number_is_that_of_a_t_test():
     effect_size = DIFFERENCES.mean() / DIFFERENCES.std(ddof=1)
@@ -42,6 +43,7 @@ def test_the_number_is_that_of_a_t_test():
         assert n_for_power(0.3, 0.9, confidence) == smallest_n(0.3, 0.9, 1 - confidence)
 
 
+@pytest.mark.slow
 @pytest.mark.option("queries_needed.difference")
 def test_a_difference_that_matters():
     needed = queries_needed(BETTER, WORSE, metric="mrr", difference=0.02)
@@ -71,6 +73,7 @@ def test_two_queries_for_huge_effects(effect_size):
     assert math.erf(1e17 * math.tan(math.pi * 2**-53 / 2)) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effect_size", "power"), [(0.1, 0.8), (0.3, 0.5), (0.5, 0.95), (1.5, 0.8)])
 def test_simulated_power(effect_size, power):
     rng, slack = np.random.default_rng(0), 4 * (power * (1 - power) / 4000) ** 0.5  # four standard errors

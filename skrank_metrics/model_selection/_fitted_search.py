@@ -1,0 +1,149 @@
+"""What a fitted search says: its metrics, its splits, and its candidates in order."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skrank_metrics._input.arrays import FloatArray, nearest
+from skrank_metrics._sklearn_internals import score_function
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.model_selection.scorers import RankingScore
+from skrank_metrics.reports._columns import check_column
+
+# Longer parameter values would leave no room for numbers in a table.
+VALUE_WIDTH = 40
+
+
+def check_search(search: Any) -> None:
+    """Refuse anything but a fitted search."""
+    if not hasattr(search, "refit"):
+        raise TypeError(f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}.")
+    check_is_fitted(search, "cv_results_")
+
+
+def scorers_of(search: Any) -> Mapping[str, Any]:
+    """Scorers by their names in the results."""
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+
+
+def metrics_of(search: Any) -> dict[str, BoundMetric]:
+    """Metrics by the names of the scorers, all of which must be of this package."""
+    metrics = {}
+    for name, scorer in scorers_of(search).items():
+        metrics[name] = metric_of_scorer(scorer)
+        if metrics[name] is None:
+            raise ValueError(
+                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
+            )
+    return cast(dict[str, BoundMetric], metrics)
+
+
+def metric_of_scorer(scorer: Any) -> BoundMetric | None:
+    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
+    score = score_function(scorer)
+    if not isinstance(score, RankingScore):
+        return None
+    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
+
+
+def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
+    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
+    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
+    scorers = scorers_of(search)
+    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
+
+
+def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
+    """Key of the metric to rank by, by default that of ``refit``."""
+    if metric is None:
+        chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
+        metric = chosen if chosen in metrics else next(iter(metrics))
+        if chosen is None and len(metrics) > 1:
+            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
+    return check_column(metric, metrics)
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores with one row per candidate and one column per fold."""
+    columns: list[Any] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    if len(columns) < 2:
+        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        others = [name for name in known if name != metric]
+        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
+        raise ValueError(
+            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
+            f"{', '.join(known)}.{hint}"
+        )
+    return np.column_stack(columns)
+
+
+def cv_of(search: Any) -> Any:
+    """The splits of the search, to use once more."""
+    if hasattr(search.cv, "__next__"):
+        raise ValueError(
+            "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
+            "cv=list(...)."
+        )
+    # None means five folds of queries in a race, and of rows in other searches.
+    return 5 if search.cv is None and not is_race(search) else search.cv
+
+
+def is_race(search: Any) -> bool:
+    """Whether candidates of a fitted search could leave before the last fold."""
+    return "left_after" in search.cv_results_
+
+
+def left_race(search: Any, row: int) -> str:
+    """When and why a candidate left a race."""
+    found = search.cv_results_
+    if not is_race(search) or np.isnan(found["left_after"][row]):
+        return ""
+    why, after = found["left_because"][row], found["left_after"][row]
+    return f"{why} after fold {after:.0f}" if after else str(why)
+
+
+def ranked_rows(search: Any, metric: str) -> list[int]:
+    """Rows of the results, best first and failed ones last.
+
+    For halving searches, these are the last rungs of the candidates. In a race, candidates that left follow the others,
+    the last to leave first.
+    """
+    found = search.cv_results_
+    rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
+    resource = getattr(search, "resource", None)
+    last = {
+        repr(sorted((name, value) for name, value in params.items() if name != resource)): row
+        for row, params in enumerate(found["params"])
+    }
+    rows = np.array(list(last.values()))
+    if len(rows) < 2:
+        raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
+    if is_race(search):
+        rungs = np.nan_to_num(found["left_after"], nan=np.inf)
+        means = _means_so_far(search, metric)[rows]
+    else:
+        means = found[f"mean_test_{metric}"][rows]
+    return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
+
+
+def _means_so_far(search: Any, metric: str) -> FloatArray:
+    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
+    folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
+    ran = ~np.isnan(folds)
+    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
+        return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
+
+
+def spelled(params: Mapping[str, Any]) -> str:
+    """A candidate as text."""
+    # Values may be estimators, whose text takes several lines.
+    values = [textwrap.shorten(str(value), VALUE_WIDTH, placeholder=" ...") for value in params.values()]
+    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in zip(params, values, strict=True))

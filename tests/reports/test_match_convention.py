@@ -253,7 +253,7 @@ def test_options_of_a_metric_of_your_own_are_left_as_they_are():
 def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
     labels, scores, qid = rows
     whole = match_convention(labels, scores, qid=qid, value=0.5)
-    monkeypatch.setattr("skrank_metrics.reports.match_convention.MOST_VALUES", 3 * 25)
+    monkeypatch.setattr("skrank_metrics.reports._ways.MOST_VALUES", 3 * 25)
     parts = match_convention(labels, scores, qid=qid, value=0.5)
     assert [(way.value, way.options) for way in parts.ways] == [(way.value, way.options) for way in whole.ways]
 

@@ -98,6 +98,15 @@ def test_cuts_and_the_order_of_merges_change_no_bit(data, cuts, random):
         assert means.std[name] == pytest.approx(whole.std[name], rel=1e-12)
 
 
+@pytest.mark.parametrize("metric", [*METRICS, "recall(average=micro)@2"])
+def test_means_without_queries_have_the_same_errors_and_intervals(data, metric):
+    data = without(data, "by")
+    whole = evaluate(**data, metrics=metric)
+    means = accumulated(data, [3, 50, 51], metric, keep="means").result()
+    np.testing.assert_allclose(means.intervals()[metric], whole.intervals()[metric], rtol=1e-12)
+    assert means.std[metric] == pytest.approx(whole.std[metric], rel=1e-12)
+
+
 def test_merges_of_the_same_parts_change_no_bit_for_any_metric(data):
     data = without(data, "by")
     forth, back = RankingAccumulator(METRICS, keep="means"), RankingAccumulator(METRICS)

@@ -203,9 +203,10 @@ def test_a_bare_ranker_takes_its_ids():
 
 
 def test_ids_can_be_groups_alone(result):
-    alone = cross_evaluate(Ridge(), X, Y, cv=CV, params={"groups": QID})
-    routed = cross_evaluate(Ridge(), X, Y, cv=CV, params={"qid": QID})
-    for found in (alone, routed):
+    for params in ({"groups": QID}, {"qid": QID}):
+        given = dict(params)
+        found = cross_evaluate(Ridge(), X, Y, cv=CV, params=params)
+        assert params == given, "they are passed again by the next call"
         np.testing.assert_array_equal(found.scores["Ridge"], result.scores["ridge"])
         assert found.reports["Ridge"].mean == result.reports["ridge"].mean
     users = cross_evaluate(Ridge(), X, with_qid(Y, QID), cv=CV, params={"groups": QID // 4})

@@ -187,6 +187,26 @@ def test_callbacks_are_called_and_stop_early_on_rows_of_the_user(problem):
     np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
 
 
+def test_catboost_stops_early_on_rows_of_the_user(problem):
+    X, y, qid = problem
+    rows = qid < 20
+    own = {"eval_set": Pool(X[~rows], y[~rows], group_id=qid[~rows]), "early_stopping_rounds": 3}
+    model = clone(CATBOOST).set_params(iterations=200, eval_metric="NDCG:top=10;type=Base")
+    by_hand = clone(model).fit(X[rows], y[rows], group_id=qid[rows], **own)
+    ranker = QueryRanker(model).fit(X[rows], y[rows], qid=qid[rows], **own)
+    assert ranker.estimator_.tree_count_ == by_hand.tree_count_ == by_hand.best_iteration_ + 1 < 200
+    np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
+
+
+@pytest.mark.parametrize("model", [XGBOOST, CATBOOST], **of_name)
+def test_progress_of_early_stopping_is_shown_if_asked_for(model, problem, capfd):
+    X, y, qid = problem
+    QueryRanker(model, **STOP).fit(X, y, qid=qid)
+    assert capfd.readouterr().out == ""
+    QueryRanker(model, **STOP).fit(X, y, qid=qid, verbose=True)
+    assert len(capfd.readouterr().out.splitlines()) > 2
+
+
 @pytest.mark.parametrize("model", RECORDED, **of_name)
 def test_values_of_rows_are_held_out_with_them(model, problem):
     X, y, qid = problem

@@ -43,6 +43,12 @@ def test_ranks_labels_scores_ties_and_rows():
     assert found.ideal_value == pytest.approx(2 + 1 / np.log2(3))
 
 
+@pytest.mark.parametrize(("threshold", "relevant"), [(None, [1, 3]), (1, [1, 3]), (1.5, [3]), (2, [3])])
+def test_documents_that_the_metric_counts_as_relevant(threshold, relevant):
+    found = only(report_of("recall" if threshold is None else f"recall(relevance_threshold={threshold})").inspect("a"))
+    assert found.n_relevant == len(relevant)
+
+
 @pytest.mark.parametrize(
     ("ties", "rows"),
     [("average", [0, 1, 2, 3]), ("stable", [0, 1, 2, 3]), ("best", [0, 1, 2, 3]), ("worst", [0, 2, 1, 3])],

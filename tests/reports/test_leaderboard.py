@@ -196,6 +196,16 @@ def test_metrics_that_cannot_be_compared_have_no_letters(board):
     assert pooled._charts() == []
 
 
+@pytest.mark.parametrize("average", ["median", "geometric", "micro"])
+def test_a_metric_that_cannot_be_compared_is_shown_beside_one_that_can(average):
+    name = f"recall(average={average})"
+    shown = leaderboard(Y, SCORES, qid=QID, metrics=["recall", name]).to_frame()
+    assert set(shown[f"{name} letters"]) == {""}
+    assert "" not in set(shown["recall letters"])
+    for model, value in shown[name].items():
+        assert value == evaluate(Y, SCORES[model], qid=QID, metrics=name).mean[name]
+
+
 @pytest.mark.option("leaderboard.by")
 def test_slices():
     country = np.where(QID % 3 == 0, "de", "fr")

@@ -88,6 +88,11 @@ def test_several_columns_at_once(make):
     assert report.to_frame("polars")["by"].to_list() == ["fr, 10", "de, 9", "fr, 9", "missing, 9"]
 
 
+def test_a_second_column_of_more_values_than_the_first():
+    by = {"market": of_rows(["eu", "eu", "eu", "us"]), "country": of_rows(["at", "be", "cz", "at"])}
+    assert list(report_of(by).slices) == [("eu", "at"), ("eu", "be"), ("eu", "cz"), ("us", "at")]
+
+
 def test_a_frame_of_one_column_is_that_column():
     assert list(report_of(pd.DataFrame({"x": of_rows(["b", "a", "b", "a"])})).slices) == ["a", "b"]
 

@@ -243,6 +243,7 @@ def test_long_documents_are_cut():
     ("documents", "error", "message"),
     [
         (["x"] * 5, ValueError, "documents must hold one entry per row that was evaluated, 6 in all; got 5"),
+        (["x"] * 7, ValueError, "6 in all; got 7"),
         (np.zeros((4, 6)), ValueError, "6 in all; got 4"),
         ("abcdef", TypeError, "documents must be a frame, Series, array or list with one entry per row; got str"),
         ({"a": 1}, TypeError, "got dict"),

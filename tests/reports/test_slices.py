@@ -163,6 +163,12 @@ def test_summary_has_one_row_per_metric_and_slice(many):
         "std": plain.std["mrr"],
         "n_undefined": 1,
     }
+    sliced = report_of(of_rows(["a", "a", "a", "b"]))
+    for part, row in zip(
+        [sliced, *sliced.slices.values()], sliced.to_frame(summary=True).to_dict("records"), strict=True
+    ):
+        assert (row["mean"], row["std"]) == (part.mean["mrr"], part.std["mrr"])
+        np.testing.assert_array_equal([row["low"], row["high"]], part.intervals()["mrr"])
     assert plain.to_frame("polars", summary=True).columns == ["metric", *summary]
     assert plain.to_frame(summary=False).equals(plain.to_frame())
     with pytest.raises(TypeError, match="summary must be True or False"):

@@ -85,6 +85,10 @@ def test_json_has_no_nan(files, capsys, tmp_path):
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
     (found,) = json.loads(output_of(capsys, *words))
     assert (found["difference"], found["p_value"], found["low"]) == (0, 1, None)
+    (tmp_path / "first").write_text("301 Q0 a 1 2 tag\n301 Q0 b 2 1 tag\n302 Q0 a 1 2 tag\n302 Q0 b 2 1 tag\n")
+    (tmp_path / "second").write_text("301 Q0 b 1 2 tag\n301 Q0 a 2 1 tag\n302 Q0 b 1 2 tag\n302 Q0 a 2 1 tag\n")
+    (found,) = json.loads(output_of(capsys, "compare", "qrels", "first", "second", "mrr", "--output", "json"))
+    assert (found["difference"], found["effect_size"]) == (1 - 1 / 2, None), "infinite, as all differences are equal"
 
 
 def test_html(files, capsys):

@@ -1,3 +1,4 @@
+import gc
 import os
 from importlib.util import find_spec
 
@@ -55,6 +56,10 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.filterwarnings("default"))
             missing = find_spec(ENGINES[item.path.name]) is None
             item.add_marker(pytest.mark.skipif(missing, reason="needs the extra test-clusters"))
+
+
+def pytest_collection_finish():
+    gc.freeze()  # thousands of tests would be looked through at each collection of garbage
 
 
 @pytest.fixture(scope="session")

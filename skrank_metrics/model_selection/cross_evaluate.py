@@ -198,11 +198,7 @@ def cross_evaluate(
     >>> result.folds["QueryRanker"]["mrr"]
     array([1., 1.])
     """
-    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
-        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
-    models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
-    if not models:
-        raise ValueError("estimators must hold at least one estimator; got none.")
+    models = _named(estimators)
     bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
     params = dict(params or {})
     if qid is not None and "qid" in params:
@@ -234,6 +230,16 @@ def cross_evaluate(
     options = {"qid": ids, "metrics": metrics, **{name: column[tested] for name, column in columns.items()}}
     reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
     return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
+
+
+def _named(estimators: Any) -> dict[str, Any]:
+    """Estimators by their names."""
+    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
+        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
+    models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    if not models:
+        raise ValueError("estimators must hold at least one estimator; got none.")
+    return models
 
 
 class QueriesTestedAgainError(ValueError):

@@ -287,8 +287,7 @@ def search_report(
     check_random_state(random_state)
     metrics = metrics_of(search)
     key = metric_of(search, metrics, metric)
-    by = str(metrics[key])
-    check_by_query(by, metrics[key])
+    check_by_query(str(metrics[key]), metrics[key])
     rows, cv = ranked_rows(search, key), cv_of(search)
     means = search.cv_results_[f"mean_test_{key}"]
     names = {row: _named(rank, search.cv_results_["params"][row]) for rank, row in enumerate(rows, start=1)}
@@ -296,12 +295,9 @@ def search_report(
     if len(fitted) < 2 and not is_race(search):
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: with_params(search.estimator, search.cv_results_["params"][row]) for row, name in fitted.items()}
-    scorers = scorers_of(search)
-    same = [name for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])]
-    alike = {
-        name: metrics[name] for name in sorted(same, key=lambda name: name != key)
-    }  # a leaderboard ranks by the first
-    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **_as_scorer(scorers[key], models, params)}
+    alike = _scored_alike(search, metrics, key)
+    as_scorer = _as_scorer(scorers_of(search)[key], models, params)
+    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **as_scorer}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     except QueriesTestedAgainError as error:
@@ -313,11 +309,23 @@ def search_report(
     evaluation = replace(evaluation, _random_state=random_state)
     (_, best), *others = fitted.items()
     pairs = {row: evaluation.leaderboard.compare().pair(best, other) for row, other in others}
-    # Scorers of the same metric can differ in the response method, so their keys distinguish them.
-    shown = {name: str(m) for name, m in metrics.items()}
-    shown = shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
+    shown = _shown_names(metrics)
     candidates = [_candidate(search, row, rank, shown, pairs.get(row)) for rank, row in enumerate(rows, start=1)]
     return SearchReport(shown[key], candidates, evaluation, _changed(search, list(fitted), alike, evaluation))
+
+
+def _shown_names(metrics: Mapping[str, BoundMetric]) -> dict[str, str]:
+    """Names of the metrics in the report, by those of the scorers."""
+    shown = {name: str(metric) for name, metric in metrics.items()}
+    # Scorers of the same metric can differ in the response method, so their keys distinguish them.
+    return shown if len(set(shown.values())) == len(shown) else {name: name for name in metrics}
+
+
+def _scored_alike(search: Any, metrics: Mapping[str, BoundMetric], key: str) -> dict[str, BoundMetric]:
+    """Metrics whose scorers take the same response and weights as one of them, which comes first."""
+    scorers = scorers_of(search)
+    same = [name for name, scorer in scorers.items() if _scores_by(scorer) == _scores_by(scorers[key])]
+    return {name: metrics[name] for name in sorted(same, key=lambda name: name != key)}
 
 
 def _scores_by(scorer: Any) -> tuple[Any, Any]:

@@ -108,14 +108,22 @@ def mend_links(app: Any, doctree: Any) -> None:
             node.replace_self(node.children)
 
 
+# The theme's switch says light, dark or auto; the last is the system's, which the playground follows by itself.
+CHOSEN_COLOURS = """
+const mode = localStorage.getItem("mode");
+if (mode === "light" || mode === "dark") document.documentElement.style.colorScheme = mode;
+"""
+
+
 def copy_playground(app: Any, error: Exception | None) -> None:
-    """Add the playground, which is a page of its own, with a way back."""
+    """Add the playground, which is a page of its own, with a way back and the colours chosen on the site."""
     if error is None:
         folder = Path(app.outdir) / "playground"
         shutil.copytree(HERE / "playground", folder, dirs_exist_ok=True)
-        page = (folder / "index.html").read_text(encoding="utf-8")
-        back = '<header>\n  <p><a href="../index.html">← skrank_metrics</a></p>'
-        (folder / "index.html").write_text(page.replace("<header>", back, 1), encoding="utf-8")
+        before, header, after = (folder / "index.html").read_text(encoding="utf-8").partition("<header>")
+        back = '\n  <p><a href="../index.html">← skrank_metrics</a></p>'
+        page = before + f"<script>{CHOSEN_COLOURS}</script>\n" + header + back + after
+        (folder / "index.html").write_text(page, encoding="utf-8")
 
 
 def setup(app: Any) -> None:

@@ -69,6 +69,10 @@ def test_names_such_as_ndcg_at_10_are_no_addresses(pages):
     assert [link for page in pages.values() for link in page.links if link.startswith("mailto:")] == []
 
 
+def test_the_playground_leads_back(pages):
+    assert "../index.html" in pages[Path(SITE).resolve() / "playground" / "index.html"].links
+
+
 def test_every_public_name_has_a_page(pages):
     anchors = set().union(*(page.anchors for page in pages.values()))
     names = [*skrank_metrics.__all__, "datasets.make_ranking", "trec.evaluate_run", "dask.evaluate", "spark.evaluate"]

@@ -355,6 +355,13 @@ def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
         evaluate_batches(tmp_path / "a.tsv", **NAMES)
 
 
+def test_the_row_of_a_word_counts_the_rows_of_the_tables_before():
+    good = pa.table({"q": [1, 1, 1], "y": [1, 0, 0], "s": [3.0, 2.0, 1.0]})
+    bad = pa.table({"q": [2, 2, 2, 2], "y": [1, 0, 0, 0], "s": ["4", "3", "2", "low"]})
+    with pytest.raises(TypeError, match=r"'s' is of type string, such as 'low' in row 6 of"):  # 3 + 3
+        evaluate_batches([good, bad], **NAMES)
+
+
 @pytest.mark.option("evaluate_batches.temp_dir")
 def test_no_file_is_left_behind(tmp_path, monkeypatch):
     folder = tmp_path / "temporary"

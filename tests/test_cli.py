@@ -80,6 +80,20 @@ def test_values_of_queries_in_tsv_and_json(files, capsys):
     assert "302  1.0000" in output_of(capsys, *words, "table")
 
 
+def test_json_has_names_as_they_are(files, capsys, tmp_path):
+    (tmp_path / "größer").write_text(RUN)
+    printed = output_of(capsys, "evaluate", "qrels", "größer", "mrr", "--output", "json")
+    assert '"größer"' in printed
+    assert list(json.loads(printed)) == ["größer"]
+
+
+def test_infinite_scores_of_rows_are_ranked_first_and_last(files, capsys, tmp_path):
+    (tmp_path / "two.svm").write_text("1 qid:1 1:0\n0 qid:1 1:0\n1 qid:2 1:0\n0 qid:2 1:0\n")
+    (tmp_path / "infinite").write_text("inf\n5\n-inf\n5\n")
+    printed = output_of(capsys, "evaluate", "two.svm", "mrr", "--scores", "infinite", "--output", "json")
+    assert json.loads(printed)["infinite"]["metrics"]["mrr"]["mean"] == (1 + 1 / 2) / 2
+
+
 def test_json_has_no_nan(files, capsys, tmp_path):
     (tmp_path / "same").write_text(RUN)
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
@@ -186,6 +200,8 @@ def test_standard_input_and_gzip(files, capsys, monkeypatch):
     expected = output_of(capsys, "evaluate", "qrels", "run", "mrr")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(RUN.encode()))))
     assert output_of(capsys, "evaluate", "qrels", "-", "mrr") == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(RUN.encode())))
+    assert output_of(capsys, "evaluate", "qrels", "--output", "table", "-", "mrr") == expected, "after an option"
     assert "can be read only once" in error_of(capsys, "evaluate", "-", "-", "mrr")
 
 

@@ -171,6 +171,11 @@ def test_reports_that_say_nothing():
     weighted = [report(np.arange(40) % n != 0, sample_weight=weights) for n in (8, 2)]
     with pytest.raises(ValueError, match=r"got 3 of unequal weights, which count as 1\.46"):
         queries_needed(*weighted, metric="mrr", difference=0.1)
+    # (1 + 9)^2 / (1 + 81) = 1.22
+    weights = np.repeat([1, 9, *[0] * 38], 2)
+    weighted = [report(np.arange(40) % n != 0, sample_weight=weights) for n in (8, 2)]
+    with pytest.raises(ValueError, match=r"got 2 of unequal weights, which count as 1\.22"):
+        queries_needed(*weighted, metric="mrr", difference=0.1)
     one = evaluate([1, 0], [1, 2], qid=[0, 0], metrics="mrr")
-    with pytest.raises(ValueError, match="reports must have at least two queries with a value in both; got 1"):
+    with pytest.raises(ValueError, match=r"reports must have at least two queries with a value in both; got 1\.$"):
         queries_needed(one, one, metric="mrr", difference=0.1)

@@ -67,7 +67,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_NAMESPACES, *__getattr__("__all__")})
+    of_modules = {name for name in globals() if name.startswith("__")}
+    return sorted({*of_modules, *_NAMESPACES, *__getattr__("__all__")})
 
 
 if os.environ.get("EAGER_IMPORT"):

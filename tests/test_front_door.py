@@ -57,6 +57,7 @@ def test_options_are_passed_by_name(name):
 def test_dir_lists_names_before_they_are_loaded():
     names = run("import skrank_metrics; print(*dir(skrank_metrics))").split()
     assert {*skrank_metrics.__all__, *skrank_metrics._NAMESPACES, "__version__"} <= set(names)
+    assert not {"Any", "os", "import_module"} & set(names)
 
 
 def test_an_unknown_name_is_an_attribute_error_and_an_import_error():

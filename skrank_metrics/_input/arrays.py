@@ -288,5 +288,6 @@ def check_seed(value: Any) -> Any:
 
 def nearest(value: Any, words: Iterable[Any]) -> str:
     """The words most similar to a value, for the end of an error message."""
-    close = difflib.get_close_matches(str(value)[:64], [str(word) for word in words], n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(word) for word in close)}?" if close else ""
+    known = {str(word).lower(): str(word) for word in words}
+    close = difflib.get_close_matches(str(value)[:64].lower(), known, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(known[word]) for word in close)}?" if close else ""

@@ -290,7 +290,8 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     refuse_masked(ids, name)
     array = to_id_array(ids, name)
     if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-D, one id per document; got {array.ndim} dimensions.")
+        got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
+        raise ValueError(f"{name} must be 1-D, one id per document; got {got}.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":

@@ -190,8 +190,8 @@ class BoundMetric:
         if hasattr(y_true, "predict"):
             return TypeError(
                 f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
-                f'estimator. Pass scoring=get_ranking_scorer("{self}"), or make_ranking_scorer('
-                f"{self.function.__name__}, ...)."
+                f"estimator. Pass scoring=make_ranking_scorer({self.function.__name__}, ...) or, for a metric with a "
+                f'string name, get_ranking_scorer("{self}").'
             )
         return TypeError(
             f"{self.function.__name__}() takes only y_true and y_score by position; got "

@@ -144,6 +144,10 @@ def _means_so_far(search: Any, metric: str) -> FloatArray:
 
 def spelled(params: Mapping[str, Any]) -> str:
     """A candidate as text."""
-    # Values may be estimators, whose text takes several lines.
-    values = [textwrap.shorten(str(value), VALUE_WIDTH, placeholder=" ...") for value in params.values()]
-    return ", ".join(f"{name.rpartition('__')[2]}={value}" for name, value in zip(params, values, strict=True))
+    return ", ".join(f"{name.rpartition('__')[2]}={_short(str(value))}" for name, value in params.items())
+
+
+def _short(text: str) -> str:
+    """One line of a value; that of an estimator may take several, or be a single long word."""
+    words = textwrap.shorten(text, VALUE_WIDTH, placeholder=" ...")
+    return f"{text[: VALUE_WIDTH - 3]}..." if words == "..." != text else words

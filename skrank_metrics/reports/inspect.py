@@ -201,7 +201,7 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuer
     """Explain the columns and marks that are present."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
-        yield f"{name} is not a sum over ranks, so only the order is shown."
+        yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
         yield Sums(name, alone=len(queries[0]) == 1)
     if any(ranking.tied.any() for ranking in rankings):

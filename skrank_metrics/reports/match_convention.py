@@ -22,6 +22,8 @@ from skrank_metrics.reports.explain_difference import CAUSES
 # The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
 # by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
+# No value is reported with fewer digits, so that no larger tolerance is proposed.
+COARSEST = 0.05
 # Number of matches that are printed, and of the nearest ways if none matches.
 MOST_PRINTED, MOST_NEAREST = 10, 3
 
@@ -112,9 +114,11 @@ class ConventionMatch(Result):
     def _remarks(self) -> Iterator[str]:
         if self.ways and not self.matches:
             away = abs(self.ways[0].distance)
+            rounded = _rounded_up(away)
+            is_digit = rounded <= COARSEST * max(1.0, abs(self.value))
             yield (
                 f"The nearest is {away:.2g} away. Check that the value was computed from these labels, scores, ids and "
-                f"weights, or pass tolerance={_rounded_up(away):g} if it is rounded that much."
+                "weights" + (f", or pass tolerance={rounded:g} if it is rounded that much." if is_digit else ".")
             )
         if len(self.matches) > MOST_PRINTED:
             yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
@@ -124,7 +128,7 @@ class ConventionMatch(Result):
             yield f"No effect on these data: {', '.join(idle)}."
         alike = {name: sets for name, sets in self.undecided.items() if name in self._varied}
         if texts := [f"{HEADS[name]} {_text(name, values)}" for name, sets in alike.items() for values in sets]:
-            yield f"The same on these data: {'; '.join(texts)}."
+            yield f"These data do not distinguish: {'; '.join(texts)}."
         for option, why in self.failed.items():
             yield f"Not tried: {option}. {why}"
 
@@ -218,7 +222,7 @@ def match_convention(
     ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005
     cutoff           gain  undefined    value  distance  as in
     3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
-    No effect on these data: ties. The same on these data: cutoff 3 or more, none.
+    No effect on these data: ties. These data do not distinguish: cutoff 3 or more, none.
     """
     bound = bind(metric)
     if bound.average is None:
@@ -229,7 +233,8 @@ def match_convention(
     low, high = bound.record.lower, bound.record.upper
     low, high = (0.0 - high, 0.0 - low) if bound.negative else (low, high)
     if not low - tolerance <= value <= high + tolerance:
-        raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.")
+        hint = " Divide percentages by 100." if high == 1 < value <= 100 else ""
+        raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
     ways, alike, failed = all_ways(lists, bound, value)

@@ -49,7 +49,8 @@ BAD_SCORES = [
 
 BAD_WEIGHTS = [
     ([1, 2, 3, 3], ValueError, "sample_weight must be constant within a query; got 1.0 and 2.0 in query .*'a'"),
-    ([1, 1, 3], ValueError, "sample_weight must hold one weight per document, 4 in all"),
+    ([1, 1, 3], ValueError, r"sample_weight must hold one weight per document, 4 in all; got shape \(3,\)"),
+    ([1, 3], ValueError, r"one weight per document, 4 in all; got one per query. Repeat each .*\.map\(weights\)"),
     ([1, 1, -1, -1], ValueError, "sample_weight must be finite and >= 0; got -1.0 at row 2"),
     ([1, 1, float("nan"), 1], ValueError, "sample_weight must be finite and >= 0; got nan at row 2"),
     ([0, 0, 0, 0], ValueError, "sample_weight must not be zero everywhere"),

@@ -149,7 +149,9 @@ def test_every_index_with_ids_must_agree():
     [
         ([1, 2], ValueError, r"qid must have the same length as y_true; got 2 and 3\."),
         ([[1], [1], [2]], ValueError, "qid must be 1-D.* got 2 dimensions"),
-        (7, ValueError, "qid must be 1-D.* got 0 dimensions"),
+        (7, ValueError, "qid must be 1-D, one id per document; got int"),
+        ("qid", ValueError, "qid must be 1-D, one id per document; got str"),
+        (pd.DataFrame.query, ValueError, "qid must be 1-D, one id per document; got function"),
         (np.array([1j, 1j, 2]), TypeError, "qid must hold integers, strings or other ids; got dtype complex"),
         (np.array([{}, {}, {}], dtype=object), TypeError, "qid must hold hashable ids"),
     ],

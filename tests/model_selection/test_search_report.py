@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import sklearn
+from catboost import CatBoostRanker
 from joblib import parallel_config
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ from skrank_metrics import (
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection._fitted_search import ranked_rows
+from skrank_metrics.model_selection._fitted_search import ranked_rows, spelled
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -215,6 +216,11 @@ def test_candidates_that_are_estimators_have_short_names():
     assert lines[2].startswith("estimator=Ridge() ")
     assert lines[3].startswith("estimator=XGBRanker(base_score=None,")
     assert max(map(len, lines)) <= 80
+
+
+def test_a_value_that_is_one_long_word_keeps_its_start():
+    params = {"estimator": CatBoostRanker(allow_writing_files=False), "kind": "...", "path": "a" * 41}
+    assert spelled(params) == f"estimator=CatBoostRanker(allow_writing_files=Fa..., kind=..., path={'a' * 37}..."
 
 
 class NeverFitted(Ridge):

@@ -185,7 +185,7 @@ def test_text_names_the_way_and_what_the_data_cannot_distinguish():
         "cutoff           gain  undefined    value  distance  as in",
         "3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost",
         "No effect on these data: ties.",
-        "The same on these data: cutoff 3 or more, none.",
+        "These data do not distinguish: cutoff 3 or more, none.",
     ]
 
 
@@ -198,8 +198,8 @@ def test_text_of_ways_that_agree_and_of_metrics_without_peers():
         "cutoff  divisor   ties  undefined   value  distance",
         "1       relevant  any   left out   0.5000   +0.0000",
         "No effect on these data: relevant.",
-        "The same on these data: cutoff 3 or more, none; divisor min, hits; ties worst,",
-        "stable.",
+        "These data do not distinguish: cutoff 3 or more, none; divisor min, hits; ties",
+        "worst, stable.",
     ]
     assert match.matches[0].options["ties"] == ("average", "best", "worst", "stable")
     assert match.to_frame()["ties"][0] == "any"
@@ -209,7 +209,10 @@ def test_text_if_nothing_or_much_matches(rows):
     nothing = " ".join(str(match_convention(Y, SCORES, qid=QID, value=0.99)).split())
     assert nothing.startswith("ndcg = 0.99: none of 12 ways of computing it matches, within 0.005 ")
     assert f"The nearest is {0.99 - (LINEAR + 1) / 2:.2g} away. Check that the value was computed" in nothing
-    assert "or pass tolerance=0.5 if it is rounded that much." in nothing
+    assert "from these labels, scores, ids and weights. " in nothing
+    assert "tolerance=" not in nothing, "no value has less than one digit"
+    near = " ".join(str(match_convention(Y, SCORES, qid=QID, value=LINEAR / 2 + 0.02, tolerance=0.001)).split())
+    assert "weights, or pass tolerance=0.05 if it is rounded that much." in near
     labels, scores, qid = rows
     much = match_convention(labels, scores, qid=qid, value=0.7, tolerance=0.3)
     text = " ".join(str(much).split())
@@ -265,7 +268,8 @@ def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
         ({"value": "nan"}, ValueError, "value must be a finite number; got nan"),
         ({"value": [0.9]}, TypeError, "value must be a finite number; got"),
         ({"value": math.nan}, ValueError, "value must be a finite number; got nan"),
-        ({"value": 1.2}, ValueError, "value must be in the range of ndcg, from 0 to 1; got 1.2"),
+        ({"value": 71.3}, ValueError, "from 0 to 1; got 71.3. Divide percentages by 100."),
+        ({"value": 171.3}, ValueError, "value must be in the range of ndcg, from 0 to 1; got 171.3"),
         ({"value": -0.1}, ValueError, "value must be in the range of ndcg, from 0 to 1; got -0.1"),
         ({"value": 0.5, "metric": "neg_fall_out"}, ValueError, "range of neg_fall_out, from -1 to 0; got 0.5"),
         ({"value": 0.5, "tolerance": -1}, ValueError, r"tolerance must be a number in \[0, inf\)"),

@@ -1,4 +1,4 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
 
 - Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
 - The metric and response method of a scorer must be known, but scorers keep them in private attributes.
@@ -6,10 +6,11 @@
 - Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
 - A scorer must know which queries a model was fitted on, but it only sees predictions.
 - A score function must know what its scorer requests, but it only sees what arrives.
+- What a search scored with must be known after its fit, but scikit-learn before 1.7 passed no weights to scorers.
 
 If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, the third an error
-that asks for a parameter, the fourth compares parts only, the fifth loses its warning, and the sixth its hint. For
-each, a test then shows what changed.
+that asks for a parameter, the fourth compares parts only, the fifth loses its warning, the sixth its hint, and the
+seventh gives other scores than the search, which search_report says. For each, a test then shows what changed.
 """
 
 from __future__ import annotations
@@ -151,6 +152,11 @@ def ways_out(direct: str = "") -> str:
     if not direct:
         return f"Pass {others}."
     return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."
+
+
+def passes_weights_to_scorers(search: Any) -> bool:
+    """Whether scikit-learn's search passes the ``sample_weight`` of its fit to its scorers without metadata routing."""
+    return hasattr(search, "_check_scorers_accept_sample_weight")
 
 
 def score_function(scorer: Any) -> Any:

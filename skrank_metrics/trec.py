@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool,
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, match, read_lines
 from skrank_metrics._output.call import records_call
+from skrank_metrics._output.result import counted
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
@@ -167,7 +169,7 @@ def evaluate_run(
     Documents are ordered by score, and those with equal scores by id, descending as bytes. Retrieved documents without
     a judgment or with a negative label are not relevant, and bpref ignores them. Judged documents that were not
     retrieved count in the number of relevant documents and in the ideal order. Topics that are only in the run are
-    ignored.
+    ignored. ``health`` of the report says how many topics were left out.
 
     Parameters
     ----------
@@ -197,6 +199,9 @@ def evaluate_run(
 
     Raises
     ------
+    TypeError
+        If ``qrels`` or ``run`` is not a file. For labels and scores in memory, use evaluate with ``qid``, ``retrieved``
+        and ``judged``, and ``convention="trec_eval"``.
     ValueError
         If a file is invalid, the files have no topic in common, or a metric is unknown.
 
@@ -219,7 +224,19 @@ def evaluate_run(
     judgments = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     ranking = run if isinstance(run, Run) else read_run(run)
     lists = _query_lists(judgments._lines, ranking._lines, complete, np.dtype(score_type))
-    return make_report(evaluate_lists(lists, bound))
+    left_out = tuple(_left_out(judgments._lines, ranking._lines, complete))
+    return make_report(replace(evaluate_lists(lists, bound), left_out=left_out))
+
+
+def _left_out(qrels: TrecLines, run: TrecLines, complete: bool) -> Iterator[str]:
+    """Findings about topics that are only in the judgments or only in the run."""
+    judged, ranked = set(qrels.topics), set(run.topics)
+    unranked, unjudged = len(judged - ranked), len(ranked - judged)
+    if unranked and not complete:
+        topics = counted(unranked, "topic")
+        yield f"Left out: {topics} of the judgments without a ranking; complete=True counts them as 0."
+    if unjudged:
+        yield f"Left out: {counted(unjudged, 'topic')} of the run without judgments."
 
 
 def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: np.dtype[Any]) -> QueryLists:

@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import skrank_metrics
 from skrank_metrics import compare, evaluate, evaluate_batches, explain_difference, match_convention
 from skrank_metrics.__main__ import main
+from skrank_metrics._cli import commands
 from skrank_metrics.at_scale import progress
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.trec import evaluate_run
@@ -130,6 +132,32 @@ def test_tables_of_rows(name, files, capsys):
         assert found[column]["metrics"]["ndcg@3"]["mean"] == pytest.approx(expected, abs=1e-15)
 
 
+def test_slices_of_several_rankings_are_side_by_side(files, capsys):
+    words = ["evaluate", "rows.csv", "mrr", "map", "--label", "y", "--score", "a", "b", "--qid", "q"]
+    whole = output_of(capsys, *words)
+    printed = output_of(capsys, *words, "--by", "kind")
+    assert printed.startswith(whole)
+    options = {"qid": files["q"], "metrics": ["mrr", "map"], "by": files["kind"]}
+    first, second = (evaluate(files["y"], files[name], **options).slices for name in ("a", "b"))
+    expected = []
+    for metric in ("mrr", "map"):
+        expected += [[], [metric], ["slice", "queries", "a", "b"]]
+        for kind in (0, 1):
+            means = (f"{part[kind].mean[metric]:.4f}" for part in (first, second))
+            expected.append([str(kind), "4", *means])
+    assert [line.split() for line in printed[len(whole) :].splitlines()] == expected
+
+
+def test_many_slices_with_long_names_fit_in_80_columns(files, capsys):
+    files["kind"] = [f"{'a long name ' * 8}{query}" for query in files["q"]]
+    many = pd.concat([files.assign(**{c: files[c] + f" {i}" for c in ("q", "kind")}) for i in range(4)])
+    many.to_csv("many.csv", index=False)
+    words = ["evaluate", "many.csv", "mrr", "--label", "y", "--score", "a", "b", "--qid", "q", "--by", "kind"]
+    printed = output_of(capsys, *words)
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "12 others" in printed, "4 x 8 slices, of which 20 are shown"
+
+
 def test_slices_and_options_of_tables(files, capsys):
     words = ["evaluate", "rows.csv", "mrr", "--label", "y", "--score", "a", "--qid", "q", "--by", "kind"]
     expected = evaluate(files["y"], files["a"], qid=files["q"], metrics="mrr", by=files["kind"], ties="worst")
@@ -176,6 +204,82 @@ def test_test_and_correction_of_compare(test, correction, tmp_path, monkeypatch,
     printed = output_of(capsys, *words, "--test", test, "--correction", correction or "none")
     seed = {"random_state": 0} if test == "permutation" else {}
     assert printed == f"{compare(reports, 'mrr', test=test, correction=correction, **seed)}\n"
+
+
+def test_compare_within_slices(files, capsys):
+    words = ["compare", "rows.csv", "mrr", "--label", "y", "--score", "a", "b", "--qid", "q", "--by", "kind"]
+    reports = {name: evaluate(files["y"], files[name], qid=files["q"], metrics="mrr") for name in ("a", "b")}
+    by_query = files.groupby("q", sort=False)["kind"].first()
+    expected = compare(reports, "mrr", random_state=0, by=by_query)
+    assert output_of(capsys, *words) == f"{expected}\n"
+    head, *rows = (line.split("\t") for line in output_of(capsys, *words, "--output", "tsv").splitlines())
+    assert [row[head.index("slice")] for row in rows] == ["all", "0", "1"]
+
+
+def test_runs_of_different_topics_are_compared_on_those_of_both(files, capsys, tmp_path):
+    (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
+    (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n")
+    words = ["compare", "qrels", "run", "other", "mrr"]
+    message = error_of(capsys, *words)
+    assert message.startswith("skrank-metrics: error: reports must be over the same queries; got 3 in 'other' and 2 in")
+    assert "Pass --align intersection to compare on the queries that all" in message
+    reports = {name: evaluate_run("qrels", name, "mrr") for name in ("run", "other")}
+    expected = compare(reports, "mrr", align="intersection", random_state=0)
+    assert output_of(capsys, *words, "--align", "intersection") == f"{expected}\n"
+    assert "mrr, 3 queries" in output_of(capsys, *words, "--complete")
+
+
+def test_topics_left_out_are_named_with_the_option(files, capsys, tmp_path):
+    (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
+    (tmp_path / "run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
+    unranked = "Left out: 1 topic of the judgments without a ranking; --complete counts them as 0."
+    unjudged = "Left out: 2 topics of the run without judgments."
+    words = ["evaluate", "qrels", "run", "mrr"]
+    for output in ("table", "html"):
+        printed = " ".join(output_of(capsys, *words, "--output", output).split())
+        assert [finding in printed for finding in (unranked, unjudged)] == [True, True]
+    assert json.loads(output_of(capsys, *words, "--output", "json"))["run"]["findings"][-2:] == [unranked, unjudged]
+    printed = " ".join(output_of(capsys, *words, "--complete").split())
+    assert [finding in printed for finding in (unranked, unjudged)] == [False, True]
+
+
+def test_topics_left_out_of_several_runs(files, capsys, tmp_path):
+    words = ["evaluate", "qrels", "run", "other", "mrr"]
+    whole = output_of(capsys, *words)
+    (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
+    unranked = "Left out: 1 topic of the judgments without a ranking; --complete counts them as 0."
+    assert " ".join(output_of(capsys, *words)[len(whole) :].split()) == unranked, "once for all"
+    (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
+    printed = " ".join(output_of(capsys, *words)[len(whole) :].split())
+    assert printed == f"run: {unranked} other: Left out: 1 topic of the run without judgments."
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"skrank-metrics {skrank_metrics.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "explain", "match"])
+def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    printed = capsys.readouterr().out
+    wide = [line for line in printed.splitlines() if len(line) > 80]
+    assert [line.split()[0] for line in wide] in ([], ["--convention"]), "the choices cannot be broken"
+    usage, about, *others = printed.split("\n\n")
+    assert usage.startswith(f"usage: skrank-metrics {command} FILE")
+    assert not about.startswith("Pass TREC files")
+    name, first, *words = others[-1].strip().removeprefix("Example:\n").split()
+    assert (name, first) == ("skrank-metrics", command)
+    assert commands._parser().parse_args([command, *words]).words
+
+
+def test_every_option_has_help():
+    (subparsers,) = (action for action in commands._parser()._actions if action.dest == "command")
+    for parser in subparsers.choices.values():
+        assert parser.description
+        assert [action.dest for action in parser._actions if not action.help] == []
 
 
 def test_a_seed_without_permutations_is_an_error(files, capsys):
@@ -287,7 +391,19 @@ WRONG = {
     ),
     "no svmlight": (["evaluate", "run", "--scores", "scores"], "run, line 1: expected a row as 'label qid:id feat"),
     "no scores": (["evaluate", "rows.svm", "--scores", "words"], "words, line 2: expected a number; got 'x'."),
-    "one ranking to compare": (["compare", "qrels", "run", "mrr"], "reports must"),
+    "one ranking to compare": (["compare", "qrels", "run", "mrr"], "two or more runs to compare: QRELS RUN RUN [RUN"),
+    "one column to compare": (
+        ["compare", "rows.csv", "mrr", *ROWS],
+        "--score must name two or more columns to compare; got a.",
+    ),
+    "one file of scores to compare": (
+        ["compare", "rows.svm", "mrr", "--scores", "scores"],
+        "--scores must name two or more files to compare; got scores.",
+    ),
+    "topics of rows": (
+        ["compare", "rows.csv", *ROWS, "--align", "intersection"],
+        "--align does not apply to csv files.",
+    ),
 }
 
 

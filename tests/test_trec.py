@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import pickle
 import random
 from collections import defaultdict
 
@@ -10,6 +11,7 @@ import pytest
 import pytrec_eval
 from support.paths import DATA
 
+from skrank_metrics import Leaderboard, compare, evaluate
 from skrank_metrics._input import trec_lines
 from skrank_metrics.trec import evaluate_run, read_qrels, read_run
 
@@ -62,6 +64,25 @@ def test_sources(tmp_path, monkeypatch):
     assert read_run("-").score.tolist() == [2.5, -1.25, 3.0]
     with pytest.raises(TypeError, match=r"path must be a path, '-' or an open file; got int\."):
         read_run(3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_judgments_and_scores_in_memory_go_to_evaluate(seed):
+    qrels, run = random_files(seed)
+    hint = (
+        r"got dict\. Pass labels and scores in memory to skrank_metrics.evaluate, with qid, retrieved, judged and conv"
+    )
+    with pytest.raises(TypeError, match=hint):
+        evaluate_run(qrels, run)
+    rows = []
+    for topic, scores in run.items():
+        for document in sorted({*scores, *qrels[topic]}, reverse=True):  # the order of ties
+            of_row = topic, qrels[topic].get(document, 0), scores.get(document, 0)
+            rows.append((*of_row, document in scores, document in qrels[topic]))
+    qid, y_true, y_score, retrieved, judged = zip(*rows, strict=True)
+    masks = {"retrieved": retrieved, "judged": judged}
+    found = evaluate(y_true, np.float32(y_score), qid=qid, **masks, metrics=MEASURES, convention="trec_eval")
+    assert found.mean == evaluate_run(*as_files(qrels, run), MEASURES).mean
 
 
 WRONG = {
@@ -217,6 +238,29 @@ def test_topics_in_one_file_only():
     assert every.mean["mrr"] == (1 + 1 + 0) / 3
     with pytest.raises(ValueError, match="file must have a topic of file; got topics such as '999' and '301'"):
         evaluate_run(io.StringIO(QRELS), io.StringIO("999 Q0 a 1 3 tag"))
+
+
+def test_reports_say_which_topics_were_left_out():
+    qrels, run = QRELS + "303 0 a 1\n304 0 a 1\n", RUN + "999 Q0 a 1 3 tag\n"
+    unranked = "Left out: 2 topics of the judgments without a ranking; complete=True counts them as 0."
+    unjudged = "Left out: 1 topic of the run without judgments."
+
+    def findings(report):
+        found = report.health.findings
+        assert all(finding in " ".join(str(report).split()) for finding in found)
+        assert all(finding in report._repr_html_() for finding in found)
+        return [finding for finding in found if finding.startswith("Left out")]
+
+    report = evaluate_run(io.StringIO(qrels), io.StringIO(run), "mrr")
+    assert findings(report) == [unranked, unjudged]
+    assert findings(pickle.loads(pickle.dumps(report))) == [unranked, unjudged]
+    assert findings(evaluate_run(io.StringIO(qrels), io.StringIO(run), "mrr", complete=True)) == [unjudged]
+    assert findings(evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), "mrr")) == []
+    other = evaluate_run(io.StringIO(qrels), io.StringIO(RUN), "mrr")
+    board = " ".join(str(Leaderboard.from_reports({"run": report, "other": other})).split())
+    assert unranked in board, "of both"
+    assert "see reports[...].health: Left out: run." in board
+    assert compare({"run": report, "other": other}, "mrr", random_state=0).pairs[0].difference == 0
 
 
 def test_complete_counts_topics_without_a_label_of_0_or_more():

@@ -9,19 +9,22 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import skrank_metrics
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
-from skrank_metrics._cli.sources import FORMATS, read_reports, rows_of
+from skrank_metrics._cli.sources import FORMATS, as_typed, read_reports, rows_of
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind
 
 FILES = """\
-Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow) with --label, --score and --qid; or an
-svmlight file with --scores. Files may be gzipped, and "-" is standard input. Metrics follow the files: ndcg@10 map
-"rbp(p=0.9)". A name that is both a file and a metric is taken as a metric; write ./map for the file.
+Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
+with --label, --score and --qid; or an svmlight file with --scores. Files may
+be gzipped, and "-" is standard input. Metrics follow the files: ndcg@10 map
+"rbp(p=0.9)". A name that is both a file and a metric is taken as a metric;
+write ./map for the file.
 """
 INTERRUPTED = 130  # as in shells: 128 plus the number of the signal
 
@@ -42,7 +45,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
             _discard_output()
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
-        _fail(str(error))
+        _fail(as_typed(str(error)))
     except MemoryError:
         _fail("Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
 
@@ -92,10 +95,11 @@ def _compare(chosen: argparse.Namespace) -> str:
     if chosen.random_state is not None and chosen.test != "permutation":
         raise ValueError(f"--random-state applies only to --test permutation; got --test {chosen.test}.")
     reports = read_reports(chosen)
-    metrics = next(iter(reports.values())).mean
+    first = next(iter(reports.values()))
     seed = chosen.random_state or 0 if chosen.test == "permutation" else None
-    how = {"test": chosen.test, "correction": None if chosen.correction == "none" else chosen.correction}
-    compared = {metric: compare(reports, metric, **how, random_state=seed) for metric in metrics}
+    correction = None if chosen.correction == "none" else chosen.correction
+    how = {"test": chosen.test, "correction": correction, "align": chosen.align, "by": first.by}
+    compared = {metric: compare(reports, metric, **how, random_state=seed) for metric in first.mean}
     return show_comparison(compared, chosen.output, call=chosen.call)
 
 
@@ -137,44 +141,94 @@ def _metrics() -> Table:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="tune and compare ranking models on data that ships with scikit-learn")
+    about = "tune and compare ranking models on data that ships with scikit-learn"
+    demo = commands.add_parser("demo", help=about, description=_sentence(about))
     demo.add_argument(
         "--picture", type=Path, default=Path("ranking.png"), help="file for the picture (default: %(default)s)"
     )
-    commands.add_parser("metrics", help="list the metrics")
-    evaluate = commands.add_parser("evaluate", help="evaluate rankings in files", description=FILES)
-    _add_input(evaluate)
-    _add_convention(evaluate)
-    evaluate.add_argument("--by", metavar="COLUMN", help="column of a table with the slice of each query")
-    evaluate.add_argument("--by-query", action="store_true", help="also print the values per query")
-    compare = commands.add_parser("compare", help="test rankings in files against each other", description=FILES)
-    _add_input(compare)
-    _add_convention(compare)
-    compare.add_argument("--test", choices=["permutation", "t", "wilcoxon"], default="permutation")
-    compare.add_argument(
-        "--correction", choices=["holm", "bh", "none"], default="holm", help="correction of p-values for several pairs"
-    )
-    compare.add_argument("--random-state", type=int, help="seed of the permutation test (default: 0)")
-    explain = commands.add_parser(
-        "explain", help="attribute the gap between two libraries to its causes", description=FILES
-    )
-    _add_input(explain, default=("ndcg@10",))
-    explain.add_argument("--conventions", nargs=2, metavar="NAME", choices=list(CONVENTIONS), required=True,
-        help=f"two of {', '.join(CONVENTIONS)}")  # fmt: skip
-    match = commands.add_parser(
-        "match", help="find the ways of computing a metric that give a known value", description=FILES
-    )
-    _add_input(match, default=("ndcg",))
-    match.add_argument("--value", required=True, help="the value to find")
-    match.add_argument("--tolerance", type=float,
-        help="largest distance from the value (default: half a unit of its last digit)")  # fmt: skip
+    about = "list the names of the metrics, with their functions and ranges"
+    commands.add_parser("metrics", help=about, description=_sentence(about))
+    _add_evaluate(commands)
+    _add_compare(commands)
+    _add_explain(commands)
+    _add_match(commands)
     return parser
 
 
-def _add_input(parser: argparse.ArgumentParser, default: Sequence[str] = ("ndcg@10", "map", "mrr")) -> None:
+def _add_evaluate(commands: Any) -> None:
+    evaluate = _add_command(
+        commands, "evaluate", "evaluate rankings in files",
+        "Mean of each metric: for one ranking with intervals and findings, for several\n"
+        "side by side.",
+        "evaluate qrels.txt run.txt ndcg@10 map",
+    )  # fmt: skip
+    _add_convention(evaluate)
+    _add_slices(evaluate)
+    evaluate.add_argument("--by-query", action="store_true", help="also print the values per query")
+
+
+def _add_compare(commands: Any) -> None:
+    compare = _add_command(
+        commands, "compare", "test rankings in files against each other",
+        "Differences between two or more rankings of the same queries, with intervals\n"
+        "and p-values: each pair, by each metric.",
+        "compare qrels.txt a.txt b.txt ndcg@10",
+    )  # fmt: skip
+    compare.set_defaults(least=2)
+    _add_convention(compare)
+    _add_slices(compare)
+    compare.add_argument("--test", choices=["permutation", "t", "wilcoxon"], default="permutation",
+        help="paired test: random signs, Student's t or signed ranks (default: %(default)s)")  # fmt: skip
+    compare.add_argument("--correction", choices=["holm", "bh", "none"], default="holm",
+        help="correction of p-values for several pairs (default: %(default)s)")  # fmt: skip
+    compare.add_argument("--align", choices=["intersection"],
+        help="compare on the topics that all runs have; if they differ, this or --complete is needed")  # fmt: skip
+    compare.add_argument("--random-state", type=int, help="seed of the permutation test (default: 0)")
+
+
+def _add_explain(commands: Any) -> None:
+    explain = _add_command(
+        commands, "explain", "attribute the gap between two libraries to its causes",
+        "Why two libraries give different values for the same ranking: how much each\n"
+        "difference in gain, ties and so on contributes.",
+        "explain qrels.txt run.txt map --conventions trec_eval lightgbm",
+        default=("ndcg@10",), required="--conventions A B ",
+    )  # fmt: skip
+    explain.add_argument("--conventions", nargs=2, metavar=("A", "B"), choices=list(CONVENTIONS), required=True,
+        help=f"two of {', '.join(CONVENTIONS)}")  # fmt: skip
+
+
+def _add_match(commands: Any) -> None:
+    match = _add_command(
+        commands, "match", "find the ways of computing a metric that give a known value",
+        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\n"
+        "and which libraries use them.",
+        "match rows.csv ndcg@10 --value 0.4231 --label y --score a",
+        default=("ndcg",), required="--value VALUE ",
+    )  # fmt: skip
+    match.add_argument("--value", required=True, help="the value to find")
+    match.add_argument("--tolerance", type=float,
+        help="largest distance from the value (default: half a unit of its last digit)")  # fmt: skip
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _add_command(
+    commands: Any, name: str, about: str, description: str, example: str,
+    default: Sequence[str] = ("ndcg@10", "map", "mrr"), required: str = "",
+) -> argparse.ArgumentParser:  # fmt: skip
+    """Add a command that reads files."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=about, description=f"{description}\n\n{FILES}", epilog=f"Example:\n  skrank-metrics {example}",
+        usage=f"%(prog)s FILE ... [METRIC ...] {required}[options]",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.set_defaults(default_metrics=default, convention=None, ties=None, least=1)
     add = parser.add_argument
-    parser.set_defaults(default_metrics=default, convention=None, ties=None)
     add("words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {' '.join(default)})")
     add("--format", choices=FORMATS, help="format of the files (default: from their names and the options)")
     add("--label", metavar="COLUMN", help="column of a table with the labels")
@@ -186,6 +240,11 @@ def _add_input(parser: argparse.ArgumentParser, default: Sequence[str] = ("ndcg@
         help="precision in which scores of runs are compared (default: %(default)s, as in trec_eval 9)")  # fmt: skip
     add("--output", choices=OUTPUTS, default="table", help="format of the output (default: %(default)s)")
     add("--output-file", type=Path, help="file for the output, replaced only when the output is complete")
+    return parser
+
+
+def _add_slices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--by", metavar="COLUMN", help="column of a table with the slice of each query")
 
 
 def _add_convention(parser: argparse.ArgumentParser) -> None:

@@ -6,15 +6,16 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from html import escape
 from pathlib import Path
 from typing import Any, cast
 
+from skrank_metrics._cli.sources import left_out
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
-from skrank_metrics._output.result import Result, counted
+from skrank_metrics._output.result import Part, Result, counted, text_of
 from skrank_metrics._output.table import Table
 from skrank_metrics.reports.ranking_report import RankingReport
 
@@ -31,7 +32,7 @@ def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query:
         return _as_html(
             reports, call, {name: _of_queries(report) for name, report in reports.items()} if by_query else None
         )
-    parts = [str(next(iter(reports.values()))) if len(reports) == 1 else _side_by_side(reports)]
+    parts = [str(next(iter(reports.values()))) if len(reports) == 1 else text_of(_side_by_side(reports))]
     if by_query:
         for name, report in reports.items():
             names = [name] if len(reports) > 1 else []
@@ -45,10 +46,23 @@ def _of_queries(report: RankingReport) -> Table:
     return Table(("qid", *report.per_query), list(rows))
 
 
-def _side_by_side(reports: Mapping[str, RankingReport]) -> str:
+def _side_by_side(reports: Mapping[str, RankingReport]) -> Iterator[Part]:
+    """The means, one row per ranking, and those of the slices by metric, one column per ranking."""
     first = next(iter(reports.values()))
-    rows = [(name, counted(len(report.qid), "query"), *report.mean.values()) for name, report in reports.items()]
-    return Table(("ranking", "queries", *first.mean), rows).as_text()
+    means = [(name, counted(len(report.qid), "query"), *report.mean.values()) for name, report in reports.items()]
+    yield Table(("ranking", "queries", *first.mean), means)
+    findings = {name: left_out(report) for name, report in reports.items()}
+    if len(set(findings.values())) == 1:
+        yield from left_out(first)
+    else:
+        yield from (f"{name}: {finding}" for name, found in findings.items() for finding in found)
+    parts = [report._shown_slices for report in reports.values()] if first.slices else []
+    for metric in first.mean if parts else ():
+        rows = [
+            (of_rankings[0][0], of_rankings[0][1].n_queries, *(part.mean[metric] for _, part in of_rankings))
+            for of_rankings in zip(*parts, strict=True)
+        ]
+        yield from ("", metric, Table(("slice", "queries", *reports), rows))
 
 
 def _values(report: RankingReport, *, by_query: bool) -> dict[str, Any]:

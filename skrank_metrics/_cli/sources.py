@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LABEL, NUMBER = "a finite label >= 0", "a number"
 TABLES = tuple(SUFFIXES)
 FORMATS = ("trec", *TABLES, "svmlight")
+# Parameters in messages of functions, and the options that set them.
+OPTIONS = {"align='intersection'": "--align intersection", "complete=True": "--complete"}
 _SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 _FEATURE = rb"\s+\d+:[-+]?(?:\d+\.?\d*|\.\d+|inf|nan)(?:e[-+]?\d+)?"
 _ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*+\s*", re.IGNORECASE)
@@ -42,11 +44,12 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     options = {"metrics": metrics or chosen.default_metrics, "convention": convention, "ties": chosen.ties}
     _check_options(chosen, form)
     if form == "trec":
-        if len(files) < 2:
-            raise ValueError(f"Pass a file of judgments and one or more runs: QRELS RUN [RUN ...].{_shadowed(metrics)}")
+        if len(files) < 1 + chosen.least:
+            wanted = "two or more runs to compare: QRELS RUN RUN" if chosen.least > 1 else "one or more runs: QRELS RUN"
+            raise ValueError(f"Pass a file of judgments and {wanted} [RUN ...].{_shadowed(metrics)}")
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"complete": chosen.complete, "score_type": chosen.score_type}
-        return {name: evaluate_run(qrels, name, **options, **how) for name in _shown(names)}
+        return {name: _as_typed(evaluate_run(qrels, name, **options, **how)) for name in _shown(names)}
     if len(files) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
@@ -63,6 +66,24 @@ def _shown(names: Sequence[str]) -> Iterator[str]:
         for number, name in enumerate(names, start=1):
             progress.say(f"{name}, {number} of {len(names)}")
             yield name
+
+
+def as_typed(text: str) -> str:
+    """Text that names options of the command line instead of parameters."""
+    for parameter, option in OPTIONS.items():
+        text = text.replace(parameter, option)
+    return text
+
+
+def _as_typed(report: RankingReport) -> RankingReport:
+    """The same report, whose findings name options."""
+    evaluation = cast(Evaluation, report._evaluation)
+    return replace(report, _evaluation=replace(evaluation, left_out=tuple(map(as_typed, evaluation.left_out))))
+
+
+def left_out(report: RankingReport) -> tuple[str, ...]:
+    """Findings about topics that are not in a report."""
+    return cast(Evaluation, report._evaluation).left_out
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:
@@ -87,13 +108,17 @@ def _recognise(chosen: Namespace) -> str:
 def _check_options(chosen: Namespace, form: str) -> None:
     """Refuse options that do not apply to the format, and require those that it needs."""
     needed = {"trec": (), "svmlight": ("scores",)}.get(form, ("label", "score"))
-    allowed = {*needed, *(("complete",) if form == "trec" else ("by",) if form in TABLES else ())}
+    allowed = {*needed, *(("complete", "align") if form == "trec" else ("by",) if form in TABLES else ())}
     for name in needed:
         if not getattr(chosen, name):
             raise ValueError(f"--{name} is required for {form} files.")
-    for name in ("label", "score", "scores", "complete", "by"):
+    for name in ("label", "score", "scores", "complete", "align", "by"):
         if getattr(chosen, name, None) and name not in allowed:
             raise ValueError(f"--{name} does not apply to {form} files.")
+    for name, what in (("score", "columns"), ("scores", "files")):
+        given = getattr(chosen, name)
+        if given and len(given) < chosen.least:
+            raise ValueError(f"--{name} must name two or more {what} to compare; got {given[0]}.")
 
 
 def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]:

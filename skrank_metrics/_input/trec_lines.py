@@ -24,6 +24,10 @@ from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntA
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]  # eight bytes each, of shape (n_ids, n_words)
 
+IN_MEMORY = (
+    " Pass labels and scores in memory to skrank_metrics.evaluate, with qid, retrieved, judged and "
+    "convention='trec_eval'."
+)
 GZIP = b"\x1f\x8b"  # first bytes of gzip files
 BLOCK = 2**18
 WORD = 8
@@ -111,7 +115,8 @@ def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
     elif hasattr(source, "read"):
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
-        raise TypeError(f"path must be a path, '-' or an open file; got {type(source).__name__}.")
+        hint = IN_MEMORY if hasattr(source, "__len__") else ""
+        raise TypeError(f"path must be a path, '-' or an open file; got {type(source).__name__}.{hint}")
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(GZIP):

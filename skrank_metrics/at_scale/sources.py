@@ -144,15 +144,16 @@ def columns_of(
     label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source", *, lines: bool = False
 ) -> Columns:
     """Columns with the names passed by users; those in ``others`` may be None."""
-    if not isinstance(score, str | list | tuple):
+    scores = (score,) if isinstance(score, str) else score
+    if not isinstance(scores, list | tuple) or not all(isinstance(name, str) for name in scores):
         raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
     given = {argument: name for argument, name in others.items() if name is not None}
-    columns = Columns(label, (score,) if isinstance(score, str) else tuple(score), qid, given, holder, lines)
+    for argument, name in {"label": label, "qid": qid, **given}.items():
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} must be the name of a column; got {name!r}.")
+    columns = Columns(label, tuple(scores), qid, given, holder, lines)
     if not columns.scores:
         raise ValueError("score must name at least one column; got none.")
-    for name in columns.names:
-        if not isinstance(name, str):
-            raise TypeError(f"columns must be named by strings; got {name!r}.")
     if len(set(columns.scores)) < len(columns.scores):
         raise ValueError(f"score must name different columns; got {list(columns.scores)}.")
     return columns

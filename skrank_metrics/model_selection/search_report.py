@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import check_int, check_random_state
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import response_method
+from skrank_metrics._sklearn_internals import passes_weights_to_scorers, response_method
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import (
     check_search,
@@ -28,13 +29,14 @@ from skrank_metrics.model_selection._fitted_search import (
     spelled,
 )
 from skrank_metrics.model_selection._fold_scores import with_params
+from skrank_metrics.model_selection._without_routing import FittedWithoutRouting, was_routed
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, QueriesTestedAgainError, cross_evaluate
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports._standings import LETTERS
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
-from skrank_metrics.reports.statistics import TESTS
+from skrank_metrics.reports.statistics import TESTS, weighting
 
 # Significance level of the tests against the best.
 LEVEL = 0.05
@@ -137,7 +139,8 @@ class SearchReport(Result):
         if others := [name for name in self.candidates[0].mean if name != self.metric]:
             means = [(c.rank, *((c.mean[name], c.std[name]) for name in others)) for c in self.candidates]
             parts.append(Table(("rank", *(Column(name, plus_minus) for name in others)), means))
-        return [*parts, *self._notes(), *(self._how(compared) if compared else ())]
+        parts += [*self._notes(), *(self._how(compared) if compared else ())]
+        return [*parts, *weighting(next(iter(self.evaluation.reports.values())).weights)]
 
     def _standings(self, compared: Comparison | None) -> Table:
         """The candidates with their means over folds, letters and stars as on the leaderboard."""
@@ -165,7 +168,8 @@ class SearchReport(Result):
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or the data, the order of the rows or the weights differ from those of the search."
+                "random, or the data, the order of the rows or the weights differ from those of the search. Pass the "
+                "arguments of its fit, such as sample_weight, in params."
             )
         if left := sum(bool(c.left) for c in self.candidates):
             yield (
@@ -246,9 +250,12 @@ def search_report(
     n_candidates : int, default=10
         Number of candidates to fit again, best first, at least 2. Other candidates, and those that failed in a fold of
         the search, are ranked but not tested.
-    n_jobs, params, verbose : int, dict and int, default=None, None and 0
-        As in cross_evaluate. If the scorer requests weights, params must hold them; likewise ``retrieved`` and
-        ``judged`` if they were passed to the search.
+    n_jobs, verbose : int, default=None and 0
+        As in cross_evaluate.
+    params : dict, default=None
+        The arguments of the search's ``fit`` besides X and y, such as ``{"sample_weight": weights}``. They are used as
+        in the search, with or without metadata routing: weights for fitting, scoring or both. Weights and masks that
+        were in the index of y are taken from there.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 
@@ -296,8 +303,8 @@ def search_report(
         raise ValueError(f"search must have at least two candidates with a score in every fold; got {len(fitted)}.")
     models = {name: with_params(search.estimator, search.cv_results_["params"][row]) for row, name in fitted.items()}
     alike = _scored_alike(search, metrics, key)
-    as_scorer = _as_scorer(scorers_of(search)[key], models, params)
-    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **as_scorer}
+    models, as_in_search = _as_in_search(search, key, models, y, dict(params or {}))
+    options = {"qid": qid, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, **as_in_search}
     try:
         evaluation = cross_evaluate(models, X, y, metrics=list(alike.values()), **options)
     except QueriesTestedAgainError as error:
@@ -333,25 +340,40 @@ def _scores_by(scorer: Any) -> tuple[Any, Any]:
     return response_method(scorer), get_routing_for_object(scorer).score.requests.get("sample_weight") or None
 
 
-def _as_scorer(scorer: Any, models: Mapping[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Options of cross_evaluate that give the scores and weights that the scorer used."""
+def _as_in_search(
+    search: Any, key: str, models: dict[str, Any], y: Any, params: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Models and options of cross_evaluate that fit and score with the same parameters as the search."""
+    scorer, routed = scorers_of(search)[key], was_routed(search, params)
     method, requested = _scores_by(scorer)
-    options = {"response_method": method, "params": dict(params or {}), "sample_weight": None}
-    if requested:
-        name = "sample_weight" if requested is True else requested
-        if name not in options["params"]:
-            raise ValueError(
-                f"params must hold {name!r}, which the scorer of the search requests; got {list(options['params'])}. "
-                "Pass the weights of the search."
-            )
-        options["sample_weight"] = options["params"][name]
-        if not any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values()):
-            del options["params"][name]  # cross_evaluate passes params to fit
+    weights = None
+    if not routed:
+        passed_on = passes_weights_to_scorers(search) or is_race(search)
+        weights = params.get("sample_weight") if passed_on else None
+    elif requested:
+        weights = _requested_weights("sample_weight" if requested is True else requested, models, y, params)
     requests = get_routing_for_object(scorer).score.requests
+    masks = {}
     for mask in ("retrieved", "judged"):  # no fit takes these
         name = mask if requests.get(mask) is True else requests.get(mask)
-        options[mask] = options["params"].pop(name, None)
-    return options
+        masks[mask] = params.pop(name, None)
+    if not routed:
+        names = [name for name in params if name not in ("qid", "groups")]
+        models = {name: FittedWithoutRouting(model, names) for name, model in models.items()}
+    return models, {"response_method": method, "params": params, "sample_weight": weights, **masks}
+
+
+def _requested_weights(name: str, models: Mapping[str, Any], y: Any, params: dict[str, Any]) -> Any:
+    """The weights that the scorer requests by a name, which stay in the parameters only if a fit requests them."""
+    if name not in params:
+        if carried(y, sample_weight=None)["sample_weight"] is not None:
+            return None  # cross_evaluate takes them from there
+        raise ValueError(
+            f"params must hold {name!r}, which the scorer of the search requests; got {list(params)}. Pass the weights "
+            "of the search."
+        )
+    fitted = any(get_routing_for_object(model).consumes("fit", [name]) for model in models.values())
+    return params[name] if fitted else params.pop(name)
 
 
 def _candidate(search: Any, row: int, rank: int, shown: Mapping[str, str], pair: Pair | None) -> Candidate:

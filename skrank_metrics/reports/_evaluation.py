@@ -25,6 +25,7 @@ class Evaluation:
     results: Mapping[str, PerQuery]
     lists: QueryLists
     is_part: bool = False  # only some of the queries; then the original rows are not known
+    left_out: tuple[str, ...] = ()  # findings about queries of the source that are not here
 
     @property
     def n_queries(self) -> int:

@@ -112,6 +112,7 @@ def examine(evaluation: Evaluation) -> Health:
         *_findings_of_judgments(evaluation.lists),
         *_findings_of_labels(health, _all_relevant(evaluation)),
         *_undefined(metrics, {name: dict(_reasons(evaluation, name)) for name in metrics}),
+        *evaluation.left_out,
     )
     return replace(health, findings=findings)
 

@@ -453,7 +453,10 @@ def inspect_reports(
     evaluations = {name: report._evaluation for name, (report, _) in reports.items()}
     kept = {name: evaluation for name, evaluation in evaluations.items() if isinstance(evaluation, Evaluation)}
     if len(kept) < len(evaluations):
-        raise ValueError(f"inspect needs labels and scores; {NO_ROWS}.")
+        raise ValueError(
+            f"inspect needs labels and scores; {NO_ROWS}. Read the rows of these queries, and call "
+            "evaluate(...).inspect."
+        )
     columns = {name: column for name, (_, column) in reports.items()}
     places = {name: places_of(qid, evaluation.ids) for name, evaluation in kept.items()}
     return inspect_rankings(kept, columns, places, documents, n_ranks)

@@ -16,6 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, LeaveOneGroupOut, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.fixes import parse_version
 from xgboost import XGBRanker
 
 from skrank_metrics import (
@@ -471,6 +474,96 @@ def test_candidates_are_compared_with_the_weights_that_the_scorer_requests(name,
     message = rf"params must hold '{name}', which the scorer of the search requests; got \[\]"
     with pytest.raises(ValueError, match=message):
         search_report(search, X, BINARY, qid=QID)
+
+
+NOISY = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 20)) * 3])
+WEIGHED = with_qid(Y, QID, sample_weight=WEIGHTS)
+SCORES_WITH_WEIGHTS_OF_FIT = parse_version(sklearn.__version__) >= parse_version("1.7")  # without routing
+
+
+def folds_by_hand(model, fit_weights, score_weights):
+    folds = []
+    for train, test in QueryKFold(3).split(NOISY, groups=QID):
+        fitted = clone(model).fit(NOISY[train], Y[train], **({"sample_weight": WEIGHTS[train]} if fit_weights else {}))
+        weights = WEIGHTS[test] if score_weights else None
+        folds.append(ndcg_score(Y[test], fitted.predict(NOISY[test]), qid=QID[test], k=10, sample_weight=weights))
+    return folds
+
+
+RIDGE, OF_STEP = QueryRanker(Ridge()), "queryranker__sample_weight"
+PIPELINE = make_pipeline(FunctionTransformer(), RIDGE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("routing_at_report", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "model", "name", "of_index", "of_score"),
+    [
+        (GridSearchCV, RIDGE, "sample_weight", False, SCORES_WITH_WEIGHTS_OF_FIT),
+        (GridSearchCV, RIDGE, "sample_weight", True, True),
+        (GridSearchCV, RIDGE, None, True, True),
+        (GridSearchCV, Ridge(), "sample_weight", False, SCORES_WITH_WEIGHTS_OF_FIT),
+        (GridSearchCV, PIPELINE, OF_STEP, False, False),
+        (GridSearchCV, PIPELINE, OF_STEP, True, True),
+        (GridSearchCV, PIPELINE, None, True, True),
+        (RacingSearchCV, RIDGE, "sample_weight", False, True),
+    ],
+)
+def test_weights_without_routing_are_used_as_in_the_search(kind, model, name, of_index, of_score, routing_at_report):
+    alpha = next(key for key in model.get_params() if key.endswith("alpha"))
+    y, params = WEIGHED if of_index else with_qid(Y, QID), {name: WEIGHTS} if name else {}
+    options = {"scoring": ranking_scorers("ndcg@10", "map"), "refit": "ndcg@10", "cv": QueryKFold(3)}
+    search = kind(model, {alpha: [1.0, 1.1]}, **options).fit(NOISY, y, **params)
+    with sklearn.config_context(enable_metadata_routing=routing_at_report):
+        found = search_report(search, NOISY, y, params=params)
+    assert found.changed < 1e-9
+    assert len(found.evaluation.folds) == 2
+    for candidate, folds in zip(found.candidates, found.evaluation.folds.values(), strict=True):
+        expected = folds_by_hand(Ridge(alpha=candidate.params[alpha]), bool(name), of_score)
+        assert folds["ndcg@10"] == pytest.approx(expected, rel=1e-9)
+        assert [search.cv_results_[f"split{fold}_test_ndcg@10"][candidate.index] for fold in range(3)] == (
+            pytest.approx(expected, rel=1e-9)
+        )
+        for others in {(True, False), (False, True), (False, False), (True, True)} - {(bool(name), of_score)}:
+            assert folds["ndcg@10"] != pytest.approx(folds_by_hand(Ridge(), *others), rel=1e-4)
+    assert ("Weighted by sample_weight, no query with weight 0." in str(found)) == of_score
+
+
+@pytest.mark.slow
+def test_without_routing_a_classifier_is_ranked_by_its_decision_function():
+    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    search.fit(X, with_qid(BINARY, QID), sample_weight=WEIGHTS)
+    found = search_report(search, X, BINARY, qid=QID, params={"sample_weight": WEIGHTS})
+    assert found.changed == 0
+
+
+def test_weights_of_the_index_are_those_that_the_scorer_requests():
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(RIDGE, GRID, scoring=requesting(True), cv=QueryKFold(3)).fit(NOISY, WEIGHED)
+    found = search_report(search, NOISY, WEIGHED)
+    assert found.changed < 1e-12
+    assert "Weighted by sample_weight" in str(found)
+
+
+def test_weights_of_the_fit_that_are_missing_are_asked_for():
+    search = ridge_search().fit(NOISY, WEIGHED, sample_weight=WEIGHTS)
+    text = " ".join(str(search_report(search, NOISY, WEIGHED)).split())
+    assert "Pass the arguments of its fit, such as sample_weight, in params." in text
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "error", "message"),
+    [
+        (RIDGE, "weights", TypeError, "QueryRanker.fit got an unexpected parameter 'weights'; it takes X, y, qid"),
+        (PIPELINE, "sample_weight", ValueError, "stepname__parameter format"),
+    ],
+)
+def test_parameters_that_no_search_passes_to_fit(model, name, error, message):
+    alpha = next(key for key in model.get_params() if key.endswith("alpha"))
+    search = GridSearchCV(model, {alpha: [1.0, 2.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    search.fit(X, with_qid(Y, QID))
+    with pytest.raises(error, match=message):
+        search_report(search, X, Y, qid=QID, params={name: WEIGHTS})
 
 
 def test_weights_that_the_scorer_does_not_request_are_for_the_fit_alone():

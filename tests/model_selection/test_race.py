@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -98,6 +100,8 @@ def test_too_few_defined_queries_are_not_tested():
     assert behind({1: found}, RULES) == []
     queries = QueryValues(values, np.arange(40) < 30, np.ones(40), 40)
     assert behind(standings(queries, 0, [1], RULES), RULES) == [1]
+    at_the_level = {other: replace(found, p_adjusted=p) for other, p in ((1, 0.05), (2, 0.0500001))}
+    assert behind(at_the_level, RULES) == [1]
 
 
 def test_queries_without_weight_do_not_make_up_the_least_number():

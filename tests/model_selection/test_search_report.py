@@ -363,6 +363,13 @@ def test_a_later_rung_ranks_before_a_higher_mean():
     assert ranked_rows(SimpleNamespace(cv_results_=results, resource="n"), "m") == [3, 2, 1]
 
 
+def test_candidates_of_a_race_rank_by_the_mean_of_the_folds_that_they_ran():
+    results = {"params": [{"a": a} for a in range(4)], "left_after": np.array([np.nan, np.nan, 2, 2])}
+    results |= {"split0_test_m": np.array([0.5, 1.0, 0.9, np.nan]), "split1_test_m": np.array([0.5, 1.0, 0.1, 0.6])}
+    race = SimpleNamespace(cv_results_=results, n_splits_=2)
+    assert ranked_rows(race, "m") == [1, 0, 3, 2]  # 1, 1/2, then 0.6 and (0.9 + 0.1) / 2
+
+
 def test_no_search():
     with pytest.raises(TypeError, match="search must be a fitted GridSearchCV or similar; got QueryRanker"):
         search_report(QueryRanker(Ridge()).fit(X, Y, qid=QID), X, Y, qid=QID)

@@ -281,6 +281,7 @@ def test_text_and_frame_show_the_attributes(reports):
         assert shown[3:7] == [str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.effect_size:+.2f}"]
         assert shown[7:] == [f"{p:.4f}" if p >= 5e-5 else "<0.0001" for p in (pair.p_value, pair.p_adjusted)]
     assert "90% interval" in str(comparison)
+    assert [chart.title for chart in comparison._charts()] == ["mrr: difference and its 90% interval"]
     frame = comparison.to_frame()
     names = ["first", "second", "difference", "low", "high", "wins", "ties", "losses", "effect_size"]
     assert list(frame) == [*names, "p_value", "p_adjusted", "n_queries"]

@@ -145,6 +145,8 @@ def test_documents_that_were_not_ranked_do_not_tie():
     retrieved = [True, True, False, False]
     health = evaluate([1, 0, 0, 1], [2.0, 1.0, 1.0, 1.0], qid=[0] * 4, retrieved=retrieved).health
     assert (health.n_tied, health.n_constant, health.n_documents) == (0, 0, 4)
+    health = evaluate([1, 0, 0, 1], [2.0, 2.0, 1.0, 3.0], qid=[0] * 4, retrieved=retrieved).health
+    assert (health.n_tied, health.n_constant) == (2, 1), "both ranked documents have the same score"
 
 
 def test_nothing_found():

@@ -41,6 +41,11 @@ def test_folds_never_change():
     assert query_fold(np.array(["2001-02-03"], dtype="M8[D]"), 100, seed=5).tolist() == [80]
 
 
+def test_the_largest_number_of_folds_and_seed():
+    folds = query_fold(np.arange(1000), 2**31 - 1, seed=2**63 - 1)
+    assert 0.4 < folds.mean() / 2**31 < 0.6
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

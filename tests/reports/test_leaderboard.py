@@ -62,6 +62,10 @@ def test_comparisons_are_those_of_compare(board):
         assert [pair.interval for pair in found.pairs] == [pair.interval for pair in expected.pairs]
     assert board.compare() is board.compare("ndcg@5"), "compared once"
     assert board.compare(mrr_score).metric == "mrr"
+    (chart,) = board._charts()
+    p_values = [board.compare().pair(mark.name, board.best).p_adjusted for mark in chart.marks]
+    assert [mark.warns for mark in chart.marks] == [p <= 0.05 for p in p_values]
+    assert len({p <= 0.05 for p in p_values}) == 2
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
         board.compare("recall(average=micro)@5")
     with pytest.raises(ValueError, match="metric must be one of"):

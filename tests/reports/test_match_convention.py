@@ -253,6 +253,14 @@ def test_options_of_a_metric_of_your_own_are_left_as_they_are():
     assert "gain" not in match.ways[0].options
 
 
+def test_the_chart_names_libraries_or_else_the_metric():
+    match = match_convention(Y, SCORES, qid=QID, value=0.8984)
+    (chart,) = match._charts()
+    assert [mark.name for mark in chart.marks] == ["lightgbm, xgboost"]
+    match = match_convention(Y, SCORES, qid=QID, value=0.8984, metric=make_metric(lambda labels: 0.8984, name="mine"))
+    assert [mark.name for mark in match._charts()[0].marks] == [str(match.ways[0].metric)]
+
+
 def test_memory_is_bounded_by_parts_of_the_ways(rows, monkeypatch):
     labels, scores, qid = rows
     whole = match_convention(labels, scores, qid=qid, value=0.5)

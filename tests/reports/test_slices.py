@@ -70,6 +70,9 @@ def test_a_missing_value_is_not_the_word():
     report = report_of(of_rows(["missing", None, "missing", None]))
     assert [part.n_queries for part in report.slices.values()] == [2, 2]
     assert list(report.to_dict()["mrr"]["slices"]) == ["missing", "missing (2)"]
+    by = np.array(["1 (2)", 1, "1"], dtype=object)
+    report = evaluate([[1, 0]] * 3, [[2, 1]] * 3, metrics="mrr", by=by)
+    assert list(report.to_dict()["mrr"]["slices"]) == ["1 (2)", "1", "1 (3)"]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])

@@ -164,6 +164,14 @@ def test_health_adds_up(data, keep):
     assert "tied" not in str(health)
 
 
+def test_constant_scores_are_those_of_the_ranked_documents():
+    part = {"y_true": [1, 0, 0, 1], "y_score": [2, 2, 1, 3], "qid": [0] * 4}
+    for ranked, n_constant in (([True, True, False, False], 1), ([True, False, True, False], 0)):
+        report = RankingAccumulator("mrr").update(**part, retrieved=ranked).result()
+        assert report.health.n_constant == evaluate(**part, metrics="mrr", retrieved=ranked).health.n_constant
+        assert report.health.n_constant == n_constant
+
+
 def test_what_needs_rows_or_queries_says_so(data):
     data = without(data, "by")
     with pytest.raises(ValueError, match="documents are not available: this report was made in batches"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, names_as_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -81,10 +81,12 @@ def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
 
 
 def named_reports(reports: Any) -> dict[str, RankingReport]:
+    """At least two reports by name; those in a sequence are numbered."""
     if not isinstance(reports, Iterable):
         hint = " Pass its reports." if hasattr(reports, "reports") else ""
         raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
-    named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
+    named = dict(reports if isinstance(reports, Mapping) else enumerate(reports))
+    named = dict(zip(names_as_text(named, "reports"), named.values(), strict=True))
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")

@@ -317,4 +317,5 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         differences=differences,
         qid=aligned.qid[kept],
         values=(one, other),
+        _per_effective=1.0 if weights is None else round(len(differences) / found.n_effective, 9),
     )

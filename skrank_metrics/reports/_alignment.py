@@ -77,7 +77,7 @@ def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
         rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
         got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
         raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {got}.")
-    return check_slices(by, len(report.qid))
+    return check_slices(by, report.qid)
 
 
 def named_reports(reports: Any) -> dict[str, RankingReport]:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
-from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
+from skrank_metrics._input.query_ids import (
+    as_python,
+    check_aligned,
+    check_ids,
+    check_order_of_queries,
+    find_missing,
+    group_ids,
+    id_per_query,
+    to_id_array,
+)
 
 # Number of slices shown: the largest ones, since the mean of a few queries says little.
 MOST_SLICES = 20
@@ -18,6 +27,18 @@ MOST_SLICES = 20
 ALL = "all"
 
 T = TypeVar("T")
+
+
+def check_by_aligned(y_true: Any, by: Any) -> None:
+    """Refuse slices whose index does not name the rows of the labels in the same order."""
+    check_aligned(y_true=y_true, **_named(by))
+
+
+def _named(by: Any) -> dict[str, Any]:
+    """The objects that have an index, by their names in errors."""
+    if isinstance(by, Mapping):
+        return {f"by[{name!r}]": column for name, column in by.items()}
+    return {"by": by}
 
 
 def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
@@ -33,9 +54,11 @@ def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDA
     return id_per_query(slices, grouping, "by", "Pass the same value for all documents of a query.")
 
 
-def check_slices(by: Any, n_queries: int) -> NDArray[Any]:
+def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
     """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
-    slices = _group(_columns(by), n_queries)
+    for name, column in _named(by).items():
+        check_order_of_queries(column, ids, name)
+    slices = _group(_columns(by), len(ids))
     return slices.ids[slices.codes]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.codes import without_nulls
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
 from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
 
@@ -46,7 +47,9 @@ def shape_of(by: Any) -> tuple[int, ...]:
 
 def _columns(by: Any) -> list[Any]:
     if isinstance(by, Mapping):
-        return list(by.values())
+        return [to_id_array(column, "by") if isinstance(column, list | tuple) else column for column in by.values()]
+    if isinstance(by, list | tuple):
+        by = to_id_array(by, "by")  # NumPy would make a second dimension of tuples
     if hasattr(by, "column_names"):  # of pyarrow
         return [by.column(place) for place in range(len(by.column_names))]
     if len(np.shape(by)) == 2 and hasattr(by, "columns"):
@@ -84,10 +87,13 @@ def _group_column(column: Any, n_rows: int) -> Grouping:
     try:
         return group_ids(column, n_rows, "by")
     except ValueError:
-        array, missing = find_missing(to_id_array(column, "by"), "by")
-        if not np.any(missing):
+        present, missing = without_nulls(column)
+        array, others = find_missing(to_id_array(present, "by"), "by")
+        if np.any(others):
+            array, missing[~missing] = array[~others], others
+        if not missing.any():
             raise
-    named = group_rows(check_ids(array[~missing], n_rows - int(missing.sum()), "by")) if not missing.all() else None
+    named = group_rows(check_ids(array, n_rows - int(missing.sum()), "by")) if not missing.all() else None
     codes = np.full(n_rows, 0 if named is None else len(named.ids))
     if named is not None:
         codes[~missing] = named.codes
@@ -116,7 +122,7 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
 
 def _order(name: Any) -> Any:
     if isinstance(name, tuple):
-        return tuple(map(_order, name))
+        return (0, tuple(map(_order, name)))
     return (1, 0) if name is None else (0, name)
 
 

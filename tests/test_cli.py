@@ -63,6 +63,8 @@ def error_of(capsys, *words):
 def test_one_run_prints_its_report(files, capsys):
     printed = output_of(capsys, "evaluate", "qrels", "run", "P_5", "map")
     assert printed == f"{evaluate_run('qrels', 'run', ['P_5', 'map'])}\n"
+    printed = output_of(capsys, "evaluate", "qrels", "run", "P_1,5", "map")
+    assert printed == f"{evaluate_run('qrels', 'run', ['P_1,5', 'map'])}\n"
 
 
 def test_several_runs_are_printed_side_by_side(files, capsys):
@@ -87,6 +89,19 @@ def test_json_has_names_as_they_are(files, capsys, tmp_path):
     printed = output_of(capsys, "evaluate", "qrels", "größer", "mrr", "--output", "json")
     assert '"größer"' in printed
     assert list(json.loads(printed)) == ["größer"]
+
+
+@pytest.mark.parametrize("score", ["9007199254740993", "-9007199254740993"])
+def test_integers_that_float64_cannot_hold_are_refused(score, files, capsys, tmp_path):
+    (tmp_path / "two.svm").write_text("1 qid:1 1:0\n0 qid:1 1:0\n")
+    (tmp_path / "large").write_text(f"9007199254740992\n{score}\n")
+    message = error_of(capsys, "evaluate", "two.svm", "mrr", "--scores", "large")
+    assert "large, line 2: expected a number; integers must be within +-2**53" in message
+    (tmp_path / "large").write_text(f"9007199254740992\n{score}.0\n")
+    output_of(capsys, "evaluate", "two.svm", "mrr", "--scores", "large")
+    (tmp_path / "large.csv").write_text(f"q,y,a\n1,1,9007199254740992\n1,0,{score}\n")
+    message = error_of(capsys, "evaluate", "large.csv", "mrr", *ROWS)
+    assert f"'a' must hold integers within +-2**53, which float64 holds exactly; got {score} in line 3 of" in message
 
 
 def test_infinite_scores_of_rows_are_ranked_first_and_last(files, capsys, tmp_path):

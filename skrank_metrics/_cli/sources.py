@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import Mask
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, Mask
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
 from skrank_metrics._input.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.at_scale.progress import Progress
@@ -129,7 +129,7 @@ def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]
     if files.count("-") > 1:
         raise ValueError("Standard input can be read only once.")
     for metric in metrics:
-        for name in expand([metric]):
+        for name in expand([metric], convention):
             try:
                 bind(name, convention)
             except ValueError as error:
@@ -139,7 +139,7 @@ def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]
 
 def _is_metric(word: str, convention: str) -> bool:
     try:
-        return bool([bind(name, convention) for name in expand([word])])
+        return bool([bind(name, convention) for name in expand([word], convention)])
     except ValueError:
         return False
 
@@ -271,4 +271,7 @@ def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: f
         value = np.nan
     if np.isnan(value) or b"_" in field or value < least or (value == np.inf and least == 0):
         refuse(*where, expected)
+    is_integer = abs(value) >= LARGEST_EXACT_INTEGER and field.lstrip(b"+-").isdigit()
+    if is_integer and abs(int(field)) > LARGEST_EXACT_INTEGER:
+        refuse(*where, f"{expected}; integers must be within +-2**53, which float64 holds exactly")
     return value

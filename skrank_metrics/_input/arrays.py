@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -284,6 +285,15 @@ def check_seed(value: Any) -> Any:
     if not 0 <= seed < 2**32:
         raise ValueError(f"{expected}; got {seed}.")
     return seed
+
+
+def names_as_text(names: Iterable[Any], argument: str, hint: str = "") -> list[str]:
+    """Names of models or columns as text, which must differ."""
+    texts = [str(name) for name in names]
+    repeated = [text for text, number in Counter(texts).items() if number > 1]
+    if repeated:
+        raise ValueError(f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}")
+    return texts
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:

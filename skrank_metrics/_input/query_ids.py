@@ -164,6 +164,23 @@ def check_documents_aligned(**frames: Any) -> None:
             )
 
 
+def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
+    """Refuse a pandas object with one value per query whose index holds the ids of the queries in another order.
+
+    Any other index is not compared, since it may be that of rows, one per query.
+    """
+    if not hasattr(getattr(column, "index", None), "get_level_values"):
+        return
+    labels = ids_in_index(column)
+    named = as_python(np.asarray(column.index if labels is None else labels))
+    known = as_python(ids)
+    if named != known and len(named) == len(known) and set(named) == set(known):
+        raise ValueError(
+            f"{name} must be in the order of report.qid; got the same ids in different orders, while values are taken "
+            f"by position. Pass {name}.loc[report.qid], or {name}.set_axis(report.qid) if the positions do match."
+        )
+
+
 def _columns_of(frame: Any) -> list[Any] | None:
     columns = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
     return None if columns is None or counts_rows(columns) else list(columns)

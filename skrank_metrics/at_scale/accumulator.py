@@ -19,7 +19,7 @@ from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._evaluation import Evaluation, evaluate_lists
-from skrank_metrics.reports._slices import slice_of_query
+from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
 from skrank_metrics.reports._totals import MetricSums, Totals
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count
@@ -154,7 +154,7 @@ class RankingAccumulator:
         ValueError
             If the data are invalid, or a query was added before.
         """
-        check_aligned(y_true=y_true, by=by)
+        check_by_aligned(y_true, by)
         lists = query_lists(y_true, y_score, qid=qid, retrieved=retrieved, judged=judged)
         if sample_weight is not None:
             check_aligned(y_true=y_true, sample_weight=sample_weight)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
+
 # Only an empty cell is a missing value, since "NA" can be an id.
 NULLS = {"null_values": [""], "strings_can_be_null": True}
 
@@ -47,8 +49,38 @@ def tables_of_text(
         types |= {name: pa.string() if name in strings else pa.int64() for name in columns.ids}
         read = csv.ReadOptions(use_threads=use_threads)
         with _open(opened, delimiter, read, include_columns=columns.names, column_types=types) as reader:
+            unchecked = set(columns.numbers)
             for batch in reader:
+                for name in [name for name in unchecked if _may_be_rounded(batch[name])]:
+                    _refuse_rounded(opened, delimiter, name, columns)
+                    unchecked.remove(name)
                 yield pa.Table.from_batches([batch])
+
+
+def _may_be_rounded(numbers: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(numbers.type):  # words, which are refused later
+        return False
+    ends = pc.min_max(numbers).as_py().values()
+    return any(end is not None and abs(end) >= LARGEST_EXACT_INTEGER for end in ends)
+
+
+def _refuse_rounded(opened: Opened, delimiter: str, name: str, columns: Any) -> None:
+    """Refuse integers that are not what is written once they are floats."""
+    import pyarrow as pa
+
+    first = 0
+    with _open(opened, delimiter, include_columns=[name], column_types={name: pa.string()}) as reader:
+        for batch in reader:
+            for row, word in enumerate(batch[name].to_pylist(), start=first):
+                if word and word.strip().lstrip("+-").isdigit() and abs(int(word)) > LARGEST_EXACT_INTEGER:
+                    raise ValueError(
+                        f"column {name!r} must hold integers within +-2**53, which float64 holds exactly; got {word} "
+                        f"in {columns.place(row)}."
+                    )
+            first += len(batch)
 
 
 @contextmanager

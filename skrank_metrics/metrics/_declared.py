@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from skrank_metrics.metrics._record import DATA_KEYWORDS, SHARED_DEFAULTS
+from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS
 
 # Options that all metrics have.
 RESERVED = {"y_true", "y_score", "convention", "metric", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
+# Columns of the frames of reports and leaderboards, beside those of the metrics.
+COLUMNS = ("qid", "by", "weight", "model", "slice", "n_queries")
 # What makes a query undefined, if the metric does not say.
 NAN = "a value of NaN"
 # Rounding may push a ratio beyond its bounds by this much.
@@ -24,6 +26,11 @@ def check_spelling(name: Any) -> str:
         )
     if re.search(r"_at_[1-9][0-9]*$", name):
         raise ValueError(f"name must not end in a cutoff rank, since ndcg_at_10 means ndcg@10; got {name!r}.")
+    if name.removeprefix(NEGATIVE) in COLUMNS:
+        raise ValueError(
+            f"name must not be that of another column of the frames of reports, {', '.join(COLUMNS)}; got {name!r}. "
+            "Pass another name."
+        )
     return name
 
 

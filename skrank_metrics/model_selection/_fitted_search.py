@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Number
 from typing import Any, cast
 
 import numpy as np
@@ -118,12 +119,7 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     """
     found = search.cv_results_
     rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
-    resource = getattr(search, "resource", None)
-    last = {
-        repr(sorted((name, value) for name, value in params.items() if name != resource)): row
-        for row, params in enumerate(found["params"])
-    }
-    rows = np.array(list(last.values()))
+    rows = np.array(_last_rungs(search) if "iter" in found else range(len(rungs)))
     if len(rows) < 2:
         raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
     if is_race(search):
@@ -132,6 +128,23 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     else:
         means = found[f"mean_test_{metric}"][rows]
     return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
+
+
+def _last_rungs(search: Any) -> list[int]:
+    """The last row of each candidate of a halving search, which has a row for each of its rungs."""
+    last = {}
+    for row, params in enumerate(search.cv_results_["params"]):
+        last[tuple((name, _key(value)) for name, value in sorted(params.items()) if name != search.resource)] = row
+    return list(last.values())
+
+
+def _key(value: Any) -> Any:
+    """The same for a value on each rung, also after unpickling, which copies numbers but keeps objects that are shared.
+
+    Text of estimators and arrays is abbreviated, and some cannot be compared.
+    """
+    is_plain = value is None or isinstance(value, str | bytes | Number | np.generic)
+    return (type(value), repr(value)) if is_plain else id(value)
 
 
 def _means_so_far(search: Any, metric: str) -> FloatArray:

@@ -116,6 +116,8 @@ class SearchReport(Result):
     def verdict(self) -> str:
         """One sentence on which candidate to ship, from the leaderboard of ``evaluation``."""
         found, named = self.candidates, {_name(c): spelled(c.params) or "the defaults" for c in self.candidates}
+        if len(set(named.values())) < len(named):  # long values are cut
+            named = {name: name for name in named}
         first, n_tested = named[_name(found[0])], len(self.evaluation.reports)
         if n_tested < 2:
             return f"Ship {first}: no other candidate ran all folds."

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, names_as_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
-from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query
+from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query, what_came
 from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
@@ -75,16 +75,17 @@ def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
         return slice_of_query(by, grouping, two_dimensional=False)
     if shape != report.qid.shape:
         rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
-        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
-        raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {got}.")
-    return check_slices(by, len(report.qid))
+        raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(by)}.")
+    return check_slices(by, report.qid)
 
 
 def named_reports(reports: Any) -> dict[str, RankingReport]:
+    """At least two reports by name; those in a sequence are numbered."""
     if not isinstance(reports, Iterable):
         hint = " Pass its reports." if hasattr(reports, "reports") else ""
         raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
-    named = dict(reports) if isinstance(reports, Mapping) else {str(i): report for i, report in enumerate(reports)}
+    named = dict(reports if isinstance(reports, Mapping) else enumerate(reports))
+    named = dict(zip(names_as_text(named, "reports"), named.values(), strict=True))
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from skrank_metrics._input.arrays import names_as_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports._alignment import align_reports
@@ -83,10 +83,7 @@ def columns_of(scores: Any) -> dict[str, Any]:
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "
             f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
         )
-    names = [str(name) for name, _ in named]
-    repeated = [name for name, number in Counter(names).items() if number > 1]
-    if repeated:
-        raise ValueError(f"scores must have different names; got {repeated[0]!r} more than once. Rename the columns.")
+    names = names_as_text((name for name, _ in named), "scores", " Rename the columns.")
     if len(names) < 2:
         got = f"only {names[0]!r}" if names else "none"
         raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")

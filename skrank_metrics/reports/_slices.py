@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.codes import without_nulls
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
-from skrank_metrics._input.query_ids import as_python, check_ids, find_missing, group_ids, id_per_query, to_id_array
+from skrank_metrics._input.query_ids import (
+    as_python,
+    check_aligned,
+    check_ids,
+    check_order_of_queries,
+    find_missing,
+    group_ids,
+    id_per_query,
+    to_id_array,
+)
 
 # Number of slices shown: the largest ones, since the mean of a few queries says little.
 MOST_SLICES = 20
@@ -21,28 +30,48 @@ ALL = "all"
 T = TypeVar("T")
 
 
+def check_by_aligned(y_true: Any, by: Any) -> None:
+    """Refuse slices whose index does not name the rows of the labels in the same order."""
+    check_aligned(y_true=y_true, **_named(by))
+
+
+def _named(by: Any) -> dict[str, Any]:
+    """The objects that have an index, by their names in errors."""
+    if isinstance(by, Mapping):
+        return {f"by[{name!r}]": column for name, column in by.items()}
+    return {"by": by}
+
+
 def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     columns = _columns(by)
     if {np.shape(column) for column in columns} != {(n_expected,)}:
-        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
-        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
+        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
     if two_dimensional:
         return slices.ids[slices.codes]
     return id_per_query(slices, grouping, "by", "Pass the same value for all documents of a query.")
 
 
-def check_slices(by: Any, n_queries: int) -> NDArray[Any]:
+def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
     """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
-    slices = _group(_columns(by), n_queries)
+    for name, column in _named(by).items():
+        check_order_of_queries(column, ids, name)
+    slices = _group(_columns(by), len(ids))
     return slices.ids[slices.codes]
 
 
 def shape_of(by: Any) -> tuple[int, ...]:
     """Shape of one column of ``by``."""
     return np.shape(_columns(by)[0])
+
+
+def what_came(by: Any) -> str:
+    """The shape of ``by`` for an error, or the word that was passed."""
+    if isinstance(by, str):
+        return repr(by)
+    return f"shape {np.shape(to_id_array(by, 'by') if isinstance(by, list | tuple) else by)}"
 
 
 def _columns(by: Any) -> list[Any]:

@@ -13,6 +13,8 @@ from skrank_metrics.metrics._record import flat_name
 
 # Number of bars of the histogram.
 N_BINS = 10
+# What is known of each metric. All are reserved, so that keys do not depend on whether there is an interval.
+_KEPT = ("mean", "low", "high", "std", "n_undefined")
 
 
 def flatten(
@@ -20,21 +22,31 @@ def flatten(
 ) -> dict[str, float]:
     """Flatten the values of metrics and of slices, with keys made of letters, digits and underscores."""
     flat: dict[str, float] = {}
+    taken: set[str] = set()
     for name, values in nested.items():
-        short = _unused(flat_name(name), flat)
+        short = _unused(flat_name(name), taken)
         flat |= _with_prefix(short, values)
         for part, of_part in of_slices.items():
-            flat |= _with_prefix(_unused(f"{short}_slice_{flat_name(part)}", flat), of_part[name])
+            flat |= _with_prefix(_unused(f"{short}_slice_{flat_name(part)}", taken), of_part[name])
     return flat
 
 
-def _unused(key: str, flat: Mapping[str, float]) -> str:
-    """The key, numbered if it is taken: "ndcg@10" and "ndcg_at_10" become "ndcg_at_10" and "ndcg_at_10_2"."""
-    return next(one for one in chain([key], (f"{key}_{number}" for number in count(2))) if one not in flat)
+def _unused(prefix: str, taken: set[str]) -> str:
+    """The prefix, numbered if one of its keys is taken: "ndcg@10", "ndcg_at_10" become "ndcg_at_10", "ndcg_at_10_2"."""
+    for one in chain([prefix], (f"{prefix}_{number}" for number in count(2))):
+        keys = {_key(one, part) for part in _KEPT}
+        if taken.isdisjoint(keys):
+            break
+    taken |= keys
+    return one
 
 
 def _with_prefix(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
-    return {prefix if part == "mean" else f"{prefix}_{part}": value for part, value in values.items()}
+    return {_key(prefix, part): value for part, value in values.items()}
+
+
+def _key(prefix: str, part: str) -> str:
+    return prefix if part == "mean" else f"{prefix}_{part}"
 
 
 def distribution(name: str, values: FloatArray) -> Chart:

@@ -57,8 +57,8 @@ class Leaderboard(Result):
     _compared: dict[str, Comparison | None] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        ranked = rank(named_reports(self.reports), self.metrics[0])
-        object.__setattr__(self, "reports", {name: self.reports[name] for name in ranked})
+        named = named_reports(self.reports)
+        object.__setattr__(self, "reports", {name: named[name] for name in rank(named, self.metrics[0])})
 
     @classmethod
     @records_call

@@ -94,7 +94,8 @@ def compare(
         Source of the random signs. Only for test="permutation".
     by : array-like of shape (n_queries,) or (n_documents,), default=None
         Slices to also compare within, such as the country or the type of a query: one value per query of the first
-        report, or per row that it was evaluated on. The p-values of all slices are corrected together.
+        report, in the order of its qid, or per row that it was evaluated on. The p-values of all slices are corrected
+        together.
 
     Returns
     -------
@@ -108,8 +109,9 @@ def compare(
         If an argument has the wrong type.
     ValueError
         If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
-        or no query has a value in both; if ``by`` has the wrong length or varies within a query; or if ``n_resamples``
-        or ``random_state`` is passed for a test that is not random.
+        or no query has a value in both; if ``by`` has the wrong length, varies within a query or has an index that
+        holds the query ids in another order; or if ``n_resamples`` or ``random_state`` is passed for a test that is not
+        random.
 
     Notes
     -----
@@ -315,4 +317,5 @@ def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
         differences=differences,
         qid=aligned.qid[kept],
         values=(one, other),
+        _per_effective=1.0 if weights is None else round(len(differences) / found.n_effective, 9),
     )

@@ -447,12 +447,8 @@ def queries_needed(found: Comparison, pairs: Iterable[Pair]) -> Iterator[str]:
     significant even if the correction multiplies its p-value by their number.
     """
     confidence = 1 - found.level / (found.n_tests if found.correction else 1)
-    unequal = 1.0
-    if found.weights is not None:
-        n_effective = statistics.moments(found.weights, found.weights).n_effective
-        unequal = round(np.sum(found.weights > 0) / n_effective, 9)
     needed = [
-        (statistics.n_for_power(pair.effect_size, POWER, confidence) * unequal, pair)
+        (statistics.n_for_power(pair.effect_size, POWER, confidence) * pair._per_effective, pair)
         for pair in pairs
         if pair.p_adjusted > found.level and statistics.NO_EFFECT <= abs(pair.effect_size) < np.inf
     ]

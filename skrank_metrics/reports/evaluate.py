@@ -9,12 +9,11 @@ import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._input.query_ids import check_aligned
 from skrank_metrics._output.call import records_call
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import slice_of_query
+from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
 
@@ -113,7 +112,7 @@ def evaluate(
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    check_aligned(y_true=y_true, by=by)
+    check_by_aligned(y_true, by)
     slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     return make_report(evaluate_lists(lists, bound), slices)
 

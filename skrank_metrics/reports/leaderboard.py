@@ -12,7 +12,7 @@ from skrank_metrics._input.query_ids import carried, check_aligned
 from skrank_metrics._output.call import records_call
 from skrank_metrics.reports._board_input import check_values, columns_of, naming
 from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import slice_of_query
+from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
 from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.compare import check_how, check_weights
 from skrank_metrics.reports.evaluate import bind_metrics
@@ -109,7 +109,7 @@ def leaderboard(
     with naming(first):
         lists = query_lists(y_true, column, qid=qid, sample_weight=sample_weight, **masks)
     check_weights(lists.weights is not None, how)  # before all models are evaluated
-    check_aligned(y_true=y_true, by=by)
+    check_by_aligned(y_true, by)
     slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
     reports = {first: make_report(evaluate_lists(lists, bound), slices)}
     ranked = carried(y_true, retrieved=retrieved)["retrieved"]

@@ -88,7 +88,7 @@ class ConventionMatch(Result):
     @property
     def _varied(self) -> list[str]:
         """Parameters that can make a difference on these data."""
-        return [name for name in self._names if len({way.options[name] for way in self.ways}) > 1]
+        return [name for name in self._names if len({str(way.options[name]) for way in self.ways}) > 1]
 
     def _text(self, name: str, way: Way) -> str:
         return "any" if len(way.options[name]) == self._n_tried[name] > 1 else _text(name, way.options[name])

@@ -52,6 +52,8 @@ class Pair:
     differences: FloatArray
     qid: NDArray[Any]
     values: tuple[FloatArray, FloatArray]
+    # Number of queries that count as one of equal weights, at least 1 (Kish 1965).
+    _per_effective: float = 1.0
 
     @property
     def is_equal(self) -> bool:

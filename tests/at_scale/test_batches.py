@@ -379,6 +379,19 @@ def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
         evaluate_batches(tmp_path / "a.tsv", **NAMES)
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_integers_in_a_text_that_float64_cannot_hold_are_refused(blocks, tmp_path):
+    rows = [f"{row % 2},{row % 7}.5,{row // 2}\n" for row in range(100_000 * (blocks - 1))]  # a megabyte a block
+    for score in ("9007199254740993", "-9007199254740993", "18446744073709551617"):
+        (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
+        with pytest.raises(
+            ValueError, match=rf"'s' must hold integers within .*got {score} in line {len(rows) + 3} of"
+        ):
+            evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"})
+    (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, "1,1e300,a\n0,9007199254740992,a\n0,inf,a\n"]))
+    assert evaluate_batches(tmp_path / "a.csv", **NAMES | {"metrics": "mrr"}).n_documents == len(rows) + 3
+
+
 def test_the_row_of_a_word_counts_the_rows_of_the_tables_before():
     good = pa.table({"q": [1, 1, 1], "y": [1, 0, 0], "s": [3.0, 2.0, 1.0]})
     bad = pa.table({"q": [2, 2, 2, 2], "y": [1, 0, 0, 0], "s": ["4", "3", "2", "low"]})

@@ -262,6 +262,7 @@ def test_errors_of_the_function_name_it_and_the_query():
         (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),
         (depth_of_last, {"name": "neg_depth"}, ValueError, "must not start with 'neg_'.* pass greater_is_better=False"),
         (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "must not end in a cutoff rank.* got 'ndcg_at_10'"),
+        (depth_of_last, {"name": "weight"}, ValueError, "name must not be that of another column.*, by, .* 'weight'"),
         (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be in ascending order; got \(1, 0\)"),
         (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),

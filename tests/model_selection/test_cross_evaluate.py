@@ -140,6 +140,14 @@ def test_queries_that_are_never_tested_are_left_out():
     assert np.unique(found.fold).tolist() == [0, 1, 2]
 
 
+def test_names_of_models_become_text():
+    found = cross_evaluate({1: Ridge(), None: Ridge(1e5)}, X, Y, qid=QID, cv=CV, metrics="map")
+    assert list(found.reports) == list(found.scores) == ["1", "None"]
+    assert "Ship " in str(found)
+    with pytest.raises(ValueError, match="estimators must have different names; got '1' more than once"):
+        cross_evaluate({1: Ridge(), "1": Ridge()}, X, Y, qid=QID, cv=CV)
+
+
 @pytest.mark.option("cross_evaluate.params")
 def test_params_go_to_those_who_request_them():
     weights = np.where(QID < 30, 1.0, 0.0)

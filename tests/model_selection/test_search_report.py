@@ -1,3 +1,4 @@
+import pickle
 import re
 import threading
 from dataclasses import FrozenInstanceError, replace
@@ -5,6 +6,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from catboost import CatBoostRanker
@@ -12,6 +14,7 @@ from joblib import parallel_config
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -361,6 +364,35 @@ def test_a_later_rung_ranks_before_a_higher_mean():
     params = [{"a": 1, "n": 2}, {"a": 2, "n": 2}, {"a": 3, "n": 2}, {"a": 1, "n": 4}]
     results = {"params": params, "iter": np.array([0, 0, 0, 1]), "mean_test_m": np.array([0.5, 0.8, 0.9, 0.4])}
     assert ranked_rows(SimpleNamespace(cv_results_=results, resource="n"), "m") == [3, 2, 1]
+
+
+def selecting(n_features):
+    """A step whose text is abbreviated."""
+    return make_column_transformer(("passthrough", [f"feature_{number}" for number in range(n_features)]))
+
+
+def test_candidates_with_the_same_text_are_different():
+    frame = pd.DataFrame(np.column_stack([*[X[:, :1]] * 51, X]))
+    frame.columns = [f"feature_{number}" for number in range(frame.shape[1])]
+    pipeline = make_pipeline(selecting(1), QueryRanker(Ridge()))
+    steps = [selecting(40), selecting(frame.shape[1]), selecting(50)]
+    assert len({str(step) for step in steps}) < 3
+    search = GridSearchCV(
+        pipeline, {"columntransformer": steps}, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
+    )
+    report = search_report(search.fit(frame, with_qid(Y, QID)), frame, Y, qid=QID)
+    assert sorted(candidate.index for candidate in report.candidates) == [0, 1, 2]
+    assert report.candidates[0].index == search.best_index_ == 1
+    assert "Ship 1: columntransformer=" in str(report), "numbered, as their names are alike"
+
+
+def test_rungs_of_candidates_with_the_same_text_are_told_apart(tmp_path):
+    values = [np.arange(2000.0), np.arange(2000.0) + (np.arange(2000) == 1000), None, np.nan, "a"]
+    assert str(values[0]) == str(values[1])
+    params = [{"value": value, "n": n} for n in (1, 2) for value in values]
+    results = {"params": params, "iter": np.repeat([0, 1], 5), "mean_test_m": np.arange(10.0)}
+    search = SimpleNamespace(cv_results_=results, resource="n")
+    assert ranked_rows(search, "m") == ranked_rows(pickle.loads(pickle.dumps(search)), "m") == [9, 8, 7, 6, 5]
 
 
 def test_candidates_of_a_race_rank_by_the_mean_of_the_folds_that_they_ran():

@@ -446,6 +446,16 @@ def test_a_column_that_was_shuffled_without_the_others():
         leaderboard(y, shuffled, qid=QID)
 
 
+def test_names_of_reports_become_text(board):
+    one, two = list(board.reports.values())[:2]
+    numbered = Leaderboard.from_reports({1: one, 2: two})
+    assert list(numbered.reports) == ["1", "2"]
+    assert "Ship " in str(numbered)
+    assert compare({1: one, 2: two}, "mrr").pair("1", "2").first == "1"
+    with pytest.raises(ValueError, match="reports must have different names; got '1' more than once"):
+        compare({1: one, "1": two}, "mrr")
+
+
 def test_reports_of_other_sources_have_a_board():
     reports = {name: report_of_ranks(ranks) for name, ranks in RANKS.items()}
     assert words(Leaderboard.from_reports(reports, correction=None)) == words(by_ranks(correction=None))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -251,6 +252,12 @@ def test_options_of_a_metric_of_your_own_are_left_as_they_are():
     match = match_convention([[1, 0], [0, 1]], [[2, 1], [2, 1]], value=1, metric=metric)
     assert match.ways[0].value == 1
     assert "gain" not in match.ways[0].options
+
+
+def test_results_print_the_same_after_pickling():
+    for value in (0.8984, 0.99):
+        match = match_convention(Y[:2], SCORES[:2], qid=QID[:2], value=value)
+        assert str(pickle.loads(pickle.dumps(match))) == str(match)
 
 
 def test_the_chart_names_libraries_or_else_the_metric():

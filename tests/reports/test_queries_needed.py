@@ -113,6 +113,20 @@ def test_compare_prints_it_for_weighted_queries():
     assert f"Queries needed to detect the observed difference with a power of 0.8: {n:,} for a and b." in text
 
 
+@pytest.mark.parametrize("weight", [1, 50, 1000])
+def test_weights_of_queries_without_a_value_do_not_count(weight):
+    qid = np.repeat(np.arange(45), 2)
+    labels = np.where(qid < 5, 0, np.tile([1, 0], 45))
+    rows = {"qid": qid, "sample_weight": np.where(qid < 5, weight, 1), "metrics": "mrr", "replace_undefined_by": np.nan}
+    a, b = (evaluate(labels, np.where(qid % n == 0, -1, 1) * np.tile([1, -1], 45), **rows) for n in (8, 7))
+    assert a.n_undefined == {"mrr": 5}
+    text = " ".join(str(compare({"a": a, "b": b}, "mrr", random_state=0)).split())
+    n = queries_needed(a, b, metric="mrr")
+    assert f"with a power of 0.8: {n:,} for a and b." in text
+    assert n == queries_needed(*(evaluate(labels, s, **rows | {"sample_weight": None}) for s in (
+        np.where(qid % n == 0, -1, 1) * np.tile([1, -1], 45) for n in (8, 7))), metric="mrr")  # fmt: skip
+
+
 def test_compare_prints_it_for_pairs_that_do_not_differ_significantly():
     near = report(np.arange(40) % 7 != 0)
     text = " ".join(str(compare({"a": BETTER, "b": near}, "mrr", random_state=0)).split())

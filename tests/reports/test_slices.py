@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard
+from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric, register_metric
+from skrank_metrics.metrics._declared import COLUMNS
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.
@@ -116,6 +117,15 @@ def test_a_list_of_tuples_is_one_column_per_part():
         report_of([list(pair) for pair in pairs])
     with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
         report_of([["b"], ["a", 1]] * 4)
+    with pytest.raises(
+        ValueError, match=r"by must be an array with one value per document, 8 in all; got shape \(7,\)"
+    ):
+        report_of([*pairs[:6], ("b",)])
+    reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
+    assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]
+    assert list(compare(reports, "mrr", by=pairs[::2]).slices) == [("a", 2), ("a", None), ("b", 1)]
+    with pytest.raises(ValueError, match=r"by must hold one value per query, 4 in all, or .* got shape \(3,\)"):
+        compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
 
 
 def test_an_index_of_one_level_is_a_column():
@@ -278,3 +288,106 @@ def test_names_are_the_same_everywhere_and_differ():
     assert list(dict.fromkeys(board.to_frame(slices=True).index)) == names
     for text in (str(report), str(board), str(board.compare())):
         assert all(f"\n{name} " in text for name in names)
+
+
+ROWS = list("stuvwxyz")
+BY_ROW = pd.Series(of_rows(list("abab")), index=ROWS)
+RENAMED, BACKWARDS = BY_ROW.set_axis(list("hgfedcba")), BY_ROW[::-1]
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        (BACKWARDS, "by must .*; got the same labels in different orders"),
+        (BACKWARDS.to_frame(), "by must .*; got the same labels in different orders"),
+        (
+            {"k": BACKWARDS},
+            r"by\['k'\] must have the same index as y_true; got the same .*, or pass by\['k'\].to_numpy\(\)",
+        ),
+        ({"k": BY_ROW, "m": RENAMED}, r"by\['m'\] must have the same index as y_true; got different labels"),
+    ],
+)
+def test_slices_of_other_rows_are_refused(by, message):
+    labels = pd.Series(LABELS, index=ROWS)
+    calls = [
+        lambda: evaluate(labels, SCORES, qid=QID, metrics="mrr", by=by),
+        lambda: leaderboard(labels, {"one": SCORES, "other": SCORES[::-1]}, qid=QID, metrics="mrr", by=by),
+        lambda: RankingAccumulator("mrr").update(labels, SCORES, qid=QID, by=by),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_columns_of_a_dict_may_have_the_index_of_the_labels_or_none():
+    report = evaluate(pd.Series(LABELS, index=ROWS), SCORES, qid=QID, metrics="mrr", by={"k": BY_ROW, "n": QID // 2})
+    assert list(report.slices) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+
+
+@pytest.mark.parametrize(
+    "ids", [list("zmab"), [3, 0, 2, 1], pd.to_datetime(["2003", "2001", "2004", "2002"]), [2, 0, 1, 7]]
+)
+@pytest.mark.parametrize(
+    "form", [lambda by: by, pd.Series.to_frame, lambda by: {"country": by}], ids=["1", "2", "dict"]
+)
+def test_slices_of_queries_in_another_order_are_refused(ids, form):
+    qid = np.repeat(np.asarray(ids), 2)
+    reports = [evaluate(LABELS, scores, qid=qid, metrics="mrr") for scores in (SCORES, SCORES[::-1])]
+    by = pd.Series(list("wxyz"), index=pd.Index(ids, name="qid"), name="country")
+    expected = compare(reports, "mrr", by=list("wxyz")).to_frame()["difference"].tolist()
+    with pytest.raises(ValueError, match=r"must be in the order of report.qid; got .* in different orders"):
+        compare(reports, "mrr", by=form(by.sort_index()))
+    # An index that is not that of the queries says nothing.
+    rows = by.set_axis(list("stuv"))
+    for given in (by, by.sort_index().loc[reports[0].qid], rows):
+        found = compare(reports, "mrr", by=form(given))
+        assert found.to_frame()["difference"].tolist() == expected
+
+
+def test_parts_of_queries_in_another_order_are_refused():
+    report = evaluate(LABELS, SCORES, qid=np.repeat(list("zmab"), 2), metrics="mrr")
+    codes = pd.Series([0, 1, 0, 1], index=list("abmz"))
+    with pytest.raises(ValueError, match=r"codes must be in the order of report.qid.* Pass codes.loc\[report.qid\]"):
+        report.means_by(codes)
+    # Of z, m, a and b, with 1, 1/2, 1 and 0.
+    assert report.means_by(codes.loc[report.qid])["mrr"].tolist() == [(1 / 2 + 1) / 2, (1 + 0) / 2]
+
+
+def test_ids_that_count_queries_may_have_a_default_index():
+    reports = [evaluate([[1, 0]] * 4, scores, metrics="mrr") for scores in ([[2, 1]] * 4, [[1, 2]] * 4)]
+    assert list(compare(reports, "mrr", by=pd.Series(list("abab"))).slices) == ["a", "b"]
+
+
+def test_flat_keys_differ_with_all_their_endings():
+    by = ["US low"] * 2 + ["US+"] * 6
+    report = report_of(by)
+    flat = report.to_dict(flat=True)
+    assert flat["mrr_slice_US_low"] == report.slices["US low"].mean["mrr"] == 1
+    assert flat["mrr_slice_US_2"] == report.slices["US+"].mean["mrr"] == (1 / 2 + 1 + 0) / 3
+    assert (flat["mrr_slice_US_2_low"], flat["mrr_slice_US_2_high"]) == report.slices["US+"].intervals()["mrr"]
+    sizes = [len(values) for values in report.to_dict()["mrr"]["slices"].values()]
+    assert len(flat) == 5 + sum(sizes) - len(sizes)  # without n_queries
+
+
+def test_flat_keys_of_a_metric_named_like_an_ending_differ():
+    low = make_metric(lambda labels: 0.5, name="mrr_low", bounds=(0, 1))
+    flat = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", low]).to_dict(flat=True)
+    assert flat["mrr_low_2"] == 0.5
+    assert flat["mrr_low"] < flat["mrr"] < flat["mrr_high"]
+
+
+@pytest.mark.parametrize("place", COLUMNS)
+def test_no_metric_is_named_like_another_column(place):
+    with pytest.raises(ValueError, match=rf"name must not be that of another column.* got '{place}'"):
+        make_metric(lambda labels: 0.5, name=place)
+    for name in (place, f"neg_{place}"):
+        with pytest.raises(ValueError, match=rf"name must not be that of another column.* got '{name}'"):
+            register_metric(name, greater_is_better=name == place)
+
+
+def test_columns_beside_those_of_metrics_are_known():
+    scores = {"one": SCORES, "other": SCORES[::-1]}
+    board = leaderboard(LABELS, scores, qid=QID, metrics="mrr", by=QID // 2, sample_weight=QID + 1)
+    frames = [board.to_frame("polars"), board.to_frame("polars", slices=True), board.reports["one"].to_frame("polars")]
+    columns = {column for frame in frames for column in frame.columns if not column.startswith("mrr")}
+    assert columns == set(COLUMNS)

@@ -72,8 +72,8 @@ def evaluate(
         apply to judged@k. Requires judged.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices to report separately, such as the type or the length of a query, sorted if they have an order. Must not
-        vary within a query. A data frame, or a dict of columns, makes one slice per combination of values. Missing
-        values are a slice of their own.
+        vary within a query. A data frame, a dict of columns, or tuples make one slice per combination of values.
+        Missing values are a slice of their own.
 
     Returns
     -------

@@ -95,13 +95,18 @@ def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
     raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
 
 
-def check_weights(sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False) -> FloatArray:
+def check_weights(
+    sample_weight: Any, n_expected: int, what: str, *, may_be_zero: bool = False, n_queries: int | None = None
+) -> FloatArray:
     """Check weights: 1-D, one per document or query, finite and >= 0, and not all zero unless more will follow."""
     weights = to_float64(sample_weight, "sample_weight")
     if weights.shape != (n_expected,):
-        raise ValueError(
-            f"sample_weight must hold one weight per {what}, {n_expected} in all; got shape {weights.shape}."
-        )
+        got = f"shape {weights.shape}."
+        if weights.shape == (n_queries,):
+            got = (
+                "one per query. Repeat each weight for the documents of its query, as frame['query'].map(weights) does."
+            )
+        raise ValueError(f"sample_weight must hold one weight per {what}, {n_expected} in all; got {got}")
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
         raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))

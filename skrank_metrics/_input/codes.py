@@ -61,6 +61,22 @@ def _of_arrow(ids: Any, pyarrow: Any) -> Codes | None:
     return codes
 
 
+def without_nulls(column: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Values of a column that are not null, and a mask of those that are. Nulls would turn integers into floats."""
+    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(column, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        # pandas has no isna of a MultiIndex, whose tuples may hold missing values but are none.
+        nulls = np.zeros(len(column), bool) if isinstance(column, pandas.MultiIndex) else np.array(column.isna())
+        return column[~nulls], nulls
+    if polars is not None and isinstance(column, polars.Series):
+        return column.drop_nulls(), np.array(column.is_null())
+    if pyarrow is not None and isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
+        if pyarrow.types.is_dictionary(column.type):  # may hold a null itself
+            column = column.cast(column.type.value_type)
+        return column.drop_null(), np.array(column.is_null())
+    return column, np.zeros(np.shape(column)[:1], dtype=bool)
+
+
 def codes_of_objects(ids: NDArray[Any]) -> Codes:
     """Equal numbers for objects or strings that are equal in Python; a TypeError if some cannot be hashed."""
     pandas = sys.modules.get("pandas")

@@ -125,13 +125,8 @@ def places_within(sizes: IntArray) -> IntArray:
 
 def query_weights(sample_weight: Any, grouping: Grouping, *, may_be_zero: bool = False) -> FloatArray:
     """One weight per query from one weight per document, constant within each query."""
-    n_rows = int(grouping.sizes.sum())
-    if np.shape(sample_weight) == (len(grouping.ids),) != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one weight per document, {n_rows} in all; got one per query. Repeat each weight "
-            "for the documents of its query, as frame['query'].map(weights) does."
-        )
-    rows = check_weights(sample_weight, n_rows, "document", may_be_zero=may_be_zero)
+    n_rows, n_queries = int(grouping.sizes.sum()), len(grouping.ids)
+    rows = check_weights(sample_weight, n_rows, "document", may_be_zero=may_be_zero, n_queries=n_queries)
     return one_per_query(rows, grouping, "sample_weight", "Pass the same weight for all documents of a query.")
 
 

@@ -22,6 +22,7 @@ _SEEDS = {
     for place, name in enumerate(("float", "large", "str", "bytes", "time", "duration", "other"))
 }
 _INT64 = 2.0**63
+_LARGEST_EXPONENT = 4000  # of a Decimal, whose digits are hashed
 
 
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
@@ -117,7 +118,14 @@ def _of_object(one: Any, name: str) -> int:
     if isinstance(one, tuple):
         parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
         return _digest("other", parts.tobytes())
-    if type(one).__module__ in ("uuid", "decimal", "fractions", "pandas._libs.interval", "pandas"):
+    if type(one).__module__ in ("decimal", "fractions"):
+        if abs(getattr(one, "adjusted", int)()) > _LARGEST_EXPONENT:
+            raise ValueError(
+                f"{name} must hold Decimals from 1e-{_LARGEST_EXPONENT} to 1e{_LARGEST_EXPONENT}; got {one}. "
+                "Pass str(id)."
+            )
+        return int(_of_ratio(one)[0])
+    if type(one).__module__ in ("uuid", "pandas._libs.interval", "pandas"):
         return _digest("other", f"{type(one).__name__} {one}".encode())
     raise TypeError(
         f"{name} must hold integers, strings, dates or tuples of these, to be recognized in other batches and "
@@ -138,15 +146,37 @@ def _of_int(one: int) -> Hashes:
     return np.array([_digest("large", str(one).encode())], dtype=np.uint64)
 
 
+def _of_ratio(one: Any) -> Hashes:
+    """Hash a Decimal or Fraction as the integer or float that equals it, if one does, else by its reduced ratio."""
+    try:
+        numerator, denominator = one.as_integer_ratio()
+    except OverflowError:  # infinite
+        return _of_floats(np.array([float(one)]))
+    if denominator == 1:
+        return _of_int(numerator)
+    as_float = numerator / denominator if abs(numerator) < 2**53 else 0.0
+    if as_float.as_integer_ratio() == (numerator, denominator):
+        return _of_floats(np.array([as_float]))
+    return np.array([_digest("other", f"Fraction {numerator}/{denominator}".encode())], dtype=np.uint64)
+
+
+def _of_time(one: Any) -> Hashes:
+    """Hash a datetime or timedelta, pandas' with its nanoseconds."""
+    if getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0):
+        return _of_times(np.array([one.to_numpy()]))
+    if isinstance(one, datetime.timedelta):
+        return _of_times(np.array([one], dtype="m8[us]"))
+    return _of_times(np.array([_utc(one)], dtype="M8[us]"))
+
+
 _BY_TYPE: list[tuple[Any, Callable[[Any], Any]]] = [
     (str, lambda one: _of_texts([one.encode("utf-8", "surrogatepass")], _SEEDS["str"])),
     (bytes, lambda one: _of_texts([one], _SEEDS["bytes"])),
     (int, _of_int),
     (float, lambda one: _of_floats(np.array([one]))),
     ((np.datetime64, np.timedelta64), lambda one: _of_times(np.array([one]))),
-    (datetime.datetime, lambda one: _of_times(np.array([_utc(one)], dtype="M8[us]"))),
+    ((datetime.datetime, datetime.timedelta), _of_time),
     (datetime.date, lambda one: _of_times(np.array([one], dtype="M8[us]"))),
-    (datetime.timedelta, lambda one: _of_times(np.array([one], dtype="m8[us]"))),
 ]
 
 

@@ -341,6 +341,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
         lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
+        lossy = lossy or any(issubclass(kind, tuple) for kind in kinds)  # a tuple is one id, a list a row
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:

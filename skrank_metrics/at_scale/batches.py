@@ -184,12 +184,17 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
 
 
 def _start_of_last_query(ids: Any) -> int:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     n_rows, last = len(ids), ids[-1]
     for chunk in reversed(ids.chunks):
         n_rows -= len(chunk)
-        others = np.flatnonzero(pc.not_equal(chunk, last).to_numpy(zero_copy_only=False))
+        if pa.types.is_float16(chunk.type):  # pyarrow does not compare them
+            differ = chunk.to_numpy(zero_copy_only=False) != last.as_py()
+        else:
+            differ = pc.not_equal(chunk, last).to_numpy(zero_copy_only=False)
+        others = np.flatnonzero(differ)
         if len(others):
             return n_rows + int(others[-1]) + 1
     return 0

@@ -252,12 +252,14 @@ def search_report(
     n_candidates : int, default=10
         Number of candidates to fit again, best first, at least 2. Other candidates, and those that failed in a fold of
         the search, are ranked but not tested.
-    n_jobs, verbose : int, default=None and 0
+    n_jobs : int, default=None
         As in cross_evaluate.
     params : dict, default=None
         The arguments of the search's ``fit`` besides X and y, such as ``{"sample_weight": weights}``. They are used as
         in the search, with or without metadata routing: weights for fitting, scoring or both. Weights and masks that
         were in the index of y are taken from there.
+    verbose : int, default=0
+        As in cross_evaluate.
     random_state : int, RandomState or Generator instance or None, default=None
         Source of the random signs of the permutation test.
 

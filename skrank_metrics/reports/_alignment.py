@@ -14,7 +14,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
-from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query
+from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query, what_came
 from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
@@ -75,8 +75,7 @@ def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
         return slice_of_query(by, grouping, two_dimensional=False)
     if shape != report.qid.shape:
         rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
-        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
-        raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {got}.")
+        raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(by)}.")
     return check_slices(by, report.qid)
 
 

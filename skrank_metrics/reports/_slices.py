@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.codes import without_nulls
 from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
 from skrank_metrics._input.query_ids import (
     as_python,
@@ -46,8 +47,7 @@ def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDA
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     columns = _columns(by)
     if {np.shape(column) for column in columns} != {(n_expected,)}:
-        got = repr(by) if isinstance(by, str) else f"shape {np.shape(by)}"
-        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {got}.")
+        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
     if two_dimensional:
         return slices.ids[slices.codes]
@@ -67,9 +67,18 @@ def shape_of(by: Any) -> tuple[int, ...]:
     return np.shape(_columns(by)[0])
 
 
+def what_came(by: Any) -> str:
+    """The shape of ``by`` for an error, or the word that was passed."""
+    if isinstance(by, str):
+        return repr(by)
+    return f"shape {np.shape(to_id_array(by, 'by') if isinstance(by, list | tuple) else by)}"
+
+
 def _columns(by: Any) -> list[Any]:
     if isinstance(by, Mapping):
-        return list(by.values())
+        return [to_id_array(column, "by") if isinstance(column, list | tuple) else column for column in by.values()]
+    if isinstance(by, list | tuple):
+        by = to_id_array(by, "by")  # NumPy would make a second dimension of tuples
     if hasattr(by, "column_names"):  # of pyarrow
         return [by.column(place) for place in range(len(by.column_names))]
     if len(np.shape(by)) == 2 and hasattr(by, "columns"):
@@ -107,10 +116,13 @@ def _group_column(column: Any, n_rows: int) -> Grouping:
     try:
         return group_ids(column, n_rows, "by")
     except ValueError:
-        array, missing = find_missing(to_id_array(column, "by"), "by")
-        if not np.any(missing):
+        present, missing = without_nulls(column)
+        array, others = find_missing(to_id_array(present, "by"), "by")
+        if np.any(others):
+            array, missing[~missing] = array[~others], others
+        if not missing.any():
             raise
-    named = group_rows(check_ids(array[~missing], n_rows - int(missing.sum()), "by")) if not missing.all() else None
+    named = group_rows(check_ids(array, n_rows - int(missing.sum()), "by")) if not missing.all() else None
     codes = np.full(n_rows, 0 if named is None else len(named.ids))
     if named is not None:
         codes[~missing] = named.codes
@@ -139,7 +151,7 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
 
 def _order(name: Any) -> Any:
     if isinstance(name, tuple):
-        return tuple(map(_order, name))
+        return (0, tuple(map(_order, name)))
     return (1, 0) if name is None else (0, name)
 
 

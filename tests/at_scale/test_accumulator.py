@@ -2,7 +2,8 @@ import os
 import pickle
 import subprocess
 import sys
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
@@ -164,6 +165,14 @@ def test_health_adds_up(data, keep):
     assert "tied" not in str(health)
 
 
+def test_constant_scores_are_those_of_the_ranked_documents():
+    part = {"y_true": [1, 0, 0, 1], "y_score": [2, 2, 1, 3], "qid": [0] * 4}
+    for ranked, n_constant in (([True, True, False, False], 1), ([True, False, True, False], 0)):
+        report = RankingAccumulator("mrr").update(**part, retrieved=ranked).result()
+        assert report.health.n_constant == evaluate(**part, metrics="mrr", retrieved=ranked).health.n_constant
+        assert report.health.n_constant == n_constant
+
+
 def test_what_needs_rows_or_queries_says_so(data):
     data = without(data, "by")
     with pytest.raises(ValueError, match="documents are not available: this report was made in batches"):
@@ -317,6 +326,73 @@ def test_equal_ids_hash_alike(kind):
         arrow = pa.array(ids)
         for form in (arrow, arrow.dictionary_encode(), pa.concat_arrays([arrow, arrow])[len(arrow) :]):
             assert hash_arrow(form).tolist() == hash_ids(ids).tolist()
+
+
+@pytest.mark.parametrize(
+    "equal",
+    [
+        [Decimal("1.10"), Decimal("1.1"), Fraction(11, 10)],
+        [1, 1.0, True, Decimal(1), Decimal("1.00"), Fraction(2, 2), np.float32(1)],
+        [0.5, Decimal("0.50"), Fraction(1, 2)],
+        [0, -0.0, Decimal("-0.0"), Fraction(0)],
+        [2**63 + 2048, 2.0**63 + 2048, Decimal(2**63 + 2048)],
+        [2**64 - 1, Decimal(2**64 - 1), Fraction(2**64 - 1)],
+        [2**70, 2.0**70, Decimal(2**70), Fraction(2**70)],
+        [2**70 + 1, Decimal(2**70 + 1), Fraction(2**70 + 1)],
+        [5e-324, Fraction(1, 2**1074)],
+        [float("inf"), Decimal("Infinity")],
+        [("a", 1), ("a", Decimal(1)), ("a", Fraction(1))],
+        [datetime(2001, 2, 3, tzinfo=UTC), pd.Timestamp("2001-02-03 01:00", tz="Europe/Berlin")],
+        [pd.Timestamp(10**18 + 1, tz="UTC"), pd.Timestamp(10**18 + 1, tz="Asia/Tokyo")],
+        [np.datetime64(10**18 + 1, "ns"), pd.Timestamp(10**18 + 1)],
+        [pd.Timedelta(1, "ns"), np.timedelta64(1, "ns")],
+        [timedelta(1), pd.Timedelta(1, "D"), np.timedelta64(1, "D")],
+    ],
+)
+def test_objects_that_are_equal_hash_alike(equal):
+    assert [one == equal[0] for one in equal] == [True] * len(equal)
+    ids = np.empty(len(equal), dtype=object)
+    ids[:] = equal
+    assert len(set(hash_ids(ids).tolist())) == 1
+
+
+def test_objects_that_are_almost_equal_hash_differently():
+    numbers = [
+        0.1,
+        Decimal("0.1"),
+        1 / 3,
+        Fraction(1, 3),
+        Decimal("1e-400"),
+        Decimal("-1e-400"),
+        0,
+        Decimal("0.1e-3999"),
+    ]
+    large = [2**70, Decimal(2**70 + 1), Fraction(2**71 + 1, 2), 2**53 + 1, Fraction(2**54 + 1, 2)]
+    times = [pd.Timestamp(10**18 + more, tz="UTC") for more in range(3)]
+    spans = [pd.Timedelta(more, "ns") for more in range(3)]
+    ids = np.array(numbers + large + times + spans, dtype=object)
+    assert len(set(hash_ids(ids).tolist())) == len(ids)
+
+
+@pytest.mark.parametrize("text", ["1E+4001", "-1E-4001", "1E+99999999"])
+def test_decimals_of_thousands_of_digits_are_refused(text):
+    with pytest.raises(ValueError, match=r"qid must hold Decimals from 1e-4000 to 1e4000; got .*\. Pass str\(id\)\."):
+        RankingAccumulator("mrr").update([1], [1], qid=[Decimal(text)])
+
+
+@pytest.mark.parametrize(
+    ("ids", "back"),
+    [
+        (pd.Series(pd.to_datetime([10**18, 10**18 + 1]).tz_localize("UTC")), 10**18),
+        ([Decimal("1.10"), Decimal("1.2")], Decimal("1.1")),
+        ([("a", 1), ("a", 2)], ("a", Decimal(1))),
+    ],
+)
+def test_ids_come_back_if_they_are_equal(ids, back):
+    accumulator = RankingAccumulator("mrr").update([1, 0], [1, 2], qid=ids)
+    back = pd.Series(pd.to_datetime([back]).tz_localize("UTC")) if back == 10**18 else [back]
+    with pytest.raises(ValueError, match="came back"):
+        accumulator.update([1], [1], qid=back)
 
 
 def test_different_ids_hash_differently():

@@ -587,6 +587,8 @@ def test_steps_lead_from_one_value_to_the_other():
     assert [(bar.get_x(), bar.get_width()) for bar in display.bars_] == [(0.5, 0.25), (0.75, -0.5), (0.25, 0.125)]
     up, down, again = (bar.get_facecolor() for bar in display.bars_)
     assert up == again != down
+    assert up[2] > up[0], "blue for more"
+    assert down[0] > down[2], "orange for less"
     assert display.ends_.get_xydata().tolist() == [[0.5, 0], [0.375, 4]]
     assert values_beside(display) == ["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]
     assert row_names(display) == ["sklearn", *causes, "xgboost"]

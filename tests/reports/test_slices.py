@@ -62,6 +62,77 @@ def test_missing_values_of_libraries(make):
     assert report.by.tolist() == ["x", None, "x", None]
 
 
+LARGE = 2**60
+NULLABLE = {
+    "list": list,
+    "pandas": lambda values: pd.Series(values, dtype="Int64", index=range(len(values))[::-1]),
+    "pandas Index": lambda values: pd.Index(values, dtype="Int64"),
+    "pandas array": lambda values: pd.array(values, dtype="Int64"),
+    "pandas, pyarrow-backed": lambda values: pd.Series(values, dtype="int64[pyarrow]"),
+    "pandas categories": lambda values: pd.Categorical(pd.array(values, dtype="Int64")),
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunks": lambda values: pa.chunked_array([values[:3], values[3:]]),
+    "pyarrow dictionary": lambda values: pa.array(values).dictionary_encode(),
+    "pyarrow dictionary with a null": lambda values: pa.array(values).dictionary_encode("encode"),
+    "frame of pandas": lambda values: pd.DataFrame({"x": pd.array(values, dtype="Int64")}),
+    "frame of polars": lambda values: pl.DataFrame({"x": values}),
+    "table of pyarrow": lambda values: pa.table({"x": values}),
+}
+
+
+@pytest.mark.parametrize("make", NULLABLE.values(), ids=NULLABLE)
+@pytest.mark.parametrize("values", [[LARGE + 1, LARGE, None, LARGE], [7, 3, None, 3]])
+def test_integers_stay_integers_next_to_a_missing_value(make, values):
+    low, high = sorted(set(values) - {None})
+    report = report_of(make(of_rows(values)))
+    assert list(map(repr, report.slices)) == [str(low), str(high), "None"]
+    assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0], [2]]
+    assert [line.split()[0] for line in str(report).splitlines()[4:7]] == [str(low), str(high), "missing"]
+
+
+def test_null_and_nan_are_both_missing():
+    values = [1.5, float("nan"), None, 1.5]
+    for by in (pl.Series(of_rows(values), strict=False), pa.array(of_rows(values)), of_rows(values)):
+        assert [(name, part.qid.tolist()) for name, part in report_of(by).slices.items()] == [
+            (1.5, [0, 3]),
+            (None, [1, 2]),
+        ]
+
+
+def test_a_list_of_tuples_is_one_column_per_part():
+    pairs = of_rows([("b", 1), ("a", None), ("b", 1), ("a", 2)])
+    for by in (pairs, tuple(pairs), pd.Series(pairs)):
+        assert list(report_of(by).slices) == [("a", 2), ("a", None), ("b", 1)]
+    # As a column, each tuple is one value, and missing if a part is.
+    assert list(report_of({"pair": pairs}).slices) == [("a", 2), ("b", 1), None]
+    assert list(report_of(of_rows([("b",), ("a", 1), ("b",), ("b", 1)])).slices) == [("a", 1), ("b",), ("b", 1)]
+    assert list(evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=[("b", 1), ("a", 1)]).slices) == [
+        ("a", 1),
+        ("b", 1),
+    ]
+    with pytest.raises(
+        ValueError, match=r"by must be an array with one value per document, 8 in all; got shape \(8, 2\)"
+    ):
+        report_of([list(pair) for pair in pairs])
+    with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
+        report_of([["b"], ["a", 1]] * 4)
+    with pytest.raises(
+        ValueError, match=r"by must be an array with one value per document, 8 in all; got shape \(7,\)"
+    ):
+        report_of([*pairs[:6], ("b",)])
+    reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
+    assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]
+    assert list(compare(reports, "mrr", by=pairs[::2]).slices) == [("a", 2), ("a", None), ("b", 1)]
+    with pytest.raises(ValueError, match=r"by must hold one value per query, 4 in all, or .* got shape \(3,\)"):
+        compare(reports, "mrr", by=[("a", 1), ("b",), ("b",)])
+
+
+def test_an_index_of_one_level_is_a_column():
+    by = pd.MultiIndex.from_arrays([of_rows(["b", None, "b", "a"])])
+    assert list(report_of(by).slices) == [("a",), ("b",), None]
+
+
 def test_only_missing_values():
     assert list(report_of([None] * 8).slices) == [None]
     assert report_of([np.nan] * 8).slices[None].mean == report_of(None).mean

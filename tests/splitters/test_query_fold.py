@@ -18,6 +18,15 @@ def test_folds_do_not_depend_on_the_type_of_ids(kind):
     np.testing.assert_array_equal(query_fold(given, 7), query_fold(texts, 7))
 
 
+def test_a_tuple_is_one_id():
+    ids = [("a", 1), ("a", 2), ("b", 1), ("a", 2)]
+    folds = query_fold(ids, 1000).tolist()
+    assert len(set(folds)) == 3
+    assert folds[1] == folds[3]
+    for same in (tuple(ids), pd.Series(ids), pd.MultiIndex.from_tuples(ids)):
+        assert query_fold(same, 1000).tolist() == folds
+
+
 def test_folds_depend_on_each_id_alone(rng):
     ids = rng.integers(0, 500, 2000)
     folds = query_fold(ids, 5)

@@ -70,7 +70,7 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
     """Compute all metrics in one pass, ranking each block once per tie policy."""
     computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
-    seen = {way: _seen(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
+    seen = {way: seen_lists(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
     for ties, part in product(TIE_POLICIES, {id(part): part for part in seen.values()}.values()):
         members = [
             (computation, result)
@@ -86,7 +86,8 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
     return results
 
 
-def _seen(lists: QueryLists, unjudged: str) -> QueryLists:
+def seen_lists(lists: QueryLists, unjudged: str) -> QueryLists:
+    """The lists that a metric gets, given how it treats documents that nobody judged."""
     if unjudged == "counted":
         return lists
     return lists.condensed if unjudged == "left out" else lists.counted

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.per_query import per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 
 # Tie transforms of the metrics whose numerator is a sum over ranks.
@@ -61,7 +61,43 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contrib
 
 
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> Contributions:
-    """Contributions in the ideal order, in which all documents are ranked, the largest gain first."""
+    """Contributions in the ideal order, the best documents first; NaN if labels define none.
+
+    All documents are ranked, except in queries whose divisor depends on how many are, such as precision without a
+    cutoff: there, the value is compared with that of as many of the best documents.
+    """
+    seen = seen_lists(lists, metric.computation.unjudged)
+    if not _has_ideal(seen, metric):
+        unknown = np.full((lists.n_queries, depth), np.nan)
+        return Contributions(unknown, unknown[:, 0])
+    everything = replace(seen, scores=_goodness(seen, metric), retrieved=None)
+    best = contributions(everything, metric, depth)
+    if seen.retrieved is None:
+        return best
+    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
+    as_many = contributions(replace(everything, retrieved=_best(everything, seen.n_retrieved)), metric, depth)
+    alike = given == ideal
+    return Contributions(np.where(alike[:, None], best.added, as_many.added), np.where(alike, best.rest, as_many.rest))
+
+
+def _has_ideal(lists: QueryLists, metric: BoundMetric) -> bool:
+    """Whether no order has a larger value than the one with the best documents first."""
+    if metric.record.unjudged == "counted":  # whatever their labels
+        return False
     gain = metric.computation.options.get("gain")
-    best_first = gain(lists.labels) if callable(gain) else lists.labels
-    return contributions(replace(lists, scores=best_first, retrieved=None), metric, depth)
+    return metric.record.monotone or (callable(gain) and bool((np.diff(gain(lists.distinct_labels)) >= 0).all()))
+
+
+def _goodness(lists: QueryLists, metric: BoundMetric) -> FloatArray:
+    """What the ideal order sorts by: gains if the metric is a sum of them, else labels."""
+    gain = metric.computation.options.get("gain")
+    return gain(lists.labels) if callable(gain) and metric.record.transform == "gains" else lists.labels
+
+
+def _best(lists: QueryLists, numbers: IntArray) -> Mask:
+    """Mask of as many documents of each query as given, those with the largest scores."""
+    starts, sizes = lists.grouping.starts, lists.grouping.sizes
+    order = np.lexsort((-lists.scores, np.repeat(np.arange(len(sizes)), sizes)))
+    mask = np.empty(len(order), dtype=bool)
+    mask[order] = np.arange(len(order)) < np.repeat(starts + numbers, sizes)
+    return mask

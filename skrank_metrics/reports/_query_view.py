@@ -47,6 +47,7 @@ class Sums:
 
     metric: str
     alone: bool  # as text, rankings side by side have fewer columns
+    has_ideal: bool = True
 
     def as_text(self) -> str:
         """Lines of at most 80 characters."""
@@ -61,6 +62,8 @@ class Sums:
         adds = f"adds: what a rank adds to {self.metric}"
         if not whole:
             return f"{adds}."
+        if not self.has_ideal:
+            return f"{adds}, also drawn as bars. Labels define no ideal order for this metric."
         return (
             f"{adds}; ideal: what it adds in the ideal order; share: what it adds, as a share of the ideal value. In "
             f"the bars, {added} is what the rank adds, and {missing} what it would add on top in the ideal order."
@@ -116,8 +119,8 @@ class QueryView:
         return [*caption, *lines, *chain.from_iterable(textwrap.wrap(line, room) for line in _below(ranking))]
 
     def _bars(self, ranking: RankedQuery, full: str = "#", missing: str = ".") -> Iterator[str]:
-        for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
-            added, ideal = (round(BAR * max(end, 0.0) / self._longest) for end in ends)
+        for ends in _ends(ranking):
+            added, ideal = (round(BAR * end / self._longest) for end in ends)
             yield full * added + missing * (ideal - added)
 
     def as_html(self, *, inline: bool = True) -> str:
@@ -163,8 +166,8 @@ class QueryView:
             for bar in self._bars(ranking, FULL, MISSING):
                 yield f'<td style="text-align:left">{bar}'
             return
-        for ends in zip(ranking.added.tolist(), ranking.ideal.tolist(), strict=True):
-            added, ideal = (f"{100 * max(end, 0.0) / self._longest:.3g}%" for end in ends)
+        for ends in _ends(ranking):
+            added, ideal = (f"{100 * end / self._longest:.3g}%" for end in ends)
             yield f'<td class="bar" style="--a:{added};--i:{ideal}">'
 
 
@@ -182,7 +185,9 @@ def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column
         "discount": (Column("discount"), ranking.discounts if _adds_up(ranking) else None),
     }
     if _adds_up(ranking):
-        found["adds"], found["ideal"] = (Column("adds", as_text), ranking.added), (Column("ideal"), ranking.ideal)
+        found["adds"] = Column("adds", as_text), ranking.added
+    if _has_ideal(ranking):
+        found["ideal"] = Column("ideal"), ranking.ideal
         found["share"] = Column("share", "{:.0%}".format), ranking.added / (ranking.ideal_value or 1.0)
     given = [(found[name][0], found[name][1]) for name in names if name in found]
     return [
@@ -193,7 +198,17 @@ def _columns_of(ranking: RankedQuery, names: Sequence[str]) -> list[tuple[Column
 
 
 def _adds_up(ranking: RankedQuery) -> bool:
+    return not np.isnan(ranking.rest)
+
+
+def _has_ideal(ranking: RankedQuery) -> bool:
     return not np.isnan(ranking.ideal_value)
+
+
+def _ends(ranking: RankedQuery) -> Iterator[tuple[float, float]]:
+    """The ends of the two parts of each bar, at least 0; without an ideal order, there is only the first part."""
+    parts = (np.nan_to_num(part).clip(min=0.0).tolist() for part in (ranking.added, ranking.ideal))
+    return zip(*parts, strict=True)
 
 
 def _ranks(ranking: RankedQuery) -> list[str]:

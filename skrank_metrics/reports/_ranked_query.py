@@ -34,7 +34,8 @@ class RankedQuery:
     is_defined : bool
         Whether the metric is defined for the query.
     ideal_value : float
-        Value of the ideal order; NaN if the metric is undefined or not a sum over ranks.
+        Value of the ideal order, in which all documents are ranked, or as many as in the ranking if the metric divides
+        by their number; NaN if the metric is undefined, not a sum over ranks, or has no ideal order by label.
     rows : ndarray of shape (n_ranks,) or None
         Row of each document in the evaluated arrays; None if unknown.
     labels, scores : ndarray of shape (n_ranks,)
@@ -44,9 +45,10 @@ class RankedQuery:
     discounts : ndarray of shape (n_ranks,) or None
         What gains are divided by; None if the metric has no discounts.
     added, ideal : ndarray of shape (n_ranks,)
-        What each rank adds to the value, and what it adds in the ideal order; NaN if ``ideal_value`` is NaN.
+        What each rank adds to the value, NaN if ``rest`` is, and what it adds in the ideal order, NaN if
+        ``ideal_value`` is.
     rest : float
-        What all further ranks add.
+        What all further ranks add; NaN if the metric is undefined or not a sum over ranks.
     documents : list of str
         Text of each document; empty if no documents were given.
     n_ranked, n_relevant, n_unranked : int
@@ -140,7 +142,7 @@ class _Order:
         self.labels, self.scores = lists.labels[cells], lists.scores[cells]
         self.judged = everything if lists.judged is None else lists.judged[cells]
         ranked = everything if lists.retrieved is None else lists.retrieved[cells]
-        if lists.condense or metric.record.unjudged == "left out":
+        if metric.record.unjudged == "left out" or (lists.condense and metric.record.unjudged != "counted"):
             ranked = ranked & self.judged
         threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
         self.relevant = self.judged & (self.labels > 0 if threshold is None else self.labels >= threshold)

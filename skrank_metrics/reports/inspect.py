@@ -203,7 +203,8 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuer
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
-        yield Sums(name, alone=len(queries[0]) == 1)
+        has_ideal = not all(np.isnan(ranking.ideal_value) for ranking in rankings)
+        yield Sums(name, alone=len(queries[0]) == 1, has_ideal=has_ideal)
     if any(ranking.tied.any() for ranking in rankings):
         ties = metric.computation.ties
         orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}

@@ -262,7 +262,8 @@ class RankingReport(Result):
         DCG, average precision, the reciprocal rank, RBP, ERR and most other metrics are sums over ranks: of gain /
         discount, of the precision at each relevant document, or of the probability of stopping there. What a rank adds
         is the difference between the values with the cutoff at this rank and at the rank above. Both are divided as at
-        the cutoff of the metric, so that the contributions of all ranks add up to the value.
+        the cutoff of the metric, so that the contributions of all ranks add up to the value. The ideal order also ranks
+        the documents that were not retrieved, except for metrics that divide by the number of ranked documents.
 
         Parameters
         ----------

@@ -1,9 +1,11 @@
 """What each rank adds to a metric: by hand, and as a sum that is the value."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from skrank_metrics import get_metric
+from skrank_metrics import compare, evaluate, get_metric
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.reports._contributions import adds_up, contributions, ideal_contributions
@@ -39,12 +41,30 @@ def test_ranks_add_up_to_the_value_and_none_takes_away(name, masks, ties):
         assert (np.nan_to_num(found.rest) >= 0).all()
 
 
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("name", sorted(set(SUMS) - {"judged"}))
 def test_ideal_is_the_value_of_the_order_by_label(name):
     metric = get_metric(name)
+    ranked = {} if name in ("precision", "f1") else {"retrieved": RETRIEVED}
     best = metric.replace(average=None, replace_undefined_by=np.nan)(LABELS, LABELS, qid=QID)
-    found = ideal_contributions(lists_of(retrieved=RETRIEVED), metric, 2)
+    found = ideal_contributions(lists_of(**ranked), metric, 2)
     np.testing.assert_allclose(found.values, best, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "ideal"),
+    [
+        ("precision", [1 / 2, 1 / 2, 0, 0]),
+        ("f1", [2 / (2 + 3), 2 / (2 + 3), 0, 0]),
+        ("precision(divisor=retrieved)@3", [1 / 2, 1 / 2, 0, 0]),
+        ("rbp(normalize=True, p=0.5)", [1 / (1 + 0.5), 0.5 / (1 + 0.5), 0, 0]),
+        ("precision@3", [1 / 3, 1 / 3, 1 / 3, 0]),
+        ("dcg", [2, 1 / np.log2(3), 1 / 2, 0]),
+    ],
+)
+def test_ideal_ranks_all_documents_unless_the_metric_divides_by_their_number(name, ideal):
+    # Two of four documents are ranked; three of the four are relevant.
+    lists = query_lists([[0, 1, 2, 1]], [[4, 3, 2, 1]], retrieved=[[True, True, False, False]])
+    np.testing.assert_allclose(ideal_contributions(lists, get_metric(name), 4).added[0], ideal, atol=1e-15)
 
 
 def test_ideal_of_a_gain_that_falls_is_by_gain():
@@ -85,3 +105,102 @@ def test_undefined_queries_have_no_contributions():
     found = contributions(query_lists([[0, 0]], [[2, 1]]), get_metric("ndcg"), 2)
     assert np.isnan(found.added).all()
     assert np.isnan(found.values).all()
+
+
+# Each option of the metrics that are sums, with gains that fall and gains of non-relevant documents.
+VARIANTS = {
+    "precision": [{}, {"divisor": "retrieved"}, {"relevance_threshold": 2}],
+    "recall": [{}, {"normalizer": "min"}, {"relevance_threshold": 2}],
+    "f1": [{}, {"beta": 0.5, "divisor": "retrieved"}, {"beta": 0}, {"relevance_threshold": 2}],
+    "r_precision": [{}, {"relevance_threshold": 2}],
+    "hit_rate": [{}, {"relevance_threshold": 2}],
+    "judged": [{}],
+    "mrr": [{}, {"relevance_threshold": 3}],
+    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "nerr": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "pfound": [
+        {"gain": "exp2"},
+        {"gain": "exp2", "p": 0.5, "max_grade": 3},
+        {"gain": "binary", "relevance_threshold": 2},
+    ],
+    "rbp": [{}, {"p": 0.9, "normalize": True}, {"gain": "exp2", "max_grade": 3}, {"relevance_threshold": 2}],
+    "map": [{}, {"normalizer": "relevant"}, {"relevance_threshold": 2}],
+    "q_measure": [
+        {},
+        {"beta": 0.3, "gain": "exp2"},
+        {"gain": [1, 1, 2, 2]},
+        {"gain": [3, 1, 2, 0]},
+        {"gain": [0, 2, 1, 1]},
+    ],
+    "bpref": [{}, {"relevance_threshold": 2}],
+    "cg": [{}],
+    "dcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
+    "ndcg": [{}, {"gain": [3, 1, 2, 0], "discount": "reciprocal"}],
+}
+WAYS = [
+    (),
+    ("retrieved",),
+    ("judged",),
+    ("retrieved", "judged"),
+    ("judged", "condense"),
+    ("retrieved", "judged", "condense"),
+]
+
+
+def test_variants_have_all_options():
+    assert sorted(VARIANTS) == SUMS
+    for name, variants in VARIANTS.items():
+        assert set(REGISTRY[name].record.options) == {option for options in variants for option in options}
+
+
+def random_rows(ways, seed):
+    """Queries of one, three or six documents with labels 0 to 3, many ties, and masks."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(24), rng.choice([1, 3, 6], 24))
+    rows = {"y_true": rng.integers(0, 4, len(qid)), "y_score": rng.integers(0, 5, len(qid)), "qid": qid}
+    masks = {mask: rng.random(len(qid)) < 0.6 for mask in ("retrieved", "judged")}
+    return rows | {way: masks.get(way, True) for way in ways}
+
+
+@pytest.mark.parametrize("ways", WAYS, ids=" ".join)
+@pytest.mark.parametrize("name", SUMS)
+def test_shown_ranks_add_up_and_nothing_exceeds_the_ideal(name, ways):
+    cutoffs = [{}, {"k": 3}] if REGISTRY[name].record.has_cutoff else [{}]
+    settings = [{**options, **cutoff} for options, cutoff in product(VARIANTS[name], cutoffs)]
+    ties = ("average", "best", "worst", "stable")
+    metrics = [get_metric(name, ties=ties[number % 4], **given) for number, given in enumerate(settings)]
+    rows = random_rows(ways, seed=len(ways))
+    report = evaluate(**rows, metrics=metrics)
+    for number, metric in enumerate(metrics):
+        inspection = report.inspect(report.qid, metric=metric, n_ranks=(None, 2)[number // 2 % 2])
+        for (query,) in inspection.queries:
+            if query.is_defined:
+                assert query.added.sum() + query.rest == pytest.approx(query.value, abs=1e-12)
+                assert len(query.added) == len(query.labels)
+            if not np.isnan(query.ideal_value):
+                assert query.value <= query.ideal_value + 1e-12
+                assert query.ideal.sum() <= query.ideal_value + 1e-12
+        has_ideal = any(not np.isnan(query.ideal_value) for (query,) in inspection.queries)
+        falls = name == "q_measure" and metric.get("gain") in ([3, 1, 2, 0], [0, 2, 1, 1])
+        assert has_ideal == (name != "judged" and not falls)
+        assert ("of the ideal" in str(inspection)) == has_ideal
+
+
+def test_metrics_without_an_ideal_order_show_what_ranks_add():
+    masks = {"judged": [False, True, True, False]}
+    for condense in (False, True):
+        found = evaluate([0, 1, 0, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="judged@3", condense=condense, **masks)
+        ((query,),) = found.inspect(0).queries
+        assert query.rows.tolist() == [0, 1, 2]
+        np.testing.assert_allclose(query.added, [0, 1 / 3, 1 / 3])
+        text, html = str(found.inspect(0)), found.inspect(0)._repr_html_()
+        assert (
+            "rank  row  label  score    adds\n1       0      ?      4  0.0000\n2       1      1      3  0.3333  ####"
+            in text
+        )
+        for shown in (text, html):
+            assert "ideal order for this metric" in " ".join(shown.split())
+            assert "share" not in shown
+            assert "nan" not in shown
+    both = compare([found, found], "judged@3").inspect(1)
+    assert "share" not in both._repr_html_()

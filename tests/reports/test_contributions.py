@@ -162,6 +162,7 @@ def random_rows(ways, seed):
     return rows | {way: masks.get(way, True) for way in ways}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", WAYS, ids=" ".join)
 @pytest.mark.parametrize("name", SUMS)
 def test_shown_ranks_add_up_and_nothing_exceeds_the_ideal(name, ways):

@@ -30,6 +30,7 @@ settings.register_profile("nightly", deadline=None, max_examples=1000)
 def pytest_configure(config):
     default = "quick" if config.option.markexpr == "not slow" else "ci"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", default))
+    gc.set_threshold(100_000)  # each collection of garbage looks through thousands of tests
     config.pluginmanager.register(RegistryAsBefore())  # for the examples of docstrings and documents, too
 
 
@@ -56,10 +57,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.filterwarnings("default"))
             missing = find_spec(ENGINES[item.path.name]) is None
             item.add_marker(pytest.mark.skipif(missing, reason="needs the extra test-clusters"))
-
-
-def pytest_collection_finish():
-    gc.freeze()  # thousands of tests would be looked through at each collection of garbage
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from catboost import CatBoostRanker
 from joblib import parallel_config
 from lightgbm import LGBMRanker
 from matplotlib.figure import Figure
@@ -222,8 +221,9 @@ def test_candidates_that_are_estimators_have_short_names():
 
 
 def test_a_value_that_is_one_long_word_keeps_its_start():
-    params = {"estimator": CatBoostRanker(allow_writing_files=False), "kind": "...", "path": "a" * 41}
-    assert spelled(params) == f"estimator=CatBoostRanker(allow_writing_files=Fa..., kind=..., path={'a' * 37}..."
+    long_word = f"Model({'x' * 40})"
+    params = {"step__estimator": long_word, "kind": "...", "path": "a" * 40, "text": "a " * 21}
+    assert spelled(params) == (f"estimator=Model({'x' * 31}..., kind=..., path={'a' * 40}, text={'a ' * 18}...")
 
 
 class NeverFitted(Ridge):

@@ -96,7 +96,7 @@ def test_integers_that_float64_cannot_hold_are_refused(score, files, capsys, tmp
     (tmp_path / "two.svm").write_text("1 qid:1 1:0\n0 qid:1 1:0\n")
     (tmp_path / "large").write_text(f"9007199254740992\n{score}\n")
     message = error_of(capsys, "evaluate", "two.svm", "mrr", "--scores", "large")
-    assert "large, line 2: expected a number; integers must be within +-2**53" in message
+    assert "large, line 2: expected a number, and integers within +-2**53, which float64 holds exactly; got" in message
     (tmp_path / "large").write_text(f"9007199254740992\n{score}.0\n")
     output_of(capsys, "evaluate", "two.svm", "mrr", "--scores", "large")
     (tmp_path / "large.csv").write_text(f"q,y,a\n1,1,9007199254740992\n1,0,{score}\n")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, Mask
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
 from skrank_metrics._input.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.at_scale.progress import Progress
@@ -273,5 +273,5 @@ def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: f
         refuse(*where, expected)
     is_integer = abs(value) >= LARGEST_EXACT_INTEGER and field.lstrip(b"+-").isdigit()
     if is_integer and abs(int(field)) > LARGEST_EXACT_INTEGER:
-        refuse(*where, f"{expected}; integers must be within +-2**53, which float64 holds exactly")
+        refuse(*where, f"{expected}, and {EXACT_INTEGERS}")
     return value

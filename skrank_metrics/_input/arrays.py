@@ -17,6 +17,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
+EXACT_INTEGERS = "integers within +-2**53, which float64 holds exactly"
 
 
 class NaNScoreError(ValueError):
@@ -197,10 +198,7 @@ def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
 
 def _check_exact(low: Any, high: Any, name: str) -> None:
     if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
-        raise ValueError(
-            f"{name} must hold integers within +-2**53, which float64 holds exactly; got {low} to {high}. "
-            "Subtract an offset or pass ranks."
-        )
+        raise ValueError(f"{name} must hold {EXACT_INTEGERS}; got {low} to {high}. Subtract an offset or pass ranks.")
 
 
 def _bad_value(name: str, array: FloatArray, bad: Mask, expected: str) -> str:

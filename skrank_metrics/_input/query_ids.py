@@ -167,9 +167,10 @@ def check_documents_aligned(**frames: Any) -> None:
 def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
     """Refuse a pandas object with one value per query whose index holds the ids of the queries in another order.
 
-    Any other index is not compared, since it may be that of rows, one per query.
+    Any other index is not compared, since it may be that of rows, one per query; the default one says nothing.
     """
-    if not hasattr(getattr(column, "index", None), "get_level_values"):
+    index = getattr(column, "index", None)
+    if not hasattr(index, "get_level_values") or counts_rows(index):
         return
     labels = ids_in_index(column)
     named = as_python(np.asarray(column.index if labels is None else labels))
@@ -308,7 +309,7 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
     array = to_id_array(ids, name)
     if array.ndim != 1:
         got = f"{array.ndim} dimensions" if array.ndim else type(array.item()).__name__
-        raise ValueError(f"{name} must be 1-D, one id per document; got {got}.")
+        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got {got}.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
     if array.dtype.kind not in "biufOUSMmT":
@@ -332,6 +333,10 @@ def _kind(name: str) -> str:
     return "values" if name == "by" else "ids"  # slices are no ids
 
 
+def _one_each(name: str) -> str:
+    return "value per row" if name == "by" else "id per document"
+
+
 def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     """Convert ids to an array in which different ids stay different."""
     # np.asarray turns [1, "1"] and ["a", "a\0"] into equal strings, and [2**60, 0.5] and [2**63, -1] into floats.
@@ -345,7 +350,7 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
-        raise ValueError(f"{name} must be 1-D, one id per document; got rows of different lengths.") from None
+        raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got rows of different lengths.") from None
     lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
     return _to_objects(ids) if lossy else array
 

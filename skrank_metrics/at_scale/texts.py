@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER
 
 # Only an empty cell is a missing value, since "NA" can be an id.
 NULLS = {"null_values": [""], "strings_can_be_null": True}
@@ -77,8 +77,8 @@ def _refuse_rounded(opened: Opened, delimiter: str, name: str, columns: Any) -> 
             for row, word in enumerate(batch[name].to_pylist(), start=first):
                 if word and word.strip().lstrip("+-").isdigit() and abs(int(word)) > LARGEST_EXACT_INTEGER:
                     raise ValueError(
-                        f"column {name!r} must hold integers within +-2**53, which float64 holds exactly; got {word} "
-                        f"in {columns.place(row)}."
+                        f"column {name!r} must hold {EXACT_INTEGERS}; got {word} in {columns.place(row)}. Subtract an "
+                        "offset or pass ranks."
                     )
             first += len(batch)
 

@@ -59,8 +59,8 @@ def register_metric(
     Parameters
     ----------
     name : str
-        Name in strings and reports: lower-case letters, digits and underscores. Must start with ``neg_`` if smaller
-        values are better.
+        Name in strings and reports: lower-case letters, digits and underscores, and not that of another column of
+        reports, such as "qid" or "model". Must start with ``neg_`` if smaller values are better.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True

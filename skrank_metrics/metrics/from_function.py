@@ -139,7 +139,8 @@ def make_metric(
         cutoff rank, as in "@10", or None; a parameter ``unranked=()`` gets the labels of documents that were judged but
         not ranked, see ``retrieved``.
     name : str, default=None
-        Name in reports: lower-case letters, digits and underscores. If None, that of the function.
+        Name in reports: lower-case letters, digits and underscores, and not that of another column, such as "qid" or
+        "model". If None, that of the function.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True

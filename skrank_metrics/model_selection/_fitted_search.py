@@ -139,10 +139,12 @@ def _last_rungs(search: Any) -> list[int]:
 
 
 def _key(value: Any) -> Any:
-    """The same for a value on each rung, also after unpickling, which copies numbers but keeps objects that are shared.
+    """The same for a value on each rung, also in a search that was saved.
 
-    Text of estimators and arrays is abbreviated, and some cannot be compared.
+    pickle copies numbers, and joblib arrays too; other objects stay shared. Text of estimators is abbreviated.
     """
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, tuple(map(_key, value.ravel().tolist()))
     is_plain = value is None or isinstance(value, str | bytes | Number | np.generic)
     return (type(value), repr(value)) if is_plain else id(value)
 

@@ -145,7 +145,8 @@ def cross_evaluate(
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        Models to fit, such as QueryRanker(...). They are cloned. A single estimator is named after its class.
+        Models to fit, such as QueryRanker(...). They are cloned. A single estimator is named after its class. Names
+        become text, by which they must differ.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
     y : array-like of shape (n_documents,)

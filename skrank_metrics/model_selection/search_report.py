@@ -170,8 +170,8 @@ class SearchReport(Result):
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or the data, the order of the rows or the weights differ from those of the search. Pass the "
-                "arguments of its fit, such as sample_weight, in params."
+                "random, or the data, the order of the rows or the weights differ from those of the search. Arguments "
+                "of its fit, such as sample_weight, belong in params."
             )
         if left := sum(bool(c.left) for c in self.candidates):
             yield (

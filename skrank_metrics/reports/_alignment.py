@@ -14,7 +14,7 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import column_of, spelled
-from skrank_metrics.reports._slices import check_slices, shape_of, slice_of_query, what_came
+from skrank_metrics.reports._slices import check_slices, shapes_of, slice_of_query, what_came
 from skrank_metrics.reports._totals import NO_QUERIES
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
 from skrank_metrics.reports.statistics import bounds_of
@@ -70,10 +70,10 @@ def align_reports(reports: Any, metric: Any, align: str | None, by: Any = None) 
 
 def _slices(by: Any, report: RankingReport) -> NDArray[Any]:
     """One slice per query, from one value per query or per evaluated row."""
-    grouping, shape = report.grouping, shape_of(by)
-    if grouping is not None and shape == grouping.codes.shape != report.qid.shape:
+    grouping, shapes = report.grouping, shapes_of(by)
+    if grouping is not None and shapes == {grouping.codes.shape} != {report.qid.shape}:
         return slice_of_query(by, grouping, two_dimensional=False)
-    if shape != report.qid.shape:
+    if shapes != {report.qid.shape}:
         rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
         raise ValueError(f"by must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(by)}.")
     return check_slices(by, report.qid)

@@ -46,7 +46,7 @@ def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDA
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     columns = _columns(by)
-    if {np.shape(column) for column in columns} != {(n_expected,)}:
+    if shapes_of(by) != {(n_expected,)}:
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
     if two_dimensional:
@@ -62,16 +62,33 @@ def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
     return slices.ids[slices.codes]
 
 
-def shape_of(by: Any) -> tuple[int, ...]:
-    """Shape of one column of ``by``."""
-    return np.shape(_columns(by)[0])
+def check_parts(codes: Any, ids: NDArray[Any]) -> IntArray:
+    """The number of the part that each query belongs to."""
+    if np.shape(codes) != ids.shape:
+        raise ValueError(f"codes must hold one part per query, {len(ids)} in all; got shape {np.shape(codes)}.")
+    check_order_of_queries(codes, ids, "codes")
+    numbers = np.asarray(codes)
+    if numbers.dtype.kind == "O":  # of pandas' nullable integers
+        numbers = np.asarray(numbers.tolist())
+    if numbers.dtype.kind not in "iu":
+        raise TypeError(
+            f"codes must hold integers, the part of each query; got {numbers.dtype}. Pass codes.astype(int)."
+        )
+    if numbers.min() < 0:
+        raise ValueError(f"codes must be >= 0; got {numbers.min()}. Queries to leave out can be a part of their own.")
+    return numbers
+
+
+def shapes_of(by: Any) -> set[tuple[int, ...]]:
+    """Shapes of the columns of ``by``."""
+    return {np.shape(column) for column in _columns(by)}
 
 
 def what_came(by: Any) -> str:
-    """The shape of ``by`` for an error, or the word that was passed."""
+    """The shapes of ``by`` for an error, or the word that was passed."""
     if isinstance(by, str):
         return repr(by)
-    return f"shape {np.shape(to_id_array(by, 'by') if isinstance(by, list | tuple) else by)}"
+    return " and ".join(f"shape {shape}" for shape in sorted(shapes_of(by))) or "no columns"
 
 
 def _columns(by: Any) -> list[Any]:

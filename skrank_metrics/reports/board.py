@@ -77,7 +77,8 @@ class Leaderboard(Result):
         Parameters
         ----------
         reports : dict of str to RankingReport
-            At least two reports by model name, with the same metrics. Models are ranked by the first metric.
+            At least two reports by model name, with the same metrics. Models are ranked by the first metric. Names
+            become text, by which they must differ.
         test, correction, confidence, n_resamples, random_state : object
             As in compare.
 

@@ -70,7 +70,7 @@ def compare(
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
         At least two reports, whose queries may be in different orders. Reports in a sequence are named by position:
-        "0", "1" and so on.
+        "0", "1" and so on. Names become text, by which they must differ.
     metric : str, metric function or bound metric, or list of them, default="ndcg@10"
         A metric that all reports have, by its name there or as passed to evaluate. Queries without a value in one of
         the two reports are left out.
@@ -94,8 +94,8 @@ def compare(
         Source of the random signs. Only for test="permutation".
     by : array-like of shape (n_queries,) or (n_documents,), default=None
         Slices to also compare within, such as the country or the type of a query: one value per query of the first
-        report, in the order of its qid, or per row that it was evaluated on. The p-values of all slices are corrected
-        together.
+        report, in the order of its qid, or per row that it was evaluated on. A data frame, a dict of columns, or tuples
+        make one slice per combination of values, as in evaluate. The p-values of all slices are corrected together.
 
     Returns
     -------

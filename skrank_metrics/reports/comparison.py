@@ -196,12 +196,13 @@ class Comparison(Result):
         """
         if first is None and second is None:
             return self.pairs[0]
+        wanted = (str(first), str(second))
         for pair in self.pairs:
-            if (pair.first, pair.second) == (first, second):
+            if (pair.first, pair.second) == wanted:
                 return pair
-            if (pair.second, pair.first) == (first, second):
+            if (pair.second, pair.first) == wanted:
                 return pair.reversed()
-        known = ", ".join(map(str, self.names))
+        known = ", ".join(self.names)
         raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:

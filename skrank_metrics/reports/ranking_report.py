@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import as_python, check_order_of_queries
+from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
@@ -21,7 +21,14 @@ from skrank_metrics._output.table import Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports._evaluation import Evaluation
-from skrank_metrics.reports._slices import ALL, column_of_slices, largest, names_of_slices, queries_of_slices
+from skrank_metrics.reports._slices import (
+    ALL,
+    check_parts,
+    column_of_slices,
+    largest,
+    names_of_slices,
+    queries_of_slices,
+)
 from skrank_metrics.reports._summary import distribution, flatten
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
@@ -211,24 +218,9 @@ class RankingReport(Result):
             another order.
         """
         self._check_queries("means_by")
-        numbers = self._check_codes(codes)
+        numbers = check_parts(codes, self.qid)
         parts = [self._evaluation.part(np.flatnonzero(numbers == part)) for part in range(int(numbers.max()) + 1)]
         return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
-
-    def _check_codes(self, codes: Any) -> IntArray:
-        if np.shape(codes) != self.qid.shape:
-            raise ValueError(
-                f"codes must hold one part per query, {len(self.qid)} in all; got shape {np.shape(codes)}."
-            )
-        check_order_of_queries(codes, self.qid, "codes")
-        numbers = np.asarray(codes)
-        if numbers.dtype.kind == "O":  # of pandas' nullable integers
-            numbers = np.asarray(numbers.tolist())
-        if numbers.dtype.kind not in "iu":
-            raise TypeError(f"codes must hold integers, the part of each query; got dtype {numbers.dtype}.")
-        if numbers.min() < 0:
-            raise ValueError(f"codes must be 0 or larger, the number of a part; got {numbers.min()}.")
-        return numbers
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """List the queries with the worst values.

@@ -96,6 +96,8 @@ def test_slices_without_values_are_named():
     [
         ("country", r"by must hold one value per query, 60 in all, or per document, \d+ in all; got 'country'"),
         (np.zeros(7), r"got shape \(7,\)"),
+        ({}, "got no columns"),
+        ({"a": np.zeros(7), "b": np.zeros(3)}, r"got shape \(3,\) and shape \(7,\)"),
         (np.arange(len(Y)), "by must be constant within a query"),
     ],
 )

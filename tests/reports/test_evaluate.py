@@ -196,9 +196,10 @@ def test_slices_may_not_vary_within_a_query():
         (["x", "x"], r"by must be an array with one value per document, 3 in all; got shape \(2,\)"),
         ("length", "by must be an array with one value per document, 3 in all; got 'length'"),
         (0, r"got shape \(\)"),
-        (pd.DataFrame({"x": [1, 2]}), r"got shape \(2, 1\)"),
+        (pd.DataFrame({"x": [1, 2]}), r"got shape \(2,\)"),
         (np.zeros((3, 2)), r"got shape \(3, 2\)"),
-        ({"x": [1, 2, 2], "y": [1, 2]}, r"got shape \(\)"),
+        ({"x": [1, 2, 2], "y": [1, 2]}, r"got shape \(2,\) and shape \(3,\)"),
+        ({}, "got no columns"),
         (["x", None, "y"], "by must be constant within a query; got None and y in query 'b'"),
     ],
 )

@@ -452,6 +452,7 @@ def test_names_of_reports_become_text(board):
     assert list(numbered.reports) == ["1", "2"]
     assert "Ship " in str(numbered)
     assert compare({1: one, 2: two}, "mrr").pair("1", "2").first == "1"
+    assert compare({1: one, 2: two}, "mrr").pair(2, 1).first == "2"
     with pytest.raises(ValueError, match="reports must have different names; got '1' more than once"):
         compare({1: one, "1": two}, "mrr")
 

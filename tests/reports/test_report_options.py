@@ -204,9 +204,9 @@ def test_means_by_parts_of_the_queries():
 @pytest.mark.parametrize(
     ("codes", "error", "message"),
     [
-        ([0, -1, 1], ValueError, "codes must be 0 or larger, the number of a part; got -1"),
-        ([0.5, 0, 1], TypeError, "codes must hold integers, the part of each query; got dtype float64"),
-        (["a", "b", "c"], TypeError, "codes must hold integers.* got dtype <U1"),
+        ([0, -1, 1], ValueError, "codes must be >= 0; got -1. Queries to leave out can be a part of their own"),
+        ([0.5, 0, 1], TypeError, "codes must hold integers, the part of each query; got float64. Pass codes.astype"),
+        (["a", "b", "c"], TypeError, "codes must hold integers.* got <U1"),
         (pd.array([0, None, 1], dtype="Int64"), TypeError, "codes must hold integers"),
     ],
 )

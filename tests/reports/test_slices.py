@@ -337,9 +337,9 @@ def test_slices_of_queries_in_another_order_are_refused(ids, form):
     expected = compare(reports, "mrr", by=list("wxyz")).to_frame()["difference"].tolist()
     with pytest.raises(ValueError, match=r"must be in the order of report.qid; got .* in different orders"):
         compare(reports, "mrr", by=form(by.sort_index()))
-    # An index that is not that of the queries says nothing.
+    # An index that is not that of the queries says nothing, and neither does the default one.
     rows = by.set_axis(list("stuv"))
-    for given in (by, by.sort_index().loc[reports[0].qid], rows):
+    for given in (by, by.sort_index().loc[reports[0].qid], rows, by.reset_index(drop=True)):
         found = compare(reports, "mrr", by=form(given))
         assert found.to_frame()["difference"].tolist() == expected
 

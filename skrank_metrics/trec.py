@@ -14,7 +14,6 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool,
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, match, read_lines
 from skrank_metrics._output.call import records_call
-from skrank_metrics._output.result import counted
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
@@ -221,22 +220,21 @@ def evaluate_run(
     bound = bind_metrics(metrics, convention, **{name: value for name, value in shared.items() if value is not None})
     check_bool(complete, "complete")
     check_choice(score_type, "score_type", SCORE_TYPES)
-    judgments = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    ranking = run if isinstance(run, Run) else read_run(run)
+    judgments = qrels if isinstance(qrels, Qrels) else Qrels(read_lines(qrels, QRELS, "qrels"))
+    ranking = run if isinstance(run, Run) else Run(read_lines(run, RUN, "run"))
     lists = _query_lists(judgments._lines, ranking._lines, complete, np.dtype(score_type))
     left_out = tuple(_left_out(judgments._lines, ranking._lines, complete))
     return make_report(replace(evaluate_lists(lists, bound), left_out=left_out))
 
 
 def _left_out(qrels: TrecLines, run: TrecLines, complete: bool) -> Iterator[str]:
-    """Findings about topics that are only in the judgments or only in the run."""
+    """Findings about topics that are only in the judgments or only in the run; the words before a colon are a kind."""
     judged, ranked = set(qrels.topics), set(run.topics)
     unranked, unjudged = len(judged - ranked), len(ranked - judged)
     if unranked and not complete:
-        topics = counted(unranked, "topic")
-        yield f"Left out: {topics} of the judgments without a ranking; complete=True counts them as 0."
+        yield f"Topics without a ranking: {unranked}, left out; complete=True counts them as 0."
     if unjudged:
-        yield f"Left out: {counted(unjudged, 'topic')} of the run without judgments."
+        yield f"Topics without judgments: {unjudged}, ignored."
 
 
 def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: np.dtype[Any]) -> QueryLists:

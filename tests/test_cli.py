@@ -18,6 +18,7 @@ from skrank_metrics.__main__ import main
 from skrank_metrics._cli import commands
 from skrank_metrics.at_scale import progress
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.metrics.names import bind
 from skrank_metrics.trec import evaluate_run
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
@@ -247,8 +248,8 @@ def test_runs_of_different_topics_are_compared_on_those_of_both(files, capsys, t
 def test_topics_left_out_are_named_with_the_option(files, capsys, tmp_path):
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     (tmp_path / "run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
-    unranked = "Left out: 1 topic of the judgments without a ranking; --complete counts them as 0."
-    unjudged = "Left out: 2 topics of the run without judgments."
+    unranked = "Topics without a ranking: 1, left out; --complete counts them as 0."
+    unjudged = "Topics without judgments: 2, ignored."
     words = ["evaluate", "qrels", "run", "mrr"]
     for output in ("table", "html"):
         printed = " ".join(output_of(capsys, *words, "--output", output).split())
@@ -262,11 +263,11 @@ def test_topics_left_out_of_several_runs(files, capsys, tmp_path):
     words = ["evaluate", "qrels", "run", "other", "mrr"]
     whole = output_of(capsys, *words)
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
-    unranked = "Left out: 1 topic of the judgments without a ranking; --complete counts them as 0."
+    unranked = "Topics without a ranking: 1, left out; --complete counts them as 0."
     assert " ".join(output_of(capsys, *words)[len(whole) :].split()) == unranked, "once for all"
     (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
     printed = " ".join(output_of(capsys, *words)[len(whole) :].split())
-    assert printed == f"run: {unranked} other: Left out: 1 topic of the run without judgments."
+    assert printed == f"run: {unranked} other: Topics without judgments: 1, ignored."
 
 
 def test_version(capsys):
@@ -287,7 +288,11 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
     assert not about.startswith("Pass TREC files")
     name, first, *words = others[-1].strip().removeprefix("Example:\n").split()
     assert (name, first) == ("skrank-metrics", command)
-    assert commands._parser().parse_args([command, *words]).words
+    chosen = commands._parser().parse_args([command, *words])
+    metrics = [word for word in chosen.words if not word.endswith((".txt", ".csv"))]
+    assert 0 < len(metrics) < len(chosen.words)
+    for metric in metrics:
+        assert bind(metric, "trec_eval" if "qrels.txt" in chosen.words else "sklearn")
 
 
 def test_every_option_has_help():

@@ -7,6 +7,7 @@ import random
 from collections import defaultdict
 
 import numpy as np
+import pandas as pd
 import pytest
 import pytrec_eval
 from support.paths import DATA
@@ -66,12 +67,37 @@ def test_sources(tmp_path, monkeypatch):
         read_run(3)
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (RUN.encode(), r"got bytes\. Pass io\.BytesIO\(run\) to read bytes as a file\."),
+        (RUN.splitlines(), r"got list\. Pass io\.StringIO\('\\n'\.join\(run\)\) to read lines as a file\."),
+        ([["301", "Q0", "a", 1, 2.5, "tag"]], r"got list\.$"),
+        (
+            pd.DataFrame({"qid": ["301"]}),
+            r"got DataFrame\. Pass labels and scores in memory to skrank_metrics\.evaluate",
+        ),
+        (np.zeros(3), r"got ndarray\.$"),
+    ],
+)
+def test_sources_that_are_no_files(source, hint):
+    with pytest.raises(TypeError, match=rf"^run must be a path, '-' or an open file; {hint}"):
+        evaluate_run(io.StringIO(QRELS), source)
+    with pytest.raises(TypeError, match=r"^qrels must be a path, '-' or an open file; got "):
+        evaluate_run(source, io.StringIO(RUN))
+    with pytest.raises(TypeError, match="^path must be a path, '-' or an open file; " + hint.replace("run", "path")):
+        read_run(source)
+
+
+def test_sources_that_the_hints_name():
+    assert read_run(io.BytesIO(RUN.encode())).score.tolist() == [2.5, -1.25, 3.0]
+    assert read_run(io.StringIO("\n".join(RUN.splitlines()))).score.tolist() == [2.5, -1.25, 3.0]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_judgments_and_scores_in_memory_go_to_evaluate(seed):
     qrels, run = random_files(seed)
-    hint = (
-        r"got dict\. Pass labels and scores in memory to skrank_metrics.evaluate, with qid, retrieved, judged and conv"
-    )
+    hint = r"^qrels must be .*; got dict\. Pass labels and scores in memory to skrank_metrics.evaluate, with qid, "
     with pytest.raises(TypeError, match=hint):
         evaluate_run(qrels, run)
     rows = []
@@ -242,14 +268,14 @@ def test_topics_in_one_file_only():
 
 def test_reports_say_which_topics_were_left_out():
     qrels, run = QRELS + "303 0 a 1\n304 0 a 1\n", RUN + "999 Q0 a 1 3 tag\n"
-    unranked = "Left out: 2 topics of the judgments without a ranking; complete=True counts them as 0."
-    unjudged = "Left out: 1 topic of the run without judgments."
+    unranked = "Topics without a ranking: 2, left out; complete=True counts them as 0."
+    unjudged = "Topics without judgments: 1, ignored."
 
     def findings(report):
         found = report.health.findings
         assert all(finding in " ".join(str(report).split()) for finding in found)
         assert all(finding in report._repr_html_() for finding in found)
-        return [finding for finding in found if finding.startswith("Left out")]
+        return [finding for finding in found if finding.startswith("Topics without")]
 
     report = evaluate_run(io.StringIO(qrels), io.StringIO(run), "mrr")
     assert findings(report) == [unranked, unjudged]
@@ -259,7 +285,10 @@ def test_reports_say_which_topics_were_left_out():
     other = evaluate_run(io.StringIO(qrels), io.StringIO(RUN), "mrr")
     board = " ".join(str(Leaderboard.from_reports({"run": report, "other": other})).split())
     assert unranked in board, "of both"
-    assert "see reports[...].health: Left out: run." in board
+    assert "see reports[...].health: Topics without judgments: run." in board
+    neither = evaluate_run(io.StringIO(QRELS), io.StringIO(RUN), "mrr")
+    board = " ".join(str(Leaderboard.from_reports({"run": report, "other": neither})).split())
+    assert "see reports[...].health: Topics without a ranking: run; Topics without judgments: run." in board
     assert compare({"run": report, "other": other}, "mrr", random_state=0).pairs[0].difference == 0
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import skrank_metrics
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
-from skrank_metrics._cli.sources import FORMATS, as_typed, read_reports, rows_of
+from skrank_metrics._cli.sources import FORMATS, name_options, read_reports, rows_of
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -45,7 +45,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
             _discard_output()
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
-        _fail(as_typed(str(error)))
+        _fail(name_options(str(error)))
     except MemoryError:
         _fail("Not enough memory; skrank_metrics.evaluate_batches reads parquet and csv in batches.")
 

@@ -49,7 +49,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
             raise ValueError(f"Pass a file of judgments and {wanted} [RUN ...].{_shadowed(metrics)}")
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"complete": chosen.complete, "score_type": chosen.score_type}
-        return {name: _as_typed(evaluate_run(qrels, name, **options, **how)) for name in _shown(names)}
+        return {name: _rephrase_findings(evaluate_run(qrels, name, **options, **how)) for name in _shown(names)}
     if len(files) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
@@ -68,27 +68,32 @@ def _shown(names: Sequence[str]) -> Iterator[str]:
             yield name
 
 
-def as_typed(text: str) -> str:
+def name_options(text: str) -> str:
     """Text that names options of the command line instead of parameters."""
     for parameter, option in OPTIONS.items():
         text = text.replace(parameter, option)
     return text
 
 
-def _as_typed(report: RankingReport) -> RankingReport:
+def _evaluation_of(report: RankingReport) -> Evaluation:
+    """What a report was made of; reports of files read whole always have it."""
+    return cast(Evaluation, report._evaluation)
+
+
+def _rephrase_findings(report: RankingReport) -> RankingReport:
     """The same report, whose findings name options."""
-    evaluation = cast(Evaluation, report._evaluation)
-    return replace(report, _evaluation=replace(evaluation, left_out=tuple(map(as_typed, evaluation.left_out))))
+    findings = tuple(map(name_options, left_out(report)))
+    return replace(report, _evaluation=replace(_evaluation_of(report), left_out=findings))
 
 
 def left_out(report: RankingReport) -> tuple[str, ...]:
     """Findings about topics that are not in a report."""
-    return cast(Evaluation, report._evaluation).left_out
+    return _evaluation_of(report).left_out
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:
     """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
-    lists = cast(Evaluation, report._evaluation).lists
+    lists = _evaluation_of(report).lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
     masks = {"retrieved": lists.retrieved, "judged": lists.judged}
     return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}

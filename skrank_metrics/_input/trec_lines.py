@@ -11,7 +11,7 @@ import itertools
 import sys
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, NoReturn, TypeAlias
@@ -81,9 +81,9 @@ class _IrregularError(Exception):
     """The input cannot be read the fast way."""
 
 
-def read_lines(source: Any, form: Form) -> TrecLines:
-    """Read a file: a path, "-" for standard input, or an open file."""
-    data, name = read_bytes(source, text=True)
+def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
+    """Read a file: a path, "-" for standard input, or an open file. Errors name the argument that it came as."""
+    data, name = read_bytes(source, text=True, argument=argument)
     try:
         parts = [_read_block(data[start:end], form) for start, end in _cut(data)]
     except _IrregularError:
@@ -103,7 +103,7 @@ def read_lines(source: Any, form: Form) -> TrecLines:
     return lines
 
 
-def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
+def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tuple[bytes, str]:
     """The decompressed bytes of a file, and its name; text must be in UTF-8 and not blank."""
     if isinstance(source, str | PathLike):
         name = str(fspath(source))
@@ -115,8 +115,8 @@ def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
     elif hasattr(source, "read"):
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
-        hint = IN_MEMORY if hasattr(source, "__len__") else ""
-        raise TypeError(f"path must be a path, '-' or an open file; got {type(source).__name__}.{hint}")
+        expected = f"{argument} must be a path, '-' or an open file"
+        raise TypeError(f"{expected}; got {type(source).__name__}.{_way_out(source, argument)}")
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(GZIP):
@@ -125,6 +125,15 @@ def read_bytes(source: Any, *, text: bool = False) -> tuple[bytes, str]:
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{name} must be a complete gzip file, since it starts like one; got: {error}.") from None
     return _check_text(data, name) if text else data, name
+
+
+def _way_out(source: Any, argument: str) -> str:
+    """How to pass the content of a file, or columns, if the source seems to be one of these."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return f" Pass io.BytesIO({argument}) to read bytes as a file."
+    if isinstance(source, list | tuple) and source and all(isinstance(line, str) for line in source):
+        return f" Pass io.StringIO('\\n'.join({argument})) to read lines as a file."
+    return IN_MEMORY if isinstance(source, Mapping) or hasattr(source, "columns") else ""
 
 
 def _check_text(data: bytes, name: Any) -> bytes:

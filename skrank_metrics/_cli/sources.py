@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask, is_rounded
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
 from skrank_metrics._input.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.at_scale.progress import Progress
@@ -276,7 +276,6 @@ def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: f
         value = np.nan
     if np.isnan(value) or b"_" in field or value < least or (value == np.inf and least == 0):
         refuse(*where, expected)
-    is_integer = abs(value) >= LARGEST_EXACT_INTEGER and field.lstrip(b"+-").isdigit()
-    if is_integer and abs(int(field)) > LARGEST_EXACT_INTEGER:
+    if abs(value) >= LARGEST_EXACT_INTEGER and is_rounded(field.decode()):
         refuse(*where, f"{expected}, and {EXACT_INTEGERS}")
     return value

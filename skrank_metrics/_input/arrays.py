@@ -6,7 +6,7 @@ import difflib
 import numbers
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
+T = TypeVar("T")
 
 # float64 represents every integer up to here; beyond, different scores would become ties.
 LARGEST_EXACT_INTEGER = 2**53
@@ -196,6 +197,13 @@ def _objects_to_float64(array: NDArray[Any], name: str) -> FloatArray:
     return array.astype(np.float64)
 
 
+def is_rounded(word: str) -> bool:
+    """Whether a word is an integer beyond those that float64 holds exactly."""
+    digits = word.strip().lstrip("+-").lstrip("0")
+    # Python converts no more than 4,300 digits.
+    return digits.isdecimal() and (len(digits) > 16 or int(digits) > LARGEST_EXACT_INTEGER)
+
+
 def _check_exact(low: Any, high: Any, name: str) -> None:
     if low < -LARGEST_EXACT_INTEGER or high > LARGEST_EXACT_INTEGER:
         raise ValueError(f"{name} must hold {EXACT_INTEGERS}; got {low} to {high}. Subtract an offset or pass ranks.")
@@ -290,13 +298,13 @@ def check_seed(value: Any) -> Any:
     return seed
 
 
-def names_as_text(names: Iterable[Any], argument: str, hint: str = "") -> list[str]:
-    """Names of models or columns as text, which must differ."""
-    texts = [str(name) for name in names]
-    repeated = [text for text, number in Counter(texts).items() if number > 1]
+def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> dict[str, T]:
+    """Models or columns by their names as text, which must differ."""
+    pairs = [(str(name), value) for name, value in named]
+    repeated = [name for name, number in Counter(name for name, _ in pairs).items() if number > 1]
     if repeated:
         raise ValueError(f"{argument} must have different names; got {repeated[0]!r} more than once.{hint}")
-    return texts
+    return dict(pairs)
 
 
 def nearest(value: Any, words: Iterable[Any]) -> str:

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
+
 Hashes: TypeAlias = NDArray[np.uint64]
 
 # Ids of different kinds differ, whatever their bits.
@@ -154,7 +156,7 @@ def _of_ratio(one: Any) -> Hashes:
         return _of_floats(np.array([float(one)]))
     if denominator == 1:
         return _of_int(numerator)
-    as_float = numerator / denominator if abs(numerator) < 2**53 else 0.0
+    as_float = numerator / denominator if abs(numerator) < LARGEST_EXACT_INTEGER else 0.0
     if as_float.as_integer_ratio() == (numerator, denominator):
         return _of_floats(np.array([as_float]))
     return np.array([_digest("other", f"Fraction {numerator}/{denominator}".encode())], dtype=np.uint64)

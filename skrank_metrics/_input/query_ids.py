@@ -173,7 +173,7 @@ def check_order_of_queries(column: Any, ids: NDArray[Any], name: str) -> None:
     if not hasattr(index, "get_level_values") or counts_rows(index):
         return
     labels = ids_in_index(column)
-    named = as_python(np.asarray(column.index if labels is None else labels))
+    named = as_python(np.asarray(index if labels is None else labels))
     known = as_python(ids)
     if named != known and len(named) == len(known) and set(named) == set(known):
         raise ValueError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 
 # Only an empty cell is a missing value, since "NA" can be an id.
 NULLS = {"null_values": [""], "strings_can_be_null": True}
@@ -75,7 +75,7 @@ def _refuse_rounded(opened: Opened, delimiter: str, name: str, columns: Any) -> 
     with _open(opened, delimiter, include_columns=[name], column_types={name: pa.string()}) as reader:
         for batch in reader:
             for row, word in enumerate(batch[name].to_pylist(), start=first):
-                if word and word.strip().lstrip("+-").isdigit() and abs(int(word)) > LARGEST_EXACT_INTEGER:
+                if word and is_rounded(word):
                     raise ValueError(
                         f"column {name!r} must hold {EXACT_INTEGERS}; got {word} in {columns.place(row)}. Subtract an "
                         "offset or pass ranks."

@@ -72,9 +72,7 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     """Scores with one row per candidate and one column per fold."""
-    columns: list[Any] = []
-    while f"split{len(columns)}_test_{metric}" in cv_results:
-        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    columns = _columns_of_folds(cv_results, metric)
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
         others = [name for name in known if name != metric]
@@ -84,6 +82,13 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
             f"{', '.join(known)}.{hint}"
         )
     return np.column_stack(columns)
+
+
+def _columns_of_folds(cv_results: Mapping[str, Any], metric: str) -> list[Any]:
+    columns: list[Any] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    return columns
 
 
 def cv_of(search: Any) -> Any:
@@ -151,7 +156,7 @@ def _key(value: Any) -> Any:
 
 def _means_so_far(search: Any, metric: str) -> FloatArray:
     """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack([search.cv_results_[f"split{fold}_test_{metric}"] for fold in range(search.n_splits_)])
+    folds = np.column_stack(_columns_of_folds(search.cv_results_, metric))
     ran = ~np.isnan(folds)
     with np.errstate(invalid="ignore"):  # those that left before the first fold have none
         return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)

@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_label_column, names_as_text, take_rows
+from skrank_metrics._input.arrays import FloatArray, IntArray, by_text, check_label_column, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
 from skrank_metrics._output.call import records_call
@@ -237,10 +237,11 @@ def _named(estimators: Any) -> dict[str, Any]:
     """Estimators by their names."""
     if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
         raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
-    models = dict(estimators) if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    named = estimators.items() if isinstance(estimators, Mapping) else [(type(estimators).__name__, estimators)]
+    models = by_text(named, "estimators")
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
-    return dict(zip(names_as_text(models, "estimators"), models.values(), strict=True))
+    return models
 
 
 class QueriesTestedAgainError(ValueError):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, names_as_text
+from skrank_metrics._input.arrays import FloatArray, IntArray, by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
@@ -84,8 +84,7 @@ def named_reports(reports: Any) -> dict[str, RankingReport]:
     if not isinstance(reports, Iterable):
         hint = " Pass its reports." if hasattr(reports, "reports") else ""
         raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
-    named = dict(reports if isinstance(reports, Mapping) else enumerate(reports))
-    named = dict(zip(names_as_text(named, "reports"), named.values(), strict=True))
+    named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
     for name, report in named.items():
         if not isinstance(report, RankingReport):
             raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from skrank_metrics._input.arrays import names_as_text
+from skrank_metrics._input.arrays import by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports._alignment import align_reports
@@ -83,8 +83,8 @@ def columns_of(scores: Any) -> dict[str, Any]:
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "
             f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
         )
-    names = names_as_text((name for name, _ in named), "scores", " Rename the columns.")
-    if len(names) < 2:
-        got = f"only {names[0]!r}" if names else "none"
+    columns = by_text(named, "scores", " Rename the columns.")
+    if len(columns) < 2:
+        got = f"only {next(iter(columns))!r}" if columns else "none"
         raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
-    return dict(zip(names, (column for _, column in named), strict=True))
+    return columns

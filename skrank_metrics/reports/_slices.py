@@ -46,7 +46,7 @@ def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDA
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
     columns = _columns(by)
-    if shapes_of(by) != {(n_expected,)}:
+    if {np.shape(column) for column in columns} != {(n_expected,)}:
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
     if two_dimensional:

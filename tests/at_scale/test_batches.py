@@ -382,7 +382,7 @@ def test_only_an_empty_cell_of_a_text_is_a_null(tmp_path):
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_integers_in_a_text_that_float64_cannot_hold_are_refused(blocks, tmp_path):
     rows = [f"{row % 2},{row % 7}.5,{row // 2}\n" for row in range(100_000 * (blocks - 1))]  # a megabyte a block
-    for score in ("9007199254740993", "-9007199254740993", "18446744073709551617"):
+    for score in ("9007199254740993", "-9007199254740993", "18446744073709551617", "9" * 5000):
         (tmp_path / "a.csv").write_text("".join(["y,s,q\n", *rows, f"1,1e300,a\n0,{score},a\n"]))
         with pytest.raises(
             ValueError, match=rf"'s' must hold integers within .*got {score} in line {len(rows) + 3} of"

@@ -32,8 +32,8 @@ FORMATS = ("trec", *TABLES, "svmlight")
 # Parameters in messages of functions, and the options that set them.
 OPTIONS = {"align='intersection'": "--align intersection", "complete=True": "--complete"}
 _SVMLIGHT = (".svm", ".libsvm", ".svmlight")
-_FEATURE = rb"\s+\d+:[-+]?(?:\d+\.?\d*|\.\d+|inf|nan)(?:e[-+]?\d+)?"
-_ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*+\s*", re.IGNORECASE)
+_FEATURE = rb"\s+\d+:[-+]?(?:\d+(?:\.\d*)?|\.\d+|inf|nan)(?:e[-+]?\d+)?"
+_ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*\s*", re.IGNORECASE)
 
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.timing import machine
 from skrank_metrics import dask, evaluate, evaluate_batches, query_fold, spark
-from skrank_metrics.at_scale.partitions import evaluate_partition, reports_of_frame
+from skrank_metrics.sources.partitions import evaluate_partition, reports_of_frame
 
 NAMES: dict[str, Any] = {"label": "label", "score": "score", "qid": "qid"}
 METRICS = ["ndcg@10", "map", "mrr"]

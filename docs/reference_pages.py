@@ -26,7 +26,7 @@ TOPICS = {
     "model_selection": "Model selection",
     "rankers": "Rankers",
     "displays": "Pictures",
-    "at_scale": "Rows that arrive in parts",
+    "sources": "Rows that arrive in parts",
 }
 MODULES = {
     "datasets": "Data sets",

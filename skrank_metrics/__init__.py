@@ -10,8 +10,8 @@ _NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.da
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {
-    "at_scale.accumulator": "RankingAccumulator",
-    "at_scale.batches": "evaluate_batches",
+    "sources.accumulator": "RankingAccumulator",
+    "sources.batches": "evaluate_batches",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.difference": "DifferenceDisplay",
@@ -38,7 +38,7 @@ _MODULES = {
     "reports.comparison": "Comparison Comparisons",
     "reports.evaluate": "evaluate",
     "reports.explain_difference": "Difference explain_difference",
-    "reports.inspect": "Inspection",
+    "reports.inspection": "Inspection",
     "reports.leaderboard": "leaderboard",
     "reports.match_convention": "ConventionMatch match_convention",
     "reports.queries_needed": "queries_needed",

@@ -4,8 +4,6 @@ from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
 from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
-from skrank_metrics.at_scale.accumulator import RankingAccumulator
-from skrank_metrics.at_scale.batches import evaluate_batches
 from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.difference import DifferenceDisplay
@@ -62,11 +60,13 @@ from skrank_metrics.reports.compare import compare
 from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
-from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.leaderboard import leaderboard
 from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
 from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.accumulator import RankingAccumulator
+from skrank_metrics.sources.batches import evaluate_batches
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
 from skrank_metrics.splitters.query_fold import query_fold

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from skrank_metrics.at_scale.partitions import Reports, evaluate_partition, reports_of_frame
-from skrank_metrics.at_scale.sources import readable
+from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
+from skrank_metrics.sources.tables import readable
 
 FAN_IN = 16  # parts that a task merges
 

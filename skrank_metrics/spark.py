@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
-from skrank_metrics.at_scale.partitions import Reports, evaluate_partition, reports_of_frame
+from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
 
 
 def evaluate(

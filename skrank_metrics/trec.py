@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_choice
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics._input.trec_lines import QRELS, RUN, TrecLines, match, read_lines
-from skrank_metrics._output.call import records_call
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
+from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, match, read_lines
 
 SCORE_TYPES = ("float32", "float64")
 
@@ -151,7 +150,6 @@ def read_run(path: Any) -> Run:
     return Run(read_lines(path, RUN))
 
 
-@records_call
 def evaluate_run(
     qrels: Any,
     run: Any,

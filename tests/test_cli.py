@@ -16,9 +16,9 @@ import skrank_metrics
 from skrank_metrics import compare, evaluate, evaluate_batches, explain_difference, match_convention
 from skrank_metrics.__main__ import main
 from skrank_metrics._cli import commands
-from skrank_metrics.at_scale import progress
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.metrics.names import bind
+from skrank_metrics.sources import progress
 from skrank_metrics.trec import evaluate_run
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"

@@ -13,7 +13,7 @@ import pytrec_eval
 from support.paths import DATA
 
 from skrank_metrics import Leaderboard, compare, evaluate
-from skrank_metrics._input import trec_lines
+from skrank_metrics.sources import trec_lines
 from skrank_metrics.trec import evaluate_run, read_qrels, read_run
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n"

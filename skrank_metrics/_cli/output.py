@@ -164,7 +164,7 @@ def _as_html(results: Mapping[str, Result], call: str, tables: Mapping[str, Tabl
         title, *parts = result._parts()
         parts += [tables[name]] if tables else []
         blocks += [f"<h2>{escape(name)}</h2>", f"<p>{escape(str(title))}</p>", *result._blocks(parts)]
-    return page("Rankings", blocks, call)
+    return page("Rankings", blocks)
 
 
 def write(text: str, path: Path | None) -> None:

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask, is_rounded
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
-from skrank_metrics._input.trec_lines import GZIP, read_bytes, refuse
-from skrank_metrics.at_scale.progress import Progress
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.progress import Progress
+from skrank_metrics.sources.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.trec import evaluate_run, read_qrels
 
 if TYPE_CHECKING:
-    from skrank_metrics.at_scale.sources import Columns
+    from skrank_metrics.sources.tables import Columns
 
 LABEL, NUMBER = "a finite label >= 0", "a number"
 TABLES = tuple(SUFFIXES)
@@ -163,7 +163,7 @@ def _different(names: Sequence[str]) -> Sequence[str]:
 
 def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Labels, ids and slices of a table, and its scores."""
-    from skrank_metrics.at_scale.sources import columns_of, import_arrow, read_columns
+    from skrank_metrics.sources.tables import columns_of, import_arrow, read_columns
 
     import_arrow(f"Reading {file}")
     given = _open(file, form)
@@ -194,7 +194,7 @@ class _Given:
 
 def _open(file: str, form: str) -> _Given:
     """Open a table. From uncompressed parquet or Arrow files, only the chosen columns are read."""
-    from skrank_metrics.at_scale.sources import Content, readable
+    from skrank_metrics.sources.tables import Content, readable
 
     if form not in DELIMITERS and file != "-":
         with open(file, "rb") as start:

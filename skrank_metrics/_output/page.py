@@ -70,9 +70,8 @@ code{font-size:.95em;overflow-wrap:anywhere}
 """
 
 
-def page(title: str, blocks: Iterable[str], call: str) -> str:
-    """Build a page from blocks of HTML, with the call and the versions below."""
-    called = f"<p>Made by <code>{escape(call)}</code></p>" if call else ""
+def page(title: str, blocks: Iterable[str]) -> str:
+    """Build a page from blocks of HTML, with the versions below."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -80,7 +79,7 @@ def page(title: str, blocks: Iterable[str], call: str) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
         f"<body><main><h1>{escape(title)}</h1>\n"
         + "\n".join(blocks)
-        + f"\n<footer>{called}<p>{escape(_versions())}</p></footer></main></body></html>\n"
+        + f"\n<footer><p>{escape(_versions())}</p></footer></main></body></html>\n"
     )
 
 

@@ -37,7 +37,6 @@ class Result(ABC):
     """A title, tables and sentences, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
-    _call = ""  # how the result was made, see records_call
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
@@ -64,9 +63,8 @@ class Result(ABC):
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a self-contained HTML page, to send or to archive.
 
-        The page has the tables and sentences that the result prints, pictures of them, the versions of the libraries
-        and, if a function returned the result, the call. It loads nothing, runs no scripts, and follows the reader's
-        light or dark theme.
+        The page has the tables and sentences that the result prints, pictures of them, and the versions of the
+        libraries. It loads nothing, runs no scripts, and follows the reader's light or dark theme.
 
         Parameters
         ----------
@@ -82,7 +80,7 @@ class Result(ABC):
         """
         title, *parts = self._parts()
         kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).capitalize()
-        write_whole(page(f"{kind}: {title}", self._blocks(parts), self._call), path)
+        write_whole(page(f"{kind}: {title}", self._blocks(parts)), path)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page."""

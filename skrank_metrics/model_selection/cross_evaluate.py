@@ -19,7 +19,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from skrank_metrics._input.arrays import FloatArray, IntArray, by_text, check_label_column, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text
@@ -120,7 +119,6 @@ class CrossEvaluation(Result):
         ]
 
 
-@records_call
 def cross_evaluate(
     estimators: Any,
     X: Any,

@@ -11,7 +11,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import check_int, check_random_state
 from skrank_metrics._input.query_ids import carried
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
@@ -214,7 +213,6 @@ def _starred(value: tuple[float, float, bool]) -> str:
     return "*" * is_best + plus_minus((mean, std))
 
 
-@records_call
 def search_report(
     search: Any,
     X: Any,

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, signed
@@ -61,7 +60,6 @@ class Leaderboard(Result):
         object.__setattr__(self, "reports", {name: named[name] for name in rank(named, self.metrics[0])})
 
     @classmethod
-    @records_call
     def from_reports(
         cls,
         reports: Mapping[str, RankingReport],

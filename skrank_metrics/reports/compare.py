@@ -10,7 +10,6 @@ from typing import Any, overload
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_int, check_random_state
-from skrank_metrics._output.call import records_call
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
 from skrank_metrics.reports._slices import names_of_slices, queries_of_slices
@@ -48,7 +47,6 @@ def compare(
     random_state: Any = ...,
     by: Any = ...,
 ) -> Comparison: ...
-@records_call
 def compare(
     reports: Mapping[str, RankingReport] | Any,
     metric: Any = "ndcg@10",

@@ -11,14 +11,13 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._slices import ALL, names_of_slices
 from skrank_metrics.reports._standings import LETTERS, best_first, letters
-from skrank_metrics.reports.inspect import Inspection
+from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 
@@ -91,7 +90,6 @@ class Comparison(Result):
         """
         return [pair for pair in self.pairs if pair.p_adjusted <= self.level]
 
-    @records_call
     def inspect(
         self,
         n: int | None = None,

@@ -9,7 +9,6 @@ import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._output.call import records_call
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports._evaluation import evaluate_lists
@@ -17,7 +16,6 @@ from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
 
 
-@records_call
 def evaluate(
     y_true: Any,
     y_score: Any,

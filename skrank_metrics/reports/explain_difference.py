@@ -13,7 +13,6 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, as_text, signed
@@ -95,7 +94,6 @@ class Difference(Result):
         return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}
 
 
-@records_call
 def explain_difference(
     y_true: Any,
     y_score: Any,

@@ -9,7 +9,6 @@ import numpy as np
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool, check_mask, check_scores
 from skrank_metrics._input.query_ids import carried, check_aligned
-from skrank_metrics._output.call import records_call
 from skrank_metrics.reports._board_input import check_values, columns_of, naming
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
@@ -19,7 +18,6 @@ from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import make_report
 
 
-@records_call
 def leaderboard(
     y_true: Any,
     scores: Any,

@@ -11,7 +11,6 @@ from typing import Any
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_number
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
@@ -155,7 +154,6 @@ def _spelled(name: str, value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-@records_call
 def match_convention(
     y_true: Any,
     y_score: Any,

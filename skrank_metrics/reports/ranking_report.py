@@ -14,7 +14,6 @@ from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, as_text
@@ -32,7 +31,7 @@ from skrank_metrics.reports._slices import (
 from skrank_metrics.reports._summary import distribution, flatten
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
-from skrank_metrics.reports.inspect import Inspection, inspect_rankings, places_of
+from skrank_metrics.reports.inspection import Inspection, inspect_rankings, places_of
 from skrank_metrics.reports.statistics import (
     METHOD,
     NO_INTERVAL,
@@ -247,7 +246,6 @@ class RankingReport(Result):
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
 
-    @records_call
     def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
         """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
 

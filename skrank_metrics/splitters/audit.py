@@ -16,7 +16,6 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._output.call import records_call
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
@@ -114,7 +113,6 @@ class SplitReport(Result):
         return [Chart("Documents in the test part of each fold", marks)]
 
 
-@records_call
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter cuts.
 

@@ -6,14 +6,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.linear_model import Ridge
 
 import skrank_metrics
 from skrank_metrics import (
-    Leaderboard,
     QueryKFold,
     audit_splits,
     compare,
@@ -21,7 +19,6 @@ from skrank_metrics import (
     evaluate,
     explain_difference,
     match_convention,
-    mrr_score,
 )
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Result
@@ -117,34 +114,10 @@ def test_page_has_every_word_of_the_text_and_a_picture(results, kind, tmp_path):
     assert shown
 
 
-def test_page_names_the_call_and_the_versions(results, tmp_path):
+def test_page_names_the_versions(results, tmp_path):
     text = Seen(page_of(results["Ranking report"], tmp_path)).text
-    assert "Made by evaluate(y_true=[1, 0, 0, 1, 0, 1], y_score=[2, 1, 2, 1, 2, 2], qid=['a', " in text
     assert f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn " in text
     assert sklearn.__version__ in text
-
-
-def test_call_describes_data_and_does_not_print_them():
-    frame = pd.DataFrame({"y": [1, 0] * 50, "s": range(100), "q": np.arange(100) // 2})
-    report = evaluate(frame["y"], list(frame["s"]), qid=frame["q"].to_numpy(), metrics=[mrr_score, "map"])
-    assert report._call == (
-        "evaluate(y_true=<Series of shape (100,)>, y_score=<list of length 100>, qid=<ndarray of shape (100,)>, "
-        "metrics=[mrr_score, 'map'])"
-    )
-    compared = compare({"a": report, "b": report}, "map", test="t", confidence=0.9)
-    assert compared._call == (
-        "compare(reports={'a': <RankingReport>, 'b': <RankingReport>}, metric='map', test='t', confidence=0.9)"
-    )
-    assert explain_difference(
-        frame["y"], frame["s"], qid=frame["q"], conventions=("sklearn", "xgboost")
-    )._call.endswith("conventions=('sklearn', 'xgboost'))")
-    assert report.health._call == ""
-    long = evaluate([1, 0], [2, 1], qid=["x" * 200, "x" * 200], metrics="mrr")
-    assert len(long._call) < 300, "long strings are cut"
-    assert "x..." in long._call
-    board = Leaderboard.from_reports({"a": report, "b": report}, test="t")
-    call = "reports={'a': <RankingReport>, 'b': <RankingReport>}, test='t'"
-    assert board._call == f"Leaderboard.from_reports({call})"
 
 
 def test_a_page_replaces_another_and_nothing_else_stays(results, tmp_path):

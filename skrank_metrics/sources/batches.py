@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
-from skrank_metrics._output.call import records_call
-from skrank_metrics.at_scale.partitions import Reports, located
-from skrank_metrics.at_scale.progress import Progress
-from skrank_metrics.at_scale.schemas import joined
-from skrank_metrics.at_scale.sources import columns_of, import_arrow, n_rows, tables_of
+from skrank_metrics.sources.partitions import Reports, located
+from skrank_metrics.sources.progress import Progress
+from skrank_metrics.sources.schemas import joined
+from skrank_metrics.sources.tables import columns_of, import_arrow, n_rows, tables_of
 
 ORDERS = ("check", "shuffle")
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
 FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000
 
 
-@records_call
 def evaluate_batches(
     source: Any,
     *,

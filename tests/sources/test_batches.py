@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import evaluate, evaluate_batches
-from skrank_metrics.at_scale import batches, progress
+from skrank_metrics.sources import batches, progress
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
 

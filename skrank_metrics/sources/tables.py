@@ -16,9 +16,9 @@ import numpy as np
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
-from skrank_metrics.at_scale import texts
-from skrank_metrics.at_scale.progress import Progress
-from skrank_metrics.at_scale.schemas import cast, joined, widened
+from skrank_metrics.sources import texts
+from skrank_metrics.sources.progress import Progress
+from skrank_metrics.sources.schemas import cast, joined, widened
 
 ROWS_AT_ONCE = 1_000_000
 NUMBERS = ("label", "score", "sample_weight")

@@ -14,10 +14,10 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_arrays, check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.at_scale.accumulator import CAME_BACK, RankingAccumulator
-from skrank_metrics.at_scale.sources import Columns, array_of, columns_of, first_null, selected
 from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
+from skrank_metrics.sources.tables import Columns, array_of, columns_of, first_null, selected
 
 SPLIT = (
     "qid must have all rows of a query in one partition if shuffle=False; {query} is in several. Leave out "

@@ -32,13 +32,14 @@ class FunctionKernel:
     name: str
     given: frozenset[str]  # those of _GIVEN that it takes
     bounds: tuple[float, float]
+    documents: tuple[str, ...] = ()  # columns that it takes
 
     def __call__(self, ranked: RankedLists, **options: Any) -> FloatArray:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k
         with np.errstate(over="warn"):  # an intermediate overflow, as of np.exp, may be harmless
-            values = [self._mean(query, options) for query in ranked.each()]
+            values = [self._mean(query, options) for query in ranked.each(self.documents)]
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
@@ -52,7 +53,7 @@ class FunctionKernel:
                 f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
                 "for the labels of these documents."
             )
-        values = [self._value(labels, query, options) for labels in query.orders()]
+        values = [self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()]
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: RankedQuery, options: Mapping[str, Any]) -> float:

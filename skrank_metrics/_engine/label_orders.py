@@ -29,7 +29,9 @@ class RankedQuery:
     tied: Sequence[slice]  # ranks of equal scores, with documents that differ
     unranked: FloatArray  # labels of documents that were judged but not ranked
     columns: Mapping[str, NDArray[Any]]  # of the ranked documents, then of the unranked ones
-    kinds: IntArray | FloatArray  # equal numbers for documents that are alike: the labels, or codes if there are columns
+    kinds: (
+        IntArray | FloatArray
+    )  # equal numbers for documents that are alike: the labels, or codes if there are columns
 
     @property
     def shown_id(self) -> str:
@@ -67,7 +69,9 @@ class RankedQuery:
                 yield labels[row], {name: column[row] for name, column in columns.items()}
 
     def _in_order(self, column: NDArray[Any], orders: IntArray) -> NDArray[Any]:
-        unranked = np.broadcast_to(np.arange(orders.shape[1], len(column)), (len(orders), len(column) - orders.shape[1]))
+        unranked = np.broadcast_to(
+            np.arange(orders.shape[1], len(column)), (len(orders), len(column) - orders.shape[1])
+        )
         return column[np.hstack([orders, unranked])]
 
     @cached_property
@@ -78,7 +82,9 @@ class RankedQuery:
         """Combine the orders of the tied groups, side by side, one combination per row."""
         # Each order of the kinds corresponds to the same number of orders of the documents.
         each = [
-            np.array([ascending[ranks][list(order)] for order in _distinct_orders(self.kinds[ascending[ranks]].tolist())])
+            np.array(
+                [ascending[ranks][list(order)] for order in _distinct_orders(self.kinds[ascending[ranks]].tolist())]
+            )
             for ranks in self.tied
         ]
         numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1) if each else np.empty((0, 1), int)

@@ -359,9 +359,8 @@ def query_lists(
 ) -> QueryLists:
     """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row.
 
-    ``documents`` are columns for own metrics, by name: a dict or a frame of arrays of any type with the shape of y_true.
-    Metrics that need columns which are not there raise an error in ``per_query``, as do metrics that need labels >= 0
-    if some are negative.
+    ``documents`` are columns for own metrics, by name: a dict or a frame of arrays of any type, of the shape of y_true.
+    It is ``per_query`` that raises an error for a metric whose columns are missing, or that needs labels >= 0.
     """
     given = to_array(y_true, "y_true")
     columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)

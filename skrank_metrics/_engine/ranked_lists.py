@@ -38,6 +38,7 @@ class RankedLists:
     _k: int | None = None
     _judged: Mask | None = None  # None if all were
     _rows: IntArray | None = None  # of the documents, in grouped order, if there are columns of documents
+    _open: _ties.TieGroups | None = None  # whose order is not settled by labels, if there are columns of documents
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
@@ -139,6 +140,7 @@ class RankedLists:
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
+        gains = np.where(self._padding, gains.min(), gains)  # in no inverted pair, even if labels are negative
         if self._groups is None:
             inverted = count_inversions(_codes(gains))
         else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
@@ -180,7 +182,8 @@ class RankedLists:
             first, size = lists.grouping.starts[query], lists.grouping.sizes[query]
             labels, tied = self._labels[row, : n_ranked[row]], all_tied.get(row, [])
             others = np.arange(0) if mask is None else first + np.flatnonzero(mask[first : first + size])
-            columns, kinds = {}, labels
+            columns: dict[str, NDArray[Any]] = {}
+            kinds: FloatArray | IntArray = labels
             if documents and self._rows is not None:
                 ranked = self._rows[row, : n_ranked[row]]
                 columns = {name: lists.documents[name][np.concatenate([ranked, others])] for name in documents}
@@ -198,8 +201,9 @@ class RankedLists:
     def _tied(self, any_label: bool) -> dict[int, list[slice]]:
         """Ranges of tied ranks with different labels, or with any labels, by row."""
         found: dict[int, list[slice]] = {}
-        if self._groups is not None:
-            starts, sizes, width = self._groups.starts, self._groups.sizes, self._labels.shape[1]
+        groups = self._open if any_label else self._groups
+        if groups is not None:
+            starts, sizes, width = groups.starts, groups.sizes, self._labels.shape[1]
             largest, smallest = (u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum))
             for group in np.flatnonzero((sizes > 1) & ((largest > smallest) | any_label)).tolist():
                 row, column = divmod(int(starts[group]), width)
@@ -246,18 +250,17 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
     tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
-        keys_of_ties = [{"best": -labels, "worst": labels, "stable": columns}[ties]]
-        if lists.documents:  # equal labels do not make documents alike
-            keys_of_ties.append(columns)
-            rows = _settle(rows, groups, *keys_of_ties)
-        labels = _settle(labels, groups, *keys_of_ties)
-        groups = None
+        second = {"best": -labels, "worst": labels, "stable": columns}[ties]
+        rows = _settle(rows, groups, second) if lists.documents else rows
+        labels, groups = _settle(labels, groups, second), None
+        if lists.documents:
+            tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
     judged = None
     if lists.judged is not None:
         judged, labels = labels >= 0, labels.clip(min=0.0)
-    return RankedLists(
-        lists, part.queries, labels, padding, groups, _judged=judged, _rows=rows if lists.documents else None
-    )
+    found = RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
+    # Documents with equal scores and labels are alike to all metrics but those of further columns.
+    return replace(found, _rows=rows, _open=_ties.TieGroups.from_tied(tied)) if lists.documents else found
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -296,13 +299,12 @@ def _cells(columns: IntArray, width: int) -> IntArray:
     return columns + np.arange(len(columns))[:, None] * width
 
 
-def _settle(values: NDArray[T], groups: _ties.TieGroups, *keys: NDArray[Any]) -> NDArray[T]:
-    """Reorder values within tie groups by further keys, ascending."""
+def _settle(values: NDArray[T], groups: _ties.TieGroups, second_keys: NDArray[Any]) -> NDArray[T]:
+    """Reorder values within tie groups by a second key, ascending."""
     cells = np.flatnonzero(groups.spread(groups.sizes) > 1)
     group = groups.spread(np.arange(len(groups.sizes))).ravel()[cells]
     settled = values.copy()
-    order = np.lexsort((*(key.ravel()[cells] for key in reversed(keys)), group))
-    settled.ravel()[cells] = values.ravel()[cells[order]]
+    settled.ravel()[cells] = values.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
     return settled
 
 
@@ -314,7 +316,7 @@ def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
 
 def _codes(values: FloatArray) -> IntArray:
     """Small whole numbers in the same order."""
-    if values.max() < 256:
+    if values.min() >= 0 and values.max() < 256:
         whole = values.astype(np.intp)
         if (whole == values).all():
             return whole

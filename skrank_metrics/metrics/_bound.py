@@ -139,7 +139,7 @@ class BoundMetric:
             needs_all_ranks=self.record.needs_all_ranks,
             always_defined=self.always_defined,
             unjudged=self.record.unjudged,
-            name=str(self),
+            name=self.record.name.removeprefix(NEGATIVE),
             signed=self._takes_negative_labels,
             documents=self.record.documents,
         )

@@ -55,6 +55,9 @@ class RankedQuery:
 
         The draw depends only on documents and ties, not on the order of rows or queries.
         """
+        if not self.tied:
+            yield _read_only(self.labels.copy())[:], {name: _read_only(c)[:] for name, c in self.columns.items()}
+            return
         ascending = np.arange(len(self.kinds))  # ranks of the documents, with tied ones in order of their kind
         for ranks in self.tied:
             ascending[ranks] = ranks.start + np.argsort(self.kinds[ranks], kind="stable")
@@ -62,11 +65,10 @@ class RankedQuery:
         for parts in self._all_orders(ascending, block) if self.enumerable else self._random_orders(ascending, block):
             orders = np.repeat(ascending[None], len(parts), axis=0)
             orders[:, self._tied_ranks] = parts
-            # Rows of an array that is read-only and owns its entries cannot be made writeable.
             labels = _read_only(self.labels[orders])
             columns = {name: _read_only(self._in_order(column, orders)) for name, column in self.columns.items()}
-            for row in range(len(orders)):
-                yield labels[row], {name: column[row] for name, column in columns.items()}
+            for row, of_row in enumerate(labels):
+                yield of_row, {name: column[row] for name, column in columns.items()} if columns else {}
 
     def _in_order(self, column: NDArray[Any], orders: IntArray) -> NDArray[Any]:
         unranked = np.broadcast_to(
@@ -76,21 +78,16 @@ class RankedQuery:
 
     @cached_property
     def _tied_ranks(self) -> IntArray:
-        return np.concatenate([np.arange(0), *(np.arange(ranks.start, ranks.stop) for ranks in self.tied)])
+        return np.concatenate([np.arange(ranks.start, ranks.stop) for ranks in self.tied])
 
     def _all_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
         """Combine the orders of the tied groups, side by side, one combination per row."""
         # Each order of the kinds corresponds to the same number of orders of the documents.
-        each = [
-            np.array(
-                [ascending[ranks][list(order)] for order in _distinct_orders(self.kinds[ascending[ranks]].tolist())]
-            )
-            for ranks in self.tied
-        ]
-        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1) if each else np.empty((0, 1), int)
+        each = [ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())] for ranks in self.tied]
+        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1)
         for first in range(0, numbers.shape[1], block):
             chosen = zip(each, numbers[:, first : first + block], strict=True)
-            yield np.hstack([np.empty((min(block, numbers.shape[1] - first), 0), int), *(o[c] for o, c in chosen)])
+            yield np.hstack([orders[numbers] for orders, numbers in chosen])
 
     def _random_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
         tied = ascending[self._tied_ranks]
@@ -106,18 +103,19 @@ class RankedQuery:
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    # Views of an array that is read-only and owns its entries cannot be made writeable.
     values.flags.writeable = False
     return values
 
 
-def _distinct_orders(kinds: list[float]) -> Iterator[list[int]]:
-    """Yield each order of ascending kinds once, in lexicographic order, as positions."""
-    order, last = list(range(len(kinds))), len(kinds) - 1
+def _distinct_orders(kinds: list[float]) -> list[list[int]]:
+    """Each order of ascending kinds once, in lexicographic order, as positions."""
+    order, last, found = list(range(len(kinds))), len(kinds) - 1, []
     while True:
-        yield order.copy()
+        found.append(order.copy())
         rise = next((i for i in range(last - 1, -1, -1) if kinds[order[i]] < kinds[order[i + 1]]), -1)
         if rise < 0:
-            return
+            return found
         above = next(i for i in range(last, rise, -1) if kinds[order[i]] > kinds[order[rise]])
         order[rise], order[above] = order[above], order[rise]
         order[rise + 1 :] = order[:rise:-1]

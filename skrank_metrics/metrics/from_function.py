@@ -53,7 +53,10 @@ class FunctionKernel:
                 f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
                 "for the labels of these documents."
             )
-        values = [self._value(labels, query, {**options, **columns}) for labels, columns in query.orders()]
+        values = [
+            self._value(labels, query, {**options, **columns} if columns else options)
+            for labels, columns in query.orders()
+        ]
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: RankedQuery, options: Mapping[str, Any]) -> float:

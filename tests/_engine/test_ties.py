@@ -8,7 +8,6 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-
 from scipy import stats
 
 from skrank_metrics import bpref_score, err_score, nerr_score, pfound_score

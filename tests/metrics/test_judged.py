@@ -255,8 +255,8 @@ BAD = [
     ({"judged": [True, None, True]}, TypeError, "judged must be a mask of True and False; got .* object"),
     ({"judged": [True, False]}, ValueError, r"judged must have the same shape as y_true; got \(2,\) and \(3,\)"),
     ({"judged": [[True, False, True]]}, ValueError, r"judged must have the same shape as y_true; got \(1, 3\)"),
-    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true must be finite .*; got nan at row 1. Mark .* with judged="),
-    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true must be finite .*; got nan at row 1"),
+    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true contains NaN, first at row 1. Mark .* with judged="),
+    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true contains NaN, first at row 1"),
     ({"y_true": ["a", "b", "c"], "judged": [False] * 3}, TypeError, "y_true must hold real numbers"),
     ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score contains NaN"),
 ]

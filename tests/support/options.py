@@ -21,9 +21,10 @@ def _callables():
         yield f"metrics.{name}", getattr(metrics, name)
     for module, names in skrank_metrics._MODULES.items():
         for name in names.split() if module.startswith("splitters.") else ():
-            yield name, getattr(skrank_metrics, name)
-            if hasattr(getattr(skrank_metrics, name), "split"):
-                yield f"{name}.split", getattr(skrank_metrics, name).split
+            value = getattr(skrank_metrics, name)
+            yield name, value
+            for method in {"split", "split_in_three"} & set(dir(value)):
+                yield f"{name}.{method}", getattr(value, method)
 
 
 def _options(function):

@@ -69,7 +69,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
     if the queries still to come are like the previous ones. The bound is not exact, since they are scored by other
-    models, whose training queries overlap; docs/intervals_and_races.md has simulations.
+    models, whose training queries overlap; docs/measurements.md has simulations.
 
     Parameters
     ----------

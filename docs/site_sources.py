@@ -60,7 +60,7 @@ def _part(found: re.Match[str]) -> str:
 
 def _images(found: re.Match[str]) -> str:
     """Show the picture of the theme and, on phones, the narrow one if there is one."""
-    dark, alt, light = found.groups()
+    dark, alt, light = (part.removeprefix("docs/") for part in found.groups())  # which those of the README have
     images = []
     for image, theme in ((light, "only-light"), (dark, "only-dark")):
         narrow = image.replace(".png", "_narrow.png")

@@ -165,6 +165,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     search = search.fit(X, y, qid=qid)
+
     >>> search.n_fits_
     7
     >>> search.cv_results_["left_after"].tolist()

@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")])
+EXAMPLES = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 MODULES = sorted((ROOT / "skrank_metrics").rglob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PROMPT = re.compile(r">>> |\.\.\. ")  # that of docs/conf.py
@@ -60,6 +61,12 @@ def examples(docstring):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_of_a_page_can_be_pasted(page):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert [Session().paste(block) for block in blocks] == [[]] * len(blocks)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_blocks_of_the_gallery_can_be_pasted(example):
+    blocks = re.split(r"^# %%.*\n(?:#.*\n)*", example.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert [Session().paste(block) for block in blocks] == [[]] * len(blocks)
 
 

@@ -53,6 +53,7 @@ BAD_WEIGHTS = [
     ([1, 3], ValueError, r"one weight per document, 4 in all; got one per query. Repeat each .*\.map\(weights\)"),
     ([1, 1, -1, -1], ValueError, "sample_weight must be finite and >= 0; got -1.0 at row 2"),
     ([1, 1, float("nan"), 1], ValueError, "sample_weight must be finite and >= 0; got nan at row 2"),
+    ([1, 1, np.inf, np.inf], ValueError, r"sample_weight contains inf, first at row 2\. Weights must be finite"),
     ([0, 0, 0, 0], ValueError, "sample_weight must not be zero everywhere"),
 ]
 

@@ -44,7 +44,7 @@ class Cause:
 class Difference(Result):
     """The gap between two conventions, attributed to its causes.
 
-    Prints as a table that adds up to the gap, also in notebooks. ``to_frame()`` gives one row per cause.
+    Prints as a table that adds up to the gap, in terminals and notebooks. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -61,12 +61,17 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
+    _display = "difference.DifferenceDisplay"
+
     metric: str
     conventions: tuple[str, str]
     start: float
     end: float
     causes: list[Cause]
     not_imitated: list[str]
+
+    def _brief(self) -> str:
+        return f"{self.metric} by {' and '.join(self.conventions)}"
 
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start

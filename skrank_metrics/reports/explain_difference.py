@@ -146,7 +146,7 @@ def explain_difference(
     "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
-    >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
+    >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
                                           effect  queries affected
     gain: linear -> exp2                 -0.0315                 1

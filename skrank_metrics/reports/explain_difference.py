@@ -80,7 +80,7 @@ class Difference(Result):
         return [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
-            f"To get {second}'s value, pass convention={second!r}.",
+            *([f"To get {second}'s value, pass convention={second!r}."] if rows else []),
             *self.not_imitated,
         ]
 

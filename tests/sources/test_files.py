@@ -196,7 +196,7 @@ def test_numbers_and_masks_of_a_text(tmp_path):
     (tmp_path / "a.csv").write_text(text)
     report = evaluate_batches(tmp_path / "a.csv", **NAMES, judged="j")
     assert report.per_query["mrr"].tolist() == [1 / 2, 1 / 2]
-    with pytest.raises(TypeError, match=r"judged must be a column of True and False; 'q' is not: .*'a'"):
+    with pytest.raises(TypeError, match=r"judged must be a column of True and False; 'q' is not: .*value: b"):
         evaluate_batches(tmp_path / "a.csv", **NAMES, judged="q")
     (tmp_path / "a.csv").write_text(text.replace("nan", "1_0"))
     with pytest.raises(TypeError, match="label must be a column of numbers; 'y' has '1_0' in line 5 of"):

@@ -6,14 +6,13 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 from skrank_metrics.metrics.names import bind, expand
-from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.files import (
@@ -75,25 +74,20 @@ def name_options(text: str) -> str:
     return text
 
 
-def _evaluation_of(report: RankingReport) -> Evaluation:
-    """What a report was made of; reports of files read whole always have it."""
-    return cast(Evaluation, report._evaluation)
-
-
 def _rephrase_findings(report: RankingReport) -> RankingReport:
     """The same report, whose findings name options."""
     findings = tuple(map(name_options, left_out(report)))
-    return replace(report, _evaluation=replace(_evaluation_of(report), left_out=findings))
+    return replace(report, _left_out=findings)
 
 
 def left_out(report: RankingReport) -> tuple[str, ...]:
     """Findings about topics that are not in a report."""
-    return _evaluation_of(report).left_out
+    return report._left_out
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:
     """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
-    lists = _evaluation_of(report).lists
+    lists = report._lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
     masks = {"retrieved": lists.retrieved, "judged": lists.judged}
     return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}

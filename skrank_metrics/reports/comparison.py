@@ -139,12 +139,16 @@ class Comparison(Result):
         >>> print(compare({"new": new, "old": old}, "mrr").inspect(1))
         mrr of 1 query
         Query b: new 1.0000, old 0.5000, difference +0.5000; 1 relevant document
-        new: 1.0000, 100% of the ideal     old: 0.5000, 50% of the ideal
-        rank  row  label  score    adds    rank  row  label  score    adds
-        1       2      1      2  1.0000    1       3      0      2  0.0000
-        2       3      0      1  0.0000    2       2      1      1  0.5000
-        <BLANKLINE>
-        adds: what a rank adds to mrr.
+        new: 1.0000, 100% of the ideal
+        rank  row  label  score    adds   ideal  share
+        1       2      1      2  1.0000  1.0000   100%
+        2       3      0      1  0.0000  0.0000     0%
+        old: 0.5000, 50% of the ideal
+        rank  row  label  score    adds   ideal  share
+        1       3      0      2  0.0000  1.0000     0%
+        2       2      1      1  0.5000  0.0000    50%
+        adds: what a rank adds to mrr; ideal: what it adds in the ideal order; share:
+        what it adds, as a share of the ideal value.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")

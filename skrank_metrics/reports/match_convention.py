@@ -59,8 +59,8 @@ class Way:
         The value that it gives.
     distance : float
         This value minus the target value.
-    options : dict of str to object
-        Value of each parameter.
+    options : dict of str to tuple
+        Values of each parameter; those in the same tuple give the same result, whatever the other parameters are.
     peers : tuple of str
         Names of the conventions that compute the metric this way. The cutoff is not compared, since users choose it
         in every library.
@@ -70,7 +70,7 @@ class Way:
 
     value: float
     distance: float
-    options: dict[str, Any]
+    options: dict[str, tuple[Any, ...]]
     peers: tuple[str, ...]
     metric: BoundMetric
 
@@ -92,10 +92,9 @@ class ConventionMatch(Result):
         Largest distance of a match from the target value.
     ways : list of Way
         All ways tried, nearest first, with attributes ``value``, ``distance``, ``options``, ``peers`` and ``metric``.
-        Among equally near ones, those of other libraries come first, then those closest to the defaults. Values of a
-        parameter that give the same result on these data, whatever the others are, are tried once.
+        Among equally near ones, those of other libraries come first, then those closest to the defaults.
     undecided : dict of str to list of tuple
-        These values of each parameter; the first of each tuple was tried.
+        Values of each parameter that give the same result on these data, whatever the other parameters are.
     failed : dict of str to str
         Options that the labels do not allow, such as "gain=linear", with the reason.
     """
@@ -127,7 +126,7 @@ class ConventionMatch(Result):
             Column("as in" if any(way.peers for way in shown) else None),
         ]
         rows = [
-            (*(self._text(name, way) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
+            (*(_text(name, way.options[name]) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
             for way in shown
         ]
         return [self._verdict(), *([Table(columns, rows)] if rows else []), *self._remarks()]
@@ -137,13 +136,6 @@ class ConventionMatch(Result):
         """Parameters that can make a difference on these data."""
         names = self.ways[0].options if self.ways else ()
         return [name for name in names if len({str(way.options[name]) for way in self.ways}) > 1]
-
-    def _text(self, name: str, way: Way) -> str:
-        """The values of a parameter that give what the way gives."""
-        own = str(way.options[name])
-        return next((_text(name, same) for same in self.undecided.get(name, ()) if str(same[0]) == own), "") or _text(
-            name, (way.options[name],)
-        )
 
     def _verdict(self) -> str:
         n_matches, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
@@ -177,7 +169,7 @@ class ConventionMatch(Result):
             "distance": [way.distance for way in self.ways],
         }
         names = self.ways[0].options if self.ways else ()
-        columns |= {name: [self._text(name, way) for way in self.ways] for name in names}
+        columns |= {name: [_text(name, way.options[name]) for way in self.ways] for name in names}
         return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
 
 
@@ -257,7 +249,7 @@ def match_convention(
     mean is 0.8984:
 
     >>> from skrank_metrics import match_convention
-    >>> match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984)
+    >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984))
     ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005
     cutoff           gain  undefined    value  distance  as in
     3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
@@ -433,8 +425,7 @@ def _way(
     for name, values in sets.items():
         if str(bound.get(name)) not in spelled[name]:
             params[name] = peers[alike[0]].get(name) if alike and name != "k" else values[0]
-    options = {name: values[0] for name, values in sets.items()}
-    return Way(found, found - value, options, tuple(alike), bound.replace(**params))
+    return Way(found, found - value, sets, tuple(alike), bound.replace(**params))
 
 
 def _place(way: Way, bound: BoundMetric) -> tuple[float, bool, int]:

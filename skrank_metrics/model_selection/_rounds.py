@@ -21,7 +21,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score
 from skrank_metrics.model_selection._race import FoldValues, Race, Standing
 from skrank_metrics.model_selection.scorers import QueryScores
-from skrank_metrics.reports.statistics import bounds_of, difference_interval, moments
+from skrank_metrics.reports.mean_intervals import bounds_of, difference_interval, moments
 from skrank_metrics.splitters.audit import check_splits
 
 Splits = list[tuple[IntArray, IntArray]]

@@ -14,7 +14,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.health import Counts, Health
-from skrank_metrics.reports.statistics import Moments
+from skrank_metrics.reports.mean_intervals import Moments
 
 NO_ROWS = "this report was made in batches and keeps no labels or scores"
 NO_QUERIES = "this report was made with keep='means' and has no values per query; use keep='queries'"

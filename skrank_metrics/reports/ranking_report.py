@@ -32,7 +32,7 @@ from skrank_metrics.reports._summary import distribution, flatten
 from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
 from skrank_metrics.reports.inspection import Inspection, inspect_rankings, places_of
-from skrank_metrics.reports.statistics import (
+from skrank_metrics.reports.mean_intervals import (
     METHOD,
     NO_INTERVAL,
     Moments,

@@ -13,8 +13,8 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.reports._columns import column_of, spelled
-from skrank_metrics.reports._slices import check_slices, shapes_of, slice_of_query, what_came
+from skrank_metrics.metrics.names import column_of, spelled
+from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 
 

@@ -24,14 +24,13 @@ from skrank_metrics._input.arrays import (
     to_float64,
 )
 from skrank_metrics._input.query_ids import carried, check_aligned
-from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
+from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 from skrank_metrics.reports.alignment import align_reports, named_reports
 from skrank_metrics.reports.comparison import TESTS, Comparison
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.families import CORRECTIONS
 from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.ranking_report import RankingReport, make_report
+from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
 from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
@@ -204,6 +203,7 @@ def leaderboard(
     condense: bool = False,
     by: Any = None,
     groups: Any = None,
+    documents: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
     test: str = "permutation",
@@ -268,9 +268,12 @@ def leaderboard(
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
     shape, ranked = np.shape(y_true), carried(y_true, retrieved=retrieved)["retrieved"]
     ranked = None if ranked is None else check_mask(ranked, "retrieved", shape)
-    lists = query_lists(y_true, np.zeros(shape), qid=qid, sample_weight=sample_weight, **masks)
+    lists = query_lists(y_true, np.zeros(shape), qid=qid, sample_weight=sample_weight, documents=documents, **masks)
     check_by_aligned(y_true, by)
-    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=len(shape) == 2)
+    check_aligned(y_true=y_true, groups=groups)
+    two = {"two_dimensional": len(shape) == 2}
+    slices = None if by is None else slice_of_query(by, lists.grouping, **two)
+    clusters = None if groups is None else group_of_query(groups, lists.grouping, **two)
     reports = {}
     for name, column in columns.items():
         with _naming(name):
@@ -279,10 +282,10 @@ def leaderboard(
         of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
         if returned is not ranked:
             of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
-        reports[name] = make_report(evaluate_lists(of_model, bound), slices)
+        reports[name] = evaluate_lists(of_model, bound, by=slices, groups=clusters)
     options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, reports, None, {"groups": groups}, **options)
+    return compare_reports(Comparison, reports, **options)
 
 
 def _returned(column: Any, shape: tuple[int, ...], ranked: Mask | None) -> tuple[FloatArray, Any]:

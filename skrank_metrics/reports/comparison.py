@@ -18,8 +18,8 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports import verdict as words
-from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports._slices import largest, names_of_slices, queries_of_slices
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports.slices import largest, names_of_slices, queries_of_slices
 from skrank_metrics.reports.families import CORRECTIONS, BestSet, Family
 from skrank_metrics.reports.alignment import Aligned, check_by_query, is_mean
 from skrank_metrics.reports.inspection import Inspection

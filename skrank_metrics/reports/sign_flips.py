@@ -19,6 +19,14 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 
 Hashes = NDArray[np.uint64]
 
+TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
+CORRECTIONS = {
+    "max": "adjusted by the maximum",
+    "holm": "adjusted by Holm's method",
+    "bh": "adjusted by Benjamini and Hochberg's method",
+    None: "not adjusted",
+}
+
 # Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
 N_SIGNS = 10_000
 # All sign vectors are used for at most this many units that differ: 2^13 < 10,000.
@@ -122,6 +130,11 @@ class SignFlips:
         """Mean of each ranking, relative to the mean over rankings."""
         means: FloatArray = self.scale * self.sums.sum(axis=0) / self.total_mass
         return means
+
+    @property
+    def covers_folds(self) -> bool:
+        """Whether differences vary more between folds than between queries for some pair."""
+        return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
 
     def row(self, i: int) -> Row:
         """Statistics of one ranking against each of the others."""

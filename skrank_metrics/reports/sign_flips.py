@@ -243,7 +243,7 @@ class SignFlips:
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
                 half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
-                wider = np.stack([np.fmin(ends[:, 0], mean - half), np.fmax(ends[:, 1], mean + half)], axis=1)
+                wider = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
                 ends = np.where((row.fold_error > 0)[:, None], wider, ends)
         return np.clip(self.scale * ends, -self.span, self.span)
 

@@ -21,6 +21,7 @@ splitters = [
 _, axes = plt.subplots(2, figsize=(9, 6.5), sharex=True, layout="constrained")
 for ax, cv in zip(axes, splitters, strict=True):
     SplitDisplay.from_splitter(cv, X, y, qid=qid, ax=ax)
+
 plt.show()
 
 # %%

@@ -104,6 +104,7 @@ def register_metric(
     ... def early_recall_score(ranked):
     ...     hits = ranked.relevance(None)
     ...     return hits[:, : hits.shape[1] // 2].sum(axis=1), ranked.n_relevant(None)
+
     >>> round(get_metric("early_recall@4")([[0, 1, 0, 1, 1]], [[5, 4, 3, 2, 1]]), 4)
     0.3333
     """

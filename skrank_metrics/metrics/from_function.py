@@ -195,6 +195,7 @@ def make_metric(
     >>> def last_hit(labels):
     ...     hits = np.flatnonzero(labels)
     ...     return (hits[-1] + 1) / len(labels) if len(hits) else np.nan
+
     >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
     >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
     array([0.5, 1. ])

@@ -36,7 +36,7 @@ from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, 
 from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports.statistics import check_confidence
+from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -69,7 +69,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
     if the queries still to come are like the previous ones. The bound is not exact, since they are scored by other
-    models, whose training queries overlap; docs/intervals_and_races.md has simulations.
+    models, whose training queries overlap; docs/measurements.md has simulations.
 
     Parameters
     ----------
@@ -165,6 +165,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     search = search.fit(X, y, qid=qid)
+
     >>> search.n_fits_
     7
     >>> search.cv_results_["left_after"].tolist()

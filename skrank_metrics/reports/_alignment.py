@@ -14,7 +14,8 @@ from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, spelled
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
+from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
 from skrank_metrics.reports.statistics import bounds_of
 

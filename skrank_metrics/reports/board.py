@@ -20,7 +20,8 @@ from skrank_metrics.reports._board_input import check_same_slices, check_values,
 from skrank_metrics.reports._standings import LETTERS, best_first, listed, verdict
 from skrank_metrics.reports.compare import check_how, compare
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
+from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import largest, names_of_slices
 
 # Number of metrics that fit side by side into 80 columns.

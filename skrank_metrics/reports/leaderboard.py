@@ -12,8 +12,7 @@ from skrank_metrics._input.query_ids import carried, check_aligned
 from skrank_metrics.reports._board_input import check_values, columns_of, naming
 from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.compare import check_how, check_weights
-from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.ranking_report import evaluate_lists
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.slices import check_by_aligned, slice_of_query
 
 

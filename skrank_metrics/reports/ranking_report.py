@@ -22,9 +22,17 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.health import Health, count_drawn, examine
 from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
-<<<<<<< HEAD
 from skrank_metrics.reports.mean_intervals import (
-=======
+    METHOD,
+    NO_INTERVAL,
+    Moments,
+    bounds_of,
+    check_confidence,
+    mean_interval,
+    moments,
+    weighting,
+    why_none,
+)
 from skrank_metrics.reports.saved_reports import (
     Kept,
     digests_of,
@@ -38,28 +46,6 @@ from skrank_metrics.reports.slices import (
     ALL,
     column_of_slices,
     flat_names,
-    flat_slice,
-    largest,
-    names_of_slices,
-    part_of,
-    queries_of_slices,
-)
-from skrank_metrics.reports.statistics import (
->>>>>>> report
-    METHOD,
-    NO_INTERVAL,
-    Moments,
-    bounds_of,
-    check_confidence,
-    mean_interval,
-    moments,
-    weighting,
-    why_none,
-)
-from skrank_metrics.reports.saved_reports import frame_fields, read_saved, restored_fields, saved_fields, write_saved
-from skrank_metrics.reports.slices import (
-    ALL,
-    column_of_slices,
     flat_slice,
     largest,
     names_of_slices,

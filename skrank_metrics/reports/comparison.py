@@ -481,7 +481,7 @@ class Comparison(Result):
         >>> good = evaluate([1, 0] * 80, [2, 1] * 80, qid=qid, metrics="mrr")
         >>> bad = evaluate([1, 0] * 80, [2, 1, 1, 2] * 40, qid=qid, metrics="mrr")
         >>> compare({"good": good, "bad": bad}).queries_needed(0.1)
-        57
+        54
         """
         chance, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, (tests, number) = self.pair(first, second), self.family()

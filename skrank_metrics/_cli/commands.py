@@ -184,7 +184,7 @@ def _add_compare(commands: Any) -> None:
     compare.add_argument("--correction", choices=["holm", "bh", "none"], default="holm",
         help="correction of p-values for several pairs (default: %(default)s)")  # fmt: skip
     compare.add_argument("--align", choices=["intersection"],
-        help="compare on the topics that all runs have; if they differ, this or --complete is needed")  # fmt: skip
+        help="compare on the topics that all runs have, with --missing skip")  # fmt: skip
     compare.add_argument("--random-state", type=int, help="seed of the permutation test (default: 0)")
 
 
@@ -235,7 +235,8 @@ def _add_command(
     add("--score", metavar="COLUMN", nargs="+", help="columns of a table with the scores, one per ranking")
     add("--qid", metavar="COLUMN", default="qid", help="column of a table with the query ids (default: %(default)s)")
     add("--scores", metavar="FILE", nargs="+", help="files with one score per svmlight row, one file per ranking")
-    add("--complete", action="store_true", help="count topics without a ranking as 0, as with trec_eval -c")
+    add("--missing", choices=["zero", "skip", "error"],
+        help="topics without a ranking: count as 0, leave out, or fail (default: zero, as trec_eval -c)")  # fmt: skip
     add("--score-type", choices=["float32", "float64"], default="float32",
         help="precision in which scores of runs are compared (default: %(default)s, as in trec_eval 9)")  # fmt: skip
     add("--output", choices=OUTPUTS, default="table", help="format of the output (default: %(default)s)")

@@ -15,6 +15,7 @@ from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, 
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import (
     PACKED,
     SUFFIXES,
@@ -25,13 +26,13 @@ from skrank_metrics.sources.files import (
     refuse,
 )
 from skrank_metrics.sources.progress import Progress
-from skrank_metrics.trec import evaluate_run, read_qrels
+from skrank_metrics.trec import read_qrels
 
 LABEL, NUMBER = "a finite label >= 0", "a number"
 TABLES = tuple(SUFFIXES)
 FORMATS = ("trec", *TABLES, "svmlight")
 # Parameters in messages of functions, and the options that set them.
-OPTIONS = {"align='intersection'": "--align intersection", "complete=True": "--complete"}
+OPTIONS = {"align='intersection'": "--align intersection", "missing='zero'": "--missing zero"}
 _SVMLIGHT = (".svm", ".libsvm", ".svmlight")
 
 
@@ -47,7 +48,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
             wanted = "two or more runs to compare: QRELS RUN RUN" if chosen.least > 1 else "one or more runs: QRELS RUN"
             raise ValueError(f"Pass a file of judgments and {wanted} [RUN ...].{_shadowed(metrics)}")
         qrels, names = read_qrels(files[0]), _different(files[1:])
-        how = {"complete": chosen.complete, "score_type": chosen.score_type}
+        how = {"missing": chosen.missing or "zero", "score_type": chosen.score_type}
         return {name: _rephrase_findings(evaluate_run(qrels, name, **options, **how)) for name in _shown(names)}
     if len(files) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
@@ -107,11 +108,11 @@ def _recognise(chosen: Namespace) -> str:
 def _check_options(chosen: Namespace, form: str) -> None:
     """Refuse options that do not apply to the format, and require those that it needs."""
     needed = {"trec": (), "svmlight": ("scores",)}.get(form, ("label", "score"))
-    allowed = {*needed, *(("complete", "align") if form == "trec" else ("by",) if form in TABLES else ())}
+    allowed = {*needed, *(("missing", "align") if form == "trec" else ("by",) if form in TABLES else ())}
     for name in needed:
         if not getattr(chosen, name):
             raise ValueError(f"--{name} is required for {form} files.")
-    for name in ("label", "score", "scores", "complete", "align", "by"):
+    for name in ("label", "score", "scores", "missing", "align", "by"):
         if getattr(chosen, name, None) and name not in allowed:
             raise ValueError(f"--{name} does not apply to {form} files.")
     for name, what in (("score", "columns"), ("scores", "files")):

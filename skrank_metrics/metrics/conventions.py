@@ -79,10 +79,12 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "hit_rate": "success_k",
                 "r_precision": "Rprec",
                 "bpref": "bpref",
+                "rbp": "rbp",
             },
             shared={"ties": "stable"},
-            own={"map": {"normalizer": "relevant"}},
+            own={"map": {"normalizer": "relevant"}, "rbp": {"p": 0.9, "gain": "linear"}},
             not_imitated=(
+                "In rbp, divide labels above 1 by the largest one.",
                 "Ties are broken by document id, descending; sort the rows in that order.",
                 "Scores of trec_eval 9 and pytrec_eval are float32, so close scores tie.",
                 "trec_eval leaves topics that are missing from the run out of its mean, unless called with -c.",

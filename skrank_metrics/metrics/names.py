@@ -58,6 +58,8 @@ _ELSEWHERE = {
 }
 # Names in other libraries that look like a metric here but mean another.
 _OTHERS = {("ranx", "hits"): " ranx's hits is the number of hits, k times precision@k."}
+# Names of metrics with a parameter.
+_WITH_PARAMETER = {"nerr": ("err", {"normalize": True})}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
@@ -68,7 +70,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     ----------
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
-        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". With a convention, the names of
+        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10", and "nerr@10" is
+        "err(normalize=True)@10". With a convention, the names of
         that library are also accepted, such as trec_eval's "P_5" and "recip_rank". If smaller values are better, as for
         "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
@@ -165,7 +168,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
         raise ValueError(
             f"Unknown metric {shown!r}.{_OTHERS.get((convention, name)) or _hint(name, spec, k)} Known: {known}."
         )
-    params = {} if inner is None else _params(inner, spec)
+    params = {**_WITH_PARAMETER.get(name, ("", {}))[1], **({} if inner is None else _params(inner, spec))}
     if k is not None:
         params["k"] = int(k)
     try:
@@ -177,6 +180,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
 
 def _function(name: str) -> MetricFunction | None:
     """Metric function of a name; without "neg_", the name stands for the function's own value."""
+    name = _WITH_PARAMETER.get(name, (name,))[0]
     return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
 
 

@@ -7,7 +7,8 @@ import pytest
 from sklearn.metrics import dcg_score as sklearn_dcg_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 
-from skrank_metrics import CONVENTIONS, evaluate, explain_difference, get_metric, make_ranking_scorer, ndcg_score
+from skrank_metrics import evaluate, explain_difference, get_metric, make_ranking_scorer, ndcg_score
+from skrank_metrics.metrics.conventions import CONVENTIONS
 
 CUTOFFS = (1, 5, 10)
 
@@ -249,6 +250,15 @@ def test_pytrec_eval(lists):
     for name, peer in PYTREC.items():
         expected = [found[str(query)][peer] for query in report.qid]
         np.testing.assert_allclose(report.per_query[name], expected, rtol=0, atol=1e-9, err_msg=name)
+
+
+def test_rbp_of_trec_eval_has_its_persistence_and_linear_gains():
+    rbp, rows = get_metric("rbp", convention="trec_eval"), ([[1, 0, 0.5]], [[3, 2, 1]])
+    assert rbp(*rows) == pytest.approx((1 - 0.9) * (1 + 0.9**2 * 0.5), rel=1e-15)  # as in its m_rbp.c
+    assert get_metric("rbp(p=0.5)", convention="trec_eval")(*rows) == (1 - 0.5) * (1 + 0.5**2 * 0.5)
+    assert get_metric("rbp")(*rows) == pytest.approx((1 - 0.8) * (1 + 0.8**2), rel=1e-15)
+    with pytest.raises(ValueError, match="y_true must be at most 1 for gain='linear'"):
+        rbp([[2, 0]], [[2, 1]])
 
 
 @pytest.mark.option("get_metric.convention", "get_metric.**params")

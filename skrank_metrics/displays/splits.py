@@ -116,9 +116,8 @@ class SplitDisplay:
     def from_report(cls, report: SplitReport, *, ax: Any = None) -> SplitDisplay:
         """Draw the folds of an audit."""
         table = report.table
-        ways = [table[name] for name in ("leaking", "cut", "leaking_groups", "cut_groups") if name in table]
         shown = table["documents"], table["queries"], table["share_relevant"]
-        return cls(*shown, np.sum(ways, axis=0), splitter=report.splitter).plot(ax)
+        return cls(*shown, np.sum([table[kind] for kind in report.ids], axis=0), splitter=report.splitter).plot(ax)
 
     @classmethod
     @documented(

@@ -282,11 +282,11 @@ def search_report(
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, search_report, with_qid
+    >>> from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, search_report, with_qid
     >>> from skrank_metrics.datasets import make_ranking
     >>> X, y, qid = make_ranking(30, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9]}
-    >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
     >>> report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
     >>> [(candidate.rank, candidate.params["estimator__alpha"]) for candidate in report.candidates]
     [(1, 1.0), (2, 1000000000.0)]

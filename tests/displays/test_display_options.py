@@ -28,7 +28,7 @@ from skrank_metrics import (
     audit_splits,
     compare,
     explain_difference,
-    get_ranking_scorer,
+    make_ranking_scorer,
     ranking_scorers,
     with_qid,
 )
@@ -453,9 +453,9 @@ def test_metric_and_number_of_candidates():
     assert other.scores.tolist() == [[0.5, 0.7], [0.4, 0.4]], "the third failed in a fold"
     assert other.candidates == ["alpha=1", "alpha=10"]
     assert other.ax_.get_xlabel() == "map (best 2 of 3 candidates)"
-    failing_first = fitted_search({"score": [[np.nan, 1], [0.5, 0.5], [0.6, 0.6]]}, scoring=get_ranking_scorer("map"))
+    failing_first = fitted_search({"score": [[np.nan, 1], [0.5, 0.5], [0.6, 0.6]]}, scoring=make_ranking_scorer("map"))
     assert CVResultsDisplay.from_estimator(failing_first, ax=axes()).candidates == ["alpha=100", "alpha=10"]
-    many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=get_ranking_scorer("map"))
+    many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=make_ranking_scorer("map"))
     assert len(CVResultsDisplay.from_estimator(many, ax=axes()).candidates) == 10, "the default"
 
 

@@ -26,8 +26,8 @@ from skrank_metrics import (
     QueryScoreDisplay,
     compare,
     evaluate,
-    get_ranking_scorer,
     kendall_tau_distance,
+    make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
     search_report,
@@ -287,7 +287,7 @@ def test_cv_results_of_a_single_metric_leaves_failures_out_and_wraps_long_names(
     grid = {"ridge__alpha": [-1.0, 1.0], "ridge__solver": ["cholesky"], "ridge__fit_intercept": [True]}
     model = QueryRanker(make_pipeline(Ridge()))
     grid = {f"estimator__{name}": values for name, values in grid.items()}
-    search = GridSearchCV(model, grid, scoring=get_ranking_scorer("ndcg@5"), cv=QueryKFold(3))
+    search = GridSearchCV(model, grid, scoring=make_ranking_scorer("ndcg@5"), cv=QueryKFold(3))
     with pytest.warns(match="fits failed"), pytest.warns(match="non-finite"):
         search.fit(X, y)
     display = CVResultsDisplay.from_estimator(search)

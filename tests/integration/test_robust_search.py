@@ -17,7 +17,6 @@ from skrank_metrics import (
     QueryKFold,
     QueryRanker,
     audit_splits,
-    get_ranking_scorer,
     make_ranking_scorer,
     ndcg_score,
     with_qid,
@@ -62,7 +61,7 @@ def problem():
 def searched(problem, whats, n_jobs=1, cv=None, scorer="ndcg@5", model=None, error_score=np.nan):
     X, y, qid = problem
     model = QueryRanker(Candidate()) if model is None else model
-    scoring = get_ranking_scorer(scorer) if isinstance(scorer, str) else scorer
+    scoring = make_ranking_scorer(scorer) if isinstance(scorer, str) else scorer
     search = GridSearchCV(
         model, {"estimator__what": whats}, scoring=scoring, cv=cv or QueryKFold(3), n_jobs=n_jobs,
         error_score=error_score,
@@ -129,7 +128,7 @@ def test_a_search_of_which_every_candidate_fails_has_no_winner_with_a_number(pro
 def test_a_worker_that_dies_ends_the_search(problem, what, error_score):
     X, y, qid = problem
     search = GridSearchCV(
-        QueryRanker(Candidate()), {"estimator__what": ["fine", what]}, scoring=get_ranking_scorer("ndcg@5"),
+        QueryRanker(Candidate()), {"estimator__what": ["fine", what]}, scoring=make_ranking_scorer("ndcg@5"),
         cv=QueryKFold(2), n_jobs=2, error_score=error_score,
     )  # fmt: skip
     with pytest.raises(TerminatedWorkerError):
@@ -210,7 +209,7 @@ def test_weights_that_leave_no_query_end_the_search(problem, error_score):
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(
             QueryRanker(Candidate()).set_fit_request(sample_weight=False), {"estimator__what": ["fine"]},
-            scoring=get_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True),
+            scoring=make_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, sample_weight=True),
             cv=PredefinedQuerySplit(qid % 3), error_score=error_score,
         )  # fmt: skip
         with pytest.raises(ValueError, match="sample_weight must not be zero everywhere"):

@@ -20,7 +20,7 @@ from skrank_metrics import (
     audit_splits,
     cross_evaluate,
     evaluate,
-    get_ranking_scorer,
+    make_ranking_scorer,
     ndcg_score,
     query_train_test_split,
     ranking_scorers,
@@ -32,7 +32,7 @@ from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
 USER = QID // 5  # eight users of five queries each
-SCORER = get_ranking_scorer("ndcg@10")
+SCORER = make_ranking_scorer("ndcg@10")
 RANKERS = {"Ridge": QueryRanker(Ridge()), "LightGBM": QueryRanker(LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1))}
 
 
@@ -236,7 +236,7 @@ def test_metadata_out_of_step_are_errors_in_a_search(name, cv, n_jobs):
     metadata = {"groups": IDS, "sample_weight": pd.Series(1.0, index=IDS.index)}
     with sklearn.config_context(enable_metadata_routing=True):
         model = QueryRanker(Ridge()).set_fit_request(sample_weight=True)
-        scorer = get_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
         searching = GridSearchCV(model, {"estimator__alpha": [1.0]}, scoring=scorer, cv=cv, n_jobs=n_jobs)
         searching.fit(FRAME, LABELS, **metadata)
         metadata[name] = metadata[name].sort_index()

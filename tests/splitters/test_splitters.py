@@ -19,7 +19,7 @@ from skrank_metrics import (
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RepeatedQueryKFold,
-    get_ranking_scorer,
+    make_ranking_scorer,
     query_train_test_split,
     with_qid,
 )
@@ -128,7 +128,7 @@ def test_requests_ids_and_splits_by_user_while_ranking_by_query():
     X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
     model = sklearn.linear_model.Ridge()
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_ranking_scorer("mrr")
+        scorer = make_ranking_scorer("mrr")
         params = {"groups": user, "qid": qid}
         values = cross_validate(model, X, y, scoring=scorer, cv=QueryKFold(5), params=params)["test_score"]
         for value, (train, test) in zip(values, QueryKFold(5).split(X, groups=user), strict=True):
@@ -209,7 +209,7 @@ def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
     y = with_qid(CONTRACT_Y, CONTRACT_QID) if way == "index" else CONTRACT_Y
     params = None if way == "index" else {way: CONTRACT_QID}
     with sklearn.config_context(enable_metadata_routing=way != "index"):
-        scorer = get_ranking_scorer("ndcg@5")
+        scorer = make_ranking_scorer("ndcg@5")
         done = cross_validate(
             Ridge(), CONTRACT_X, y, cv=splitter, scoring=scorer, params=params, return_indices=True, error_score="raise"
         )

@@ -1,22 +1,18 @@
 """What leans on the inside of scikit-learn, a test each, which says what changed if it did."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_predict, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate
 
 from skrank_metrics._sklearn_internals import (
-    check_rows,
+    copy_with_function,
+    ends_search,
     fail_in_search,
+    is_first_warning,
     response_method,
-    running_scorer,
     score_function,
-    scored_rows,
     splits_of_search,
 )
 
@@ -43,8 +39,10 @@ def test_an_error_of_the_set_up_ends_a_search():
 
 
 def test_outside_a_search_an_error_is_an_error():
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError) as caught:
         fail_in_search(KeyError("the set-up"))
+    assert ends_search(caught.value)
+    assert not ends_search(KeyError("of a candidate"))
 
 
 def test_a_scorer_keeps_its_function():
@@ -58,58 +56,28 @@ def test_a_scorer_keeps_its_function():
         assert kept == given, "scorers of make_scorer no longer have _response_method"
 
 
-def test_a_scorer_finds_the_rows_that_it_scores():
+def test_a_copy_of_a_scorer_has_another_function():
+    scorer = make_scorer(lambda y_true, y_pred: 1.0, greater_is_better=False)
+    copied = copy_with_function(scorer, lambda y_true, y_pred: 2.0)
+    assert (scorer(Ridge().fit(X, Y), X, Y), copied(Ridge().fit(X, Y), X, Y)) == (-1.0, -2.0)
+
+
+def test_a_warning_appears_once_per_search():
     seen = []
-    make_scorer(lambda y_true, y_pred: seen.append(scored_rows()) or 0.0)(Ridge().fit(X, Y), X, Y)
-    assert seen[0] is X, "scorers no longer have X in _score in sklearn.metrics._scorer"
-    assert scored_rows() is None
 
+    def scorer(model, X, y):
+        seen.append(is_first_warning())
+        return 0.0
 
-def test_a_score_function_finds_its_scorer():
-    seen = []
-    scorer = make_scorer(lambda y_true, y_pred: seen.append(running_scorer()) or 0.0)
-    scorer(Ridge().fit(X, Y), X, Y)
-    assert seen == [scorer], "scorers no longer have self in _score in sklearn.metrics._scorer"
-    assert running_scorer() is None
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        lambda model, X, y: cross_validate(model, X, y, cv=KFold(2), error_score="raise"),
-        lambda model, X, y: cross_val_predict(model, X, y, cv=KFold(2)),
-    ],
-)
-def test_parts_are_checked_as_a_whole(run):
-    returned = []
-
-    class Model(Ridge):
-        def fit(self, X, y):
-            returned.append(check_rows(X, y=y)["y"])
-            return super().fit(X, y)
-
-    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
-    run(Model(), frame, y)
-    assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
-    with pytest.raises(ValueError, match="y must have the same index as X"):
-        run(Model(), frame, y.set_axis(frame.index[::-1]))
-
-
-def test_rows_are_checked_before_an_estimator_turns_them_into_arrays():
-    class Model(Ridge):
-        def fit(self, X, y):
-            check_rows(X, y=y)
-            return super().fit(X, y)
-
-    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
-    for run in (make_pipeline(StandardScaler(), Model()).fit, BaggingRegressor(Model(), n_estimators=1).fit):
-        run(frame, y)
-        for misplaced in ({"y": y.set_axis(frame.index[::-1])}, {"y": y.set_axis(frame.index)[::-1]}):
-            with pytest.raises(ValueError, match="y must have the same index as X"):
-                (
-                    run(frame, **misplaced),
-                    pytest.fail("fit of scikit-learn is no longer called by wrapper in sklearn.base"),
-                )
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring=scorer, cv=KFold(3), refit=False)
+    for _ in range(2):
+        seen.clear()
+        search.fit(X, Y)
+        assert sum(seen) == 1, "_fit_and_score is no longer told which candidate and fold it runs"
+    assert len(seen) == 6
+    seen.clear()
+    cross_validate(Ridge(), X, Y, scoring=scorer, cv=KFold(3))
+    assert seen == [True] * 3
 
 
 def test_a_rule_to_refit_by_finds_the_splits():

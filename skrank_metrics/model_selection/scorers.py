@@ -122,8 +122,8 @@ class RankingScore:
             check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
             others = {name: columns.pop(name) for name in ("qid", "groups")}
             columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **others)
-            who = {"who": self.who or f"The scorer {self.metric}", "ways_out": ways_out("qid" if self.who else "")}
-            lists = query_lists(y_score=y_score, X=X, **columns, **who)
+            who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
+            lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
             results = self._ranked(lists)
         result = results.pop(self.number)

@@ -14,7 +14,7 @@ from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import passes_weights_to_scorers, response_method
+from skrank_metrics._sklearn_internals import response_method
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import (
     check_search,
@@ -350,7 +350,7 @@ def _as_in_search(
     method, requested = _scores_by(scorer)
     weights = None
     if not routed:
-        passed_on = passes_weights_to_scorers(search) or is_race(search)
+        passed_on = hasattr(search, "_check_scorers_accept_sample_weight") or is_race(search)
         weights = params.get("sample_weight") if passed_on else None
     elif requested:
         weights = _requested_weights("sample_weight" if requested is True else requested, models, y, params)

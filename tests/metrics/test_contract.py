@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skrank_metrics
-from skrank_metrics import get_metric, get_metric_names
+from skrank_metrics import get_metric, get_metric_names, make_ranking_scorer
 from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT, TRANSFORMS
 from skrank_metrics.metrics._registry import REGISTRY
 

@@ -70,10 +70,10 @@ def toy_fall_out(lists, *, relevance_threshold: RelevanceThreshold = None):
 CHECK = """
 import pickle
 import toy
-from skrank_metrics import evaluate, get_metric, get_metric_names, make_ranking_scorer, get_ranking_scorer_names
+from skrank_metrics import evaluate, get_metric, get_metric_names, make_ranking_scorer
 from generate import metrics_page, metrics_stub, metrics_table
 
-assert "toy" in get_metric_names() and "toy" in get_ranking_scorer_names()
+assert "toy" in get_metric_names()
 assert toy.toy_score([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == 1 / 2
 assert toy.toy_fall_out([[1, 0, 0, 1]], [[4, 3, 2, 1]], k=2) == 1 / 2
 assert get_metric("neg_toy_fall_out@2")([[1, 0, 0, 1]], [[4, 3, 2, 1]]) == -1 / 2

@@ -181,7 +181,7 @@ def test_ways_out_without_ids_are_those_that_work(routing):
         with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
             search.fit(X, Y)
         named = str(caught.value).partition("Pass ")[2]
-        assert named.startswith("groups=<one query id per document>" if routing else "with_qid(y, qid) as y, or enable")
+        assert named.startswith("groups=qid to fit of a search" if routing else "with_qid(y, qid) as y")
         for name, (y, ids) in ways.items():
             if routing or name == "with_qid":
                 search.fit(X, y, **ids)

@@ -422,7 +422,7 @@ def test_unfitted_search():
         ({"cv": KFold(3)}, {}, r"cv must keep every query whole; got KFold\(n_splits=3"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*were also in the training set:UserWarning")
 def test_bad_input(options, change, message):
     search = ridge_search(**options).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match=message):

@@ -219,7 +219,7 @@ def test_every_splitter_finds_ids_inside_cross_validate(splitter, way):
 
 @every_splitter
 def test_every_splitter_refuses_bad_ids(splitter):
-    with pytest.raises(TypeError, match=r"Pass groups=.*with_qid\(y, qid\)"):
+    with pytest.raises(TypeError, match=r"Pass with_qid\(y, qid\) as y, or .* groups="):
         next(splitter.split(CONTRACT_X, CONTRACT_Y))
     with pytest.raises(ValueError, match="qid must have the same length as X"):
         next(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID[1:]))
@@ -236,7 +236,7 @@ def test_every_splitter_refuses_bad_ids(splitter):
 
 
 OTHER_QID = np.random.default_rng(6).permutation(CONTRACT_QID)
-ROWS = pd.RangeIndex(100, 100 + len(CONTRACT_QID))
+ROWS, OTHERS = (pd.Index([f"row {n + first}" for n in range(len(CONTRACT_QID))]) for first in (0, 1))
 
 
 @every_splitter
@@ -260,15 +260,16 @@ def test_every_splitter_refuses_rows_out_of_step(splitter):
     qid = pd.Series(CONTRACT_QID, index=ROWS)
     expected = as_lists(splitter.split(CONTRACT_X, CONTRACT_Y, qid=CONTRACT_QID))
     assert as_lists(splitter.split(X, y, qid=qid)) == as_lists(splitter.split(X, with_qid(y, qid))) == expected
-    # An index that counts 0 to n - 1 says nothing.
+    # Integers may be a default index, which says nothing, or a part of it in nested cross-validation.
+    assert as_lists(splitter.split(X, y.set_axis(2 * np.arange(len(y))), qid=qid)) == expected
     assert as_lists(splitter.split(X, y.reset_index(drop=True), qid=qid)) == expected
     out_of_step = [
         {"X": X.iloc[::-1], "y": y, "qid": CONTRACT_QID},
         {"X": X.iloc[::-1], "y": with_qid(y, qid)},
-        {"X": X.set_axis(ROWS + 1), "y": y, "qid": CONTRACT_QID},
+        {"X": X.set_axis(OTHERS), "y": y, "qid": CONTRACT_QID},
         {"X": X, "y": y, "qid": qid.iloc[::-1]},
         {"X": X, "y": y, "groups": qid.iloc[::-1]},
-        {"X": X, "y": y, "groups": qid.set_axis(ROWS + 1)},
+        {"X": X, "y": y, "groups": qid.set_axis(OTHERS)},
     ]
     for rows in out_of_step:
         with pytest.raises(ValueError, match=r"must have the same index as (X|y); got .* rows are taken by position"):
@@ -284,7 +285,7 @@ def test_parts_in_another_order_are_refused():
     with pytest.raises(ValueError, match="parts must have the same index as X; got the same labels in different"):
         next(PredefinedQuerySplit(parts.iloc[::-1]).split(X, qid=CONTRACT_QID))
     with pytest.raises(ValueError, match="parts must have the same index as X; got different labels"):
-        next(PredefinedQuerySplit(parts.set_axis(ROWS + 1)).split_in_three(X, qid=CONTRACT_QID))
+        next(PredefinedQuerySplit(parts.set_axis(OTHERS)).split_in_three(X, qid=CONTRACT_QID))
 
 
 def test_train_test_split_refuses_arrays_that_disagree():

@@ -1,11 +1,14 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these five things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
 
-Three look at the functions that are running:
+Four look at the functions that are running:
 
 - Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores. Otherwise,
   a search without query ids would warn and return its first candidate as the best.
 - ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``. Otherwise, within_noise
   would ask for ``test_ratio``, after all fits.
+- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, without the labels of a
+  default index, and scorers no X. Otherwise, a fold could not be compared, and frames that were sorted without their
+  labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
 
 Two use private attributes or the identity of arrays:
@@ -30,6 +33,7 @@ from typing import Any, NoReturn
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.query_ids import check_aligned, without_labels
 
 Queries = dict[Any, int]
 
@@ -86,6 +90,31 @@ def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
     return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
 
 
+def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
+    """Check by row labels that X and columns have the same rows, and return the columns.
+
+    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. If
+    scikit-learn calls, check all rows that were passed to it, and return the columns without labels.
+    """
+    *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.")))  # the last one is the outermost
+    if not whole:
+        check_aligned(X=X, **columns)
+        return columns
+    check_aligned(**whole)
+    return {name: without_labels(column) for name, column in columns.items()}
+
+
+def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with rows, given the local variables of a function of scikit-learn; none if it has no X and y."""
+    if "estimator" in local and "args" in local:  # around fit
+        return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
+    if "X" not in local or {"y", "y_true"}.isdisjoint(local):
+        return {}
+    params = local.get("params")
+    rows = {name: local.get(name) for name in ("X", "y", "y_true", "groups")}
+    return rows | (dict(params) if isinstance(params, Mapping) else {})
+
+
 def is_first_warning() -> bool:
     """Whether a warning is the first one of the running search. Warnings outside a search all are."""
     running = next(_callers(f"{_VALIDATION}._fit_and_score"), {})
@@ -102,11 +131,17 @@ def is_first_warning() -> bool:
 _warned: set[str] = set()  # in the running search
 
 
-def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
-    """Local variables of the running calls of functions, innermost first."""
+def _callers(function: str) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running calls of a function, innermost first."""
+    return _frames(function, exact=True)
+
+
+def _frames(start: str, *, exact: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running functions whose full name is this or starts like this, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}" in functions:
+        name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+        if name == start if exact else name.startswith(start):
             yield frame.f_locals
         frame = frame.f_back
 

@@ -7,6 +7,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate
 
 from skrank_metrics._sklearn_internals import (
+    check_rows,
     copy_with_function,
     ends_search,
     fail_in_search,
@@ -78,6 +79,45 @@ def test_a_warning_appears_once_per_search():
     seen.clear()
     cross_validate(Ridge(), X, Y, scoring=scorer, cv=KFold(3))
     assert seen == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda model, X, y: cross_validate(model, X, y, cv=KFold(2), error_score="raise"),
+        lambda model, X, y: cross_val_predict(model, X, y, cv=KFold(2)),
+    ],
+)
+def test_parts_are_checked_as_a_whole(run):
+    returned = []
+
+    class Model(Ridge):
+        def fit(self, X, y):
+            returned.append(check_rows(X, y=y)["y"])
+            return super().fit(X, y)
+
+    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
+    run(Model(), frame, y)
+    assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
+    with pytest.raises(ValueError, match="y must have the same index as X"):
+        run(Model(), frame, y.set_axis(frame.index[::-1]))
+
+
+def test_rows_are_checked_before_an_estimator_turns_them_into_arrays():
+    class Model(Ridge):
+        def fit(self, X, y):
+            check_rows(X, y=y)
+            return super().fit(X, y)
+
+    frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
+    for run in (make_pipeline(StandardScaler(), Model()).fit, BaggingRegressor(Model(), n_estimators=1).fit):
+        run(frame, y)
+        for misplaced in ({"y": y.set_axis(frame.index[::-1])}, {"y": y.set_axis(frame.index)[::-1]}):
+            with pytest.raises(ValueError, match="y must have the same index as X"):
+                (
+                    run(frame, **misplaced),
+                    pytest.fail("fit of scikit-learn is no longer called by wrapper in sklearn.base"),
+                )
 
 
 def test_a_rule_to_refit_by_finds_the_splits():

@@ -118,21 +118,20 @@ def check_columns(columns: Mapping[str, Any], queries: Grouping) -> dict[str, ND
     }
 
 
-def check_aligned(*, may_be_parts: bool = False, **columns: Any) -> None:
+def check_aligned(**columns: Any) -> None:
     """Refuse pandas objects whose indexes do not name the same rows in the same order.
 
     Rows are taken by position, as in scikit-learn. Different labels, or the same labels in another order, mean that one
     column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A
     default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series. Since
-    integers may come from a default index, they are not compared with labels of other types. With ``may_be_parts``,
-    rows may be a fold, in which a default index is any ascending integers.
+    integers may be part of a default index, they are not compared with labels of other types.
     """
     labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
         reordered = _same_labels(one, other)
-        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index, may_be_parts)]
+        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         unlike = _holds_integers(one) != _holds_integers(other)
         # Predictions put into a new Series have no name, unlike a column of a frame.
         is_prediction = "y_score" in new and getattr(columns["y_score"], "name", None) is None
@@ -145,15 +144,6 @@ def check_aligned(*, may_be_parts: bool = False, **columns: Any) -> None:
             f"two, or pass {f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the "
             "positions do match."
         )
-
-
-def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
-    """Check by their labels that X and columns have the same rows, and return the columns without these labels.
-
-    For functions that scikit-learn calls with parts of the rows.
-    """
-    check_aligned(may_be_parts=True, X=X, **columns)
-    return {name: without_labels(column) for name, column in columns.items()}
 
 
 def check_documents_aligned(**frames: Any) -> None:
@@ -217,15 +207,12 @@ def without_labels(column: Any) -> Any:
     return np.asarray(column) if len(others) == column.index.nlevels else column.droplevel(others)
 
 
-def counts_rows(index: Any, may_be_part: bool = False) -> bool:
-    """Whether an index is the default one of pandas, 0 to n - 1, or with ``may_be_part`` what a fold may keep of it."""
+def counts_rows(index: Any) -> bool:
+    """Whether an index is the default one of pandas, 0 to n - 1."""
     if type(index).__name__ == "RangeIndex":
-        return bool(index.step == 1 and (index.start == 0 or may_be_part))
-    if not _holds_integers(index):
-        return False
-    if may_be_part and index.is_monotonic_increasing:
-        return True
-    return bool(len(index) and index[0] == 0) and np.array_equal(index, np.arange(len(index)))
+        return bool(index.start == 0 and index.step == 1)
+    counts = _holds_integers(index) and len(index) > 0 and index[0] == 0
+    return bool(counts) and np.array_equal(index, np.arange(len(index)))
 
 
 def _holds_integers(index: Any) -> bool:

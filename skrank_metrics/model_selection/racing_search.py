@@ -24,9 +24,9 @@ from skrank_metrics._input.arrays import (
     check_number,
     check_seed,
 )
-from skrank_metrics._input.query_ids import check_rows, without_labels
+from skrank_metrics._input.query_ids import without_labels
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import routing_enabled
+from skrank_metrics._sklearn_internals import check_rows, routing_enabled
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection._fitted_search import metric_of_scorer

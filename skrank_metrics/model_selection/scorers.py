@@ -15,8 +15,9 @@ from sklearn.metrics import make_scorer
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
-from skrank_metrics._input.query_ids import carried, check_rows
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics._sklearn_internals import (
+    check_rows,
     copy_with_function,
     fail_in_search,
     score_function,

@@ -11,8 +11,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
-from skrank_metrics._input.query_ids import check_rows, ids_in_index, query_ids
-from skrank_metrics._sklearn_internals import queries_of, remember, ways_out
+from skrank_metrics._input.query_ids import ids_in_index, query_ids
+from skrank_metrics._sklearn_internals import check_rows, queries_of, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection.scorers import RankingScore

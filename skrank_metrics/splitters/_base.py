@@ -15,8 +15,8 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_seed, count_rows, to_array, to_float64
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import check_rows, query_ids
-from skrank_metrics._sklearn_internals import ways_out
+from skrank_metrics._input.query_ids import query_ids
+from skrank_metrics._sklearn_internals import check_rows, ways_out
 
 
 class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]

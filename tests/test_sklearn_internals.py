@@ -1,10 +1,14 @@
 """What leans on the inside of scikit-learn, a test each, which says what changed if it did."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics._sklearn_internals import (
     check_rows,
@@ -98,7 +102,9 @@ def test_parts_are_checked_as_a_whole(run):
 
     frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
     run(Model(), frame, y)
-    assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
+    assert all(type(part) is np.ndarray for part in returned), (
+        "functions of scikit-learn no longer have local variables X and y"
+    )
     with pytest.raises(ValueError, match="y must have the same index as X"):
         run(Model(), frame, y.set_axis(frame.index[::-1]))
 

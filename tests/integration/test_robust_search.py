@@ -161,7 +161,7 @@ def test_a_fold_of_which_nothing_is_left_ends_the_search(problem, n_jobs, error_
     # Every candidate would have a mean of NaN, and the first one would win.
     problem, cv = fold_without_relevant_documents(problem)
     scorer = make_ranking_scorer("ndcg@5", replace_undefined_by=np.nan)
-    with pytest.raises(ValueError, match=r"y_true must have a query.*ndcg.*replace_undefined_by"):
+    with pytest.raises(ValueError, match=r"ndcg.* is undefined for all scored queries, and replace_undefined_by"):
         searched(problem, ["reversed", "fine"], n_jobs, cv=cv, scorer=scorer, error_score=error_score)
 
 

@@ -282,8 +282,8 @@ def message_of(call):
 
 CLAIM = re.compile(
     r"needs the query id of each document \(qid\), and got none\. Pass with_qid\(y, qid\) as y(, or in a direct call "
-    r"(qid|groups)=<one query id per document>)?\. \(RFECV and BaggingRegressor drop its index: enable routing for "
-    r"them\.\)$"
+    r"(qid|groups)=<one query id per document>)?\. \(RFECV and ensembles drop its index: enable metadata routing "
+    r"for them\.\)$"
 )
 ROUTED = re.compile(
     r"and got none\. Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "

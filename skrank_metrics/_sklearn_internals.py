@@ -155,7 +155,8 @@ def ways_out(direct: str = "") -> str:
     """Say how to pass ids through model selection, given the metadata routing, and in a direct call as ``direct``."""
     if not routing_enabled():
         called = f", or in a direct call {direct}=<one query id per document>" if direct else ""
-        return f"Pass with_qid(y, qid) as y{called}. (RFECV and ensembles drop its index: enable metadata routing for them.)"
+        others = "RFECV and ensembles drop its index: enable metadata routing for them."
+        return f"Pass with_qid(y, qid) as y{called}. ({others})"
     return (
         "Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "
         f"{direct or 'qid'}=<one query id per document>. A scorer on which set_score_request was called needs qid=True "

@@ -102,9 +102,7 @@ def test_parts_are_checked_as_a_whole(run):
 
     frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
     run(Model(), frame, y)
-    assert all(type(part) is np.ndarray for part in returned), (
-        "functions of scikit-learn no longer have local variables X and y"
-    )
+    assert all(type(part) is np.ndarray for part in returned), "scikit-learn no longer has local variables X and y"
     with pytest.raises(ValueError, match="y must have the same index as X"):
         run(Model(), frame, y.set_axis(frame.index[::-1]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
@@ -45,7 +44,7 @@ class Cause:
 class Difference(Result):
     """The gap between two conventions, attributed to its causes.
 
-    Prints as a table that adds up to the gap, also in notebooks. ``to_frame()`` gives one row per cause.
+    Prints as a table that adds up to the gap, in terminals and notebooks. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -62,12 +61,17 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
+    _display = "difference.DifferenceDisplay"
+
     metric: str
     conventions: tuple[str, str]
     start: float
     end: float
     causes: list[Cause]
     not_imitated: list[str]
+
+    def _brief(self) -> str:
+        return f"{self.metric} by {' and '.join(self.conventions)}"
 
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start
@@ -77,18 +81,6 @@ class Difference(Result):
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
             *self.not_imitated,
         ]
-
-    def _charts(self) -> list[Chart]:
-        ends = [0.0, *accumulate(cause.effect for cause in self.causes)]
-        steps = [
-            Mark(cause.cause, self.start + end, signed(cause.effect), base=self.start + start, warns=cause.effect < 0)
-            for cause, (start, end) in zip(self.causes, pairwise(ends), strict=True)
-        ]
-        first, last = (
-            Mark(name, value, as_text(value))
-            for name, value in zip(self.conventions, (self.start, self.end), strict=True)
-        )
-        return [Chart(f"From {first.name} to {last.name}", [first, *steps, last])]
 
     def _columns(self) -> dict[str, list[Any]]:
         return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}
@@ -154,7 +146,7 @@ def explain_difference(
     "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
-    >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
+    >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
                                           effect  queries affected
     gain: linear -> exp2                 -0.0315                 1

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.query_ids import check_aligned, without_labels
 
-Queries = dict[Any, int]
-
 _VALIDATION = "sklearn.model_selection._validation"
 _SEARCH = "sklearn.model_selection._search.fit"
 # Functions that take folds of their local variables X, y, groups and params, or transform X. Worker processes only run
@@ -171,15 +169,10 @@ def response_method(scorer: Any) -> Any:
 
 # The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
 # predict returned. Nothing is known about other arrays, so there is no warning for them.
-_known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
+_known: dict[int, tuple[weakref.ref[NDArray[Any]], Any]] = {}
 
 
-def queries_of(ids: NDArray[Any], sizes: IntArray) -> Queries:
-    """Queries with their numbers of documents."""
-    return dict(zip(ids.tolist(), sizes.tolist(), strict=True))
-
-
-def remember(predictions: NDArray[Any], fitted: Queries) -> None:
+def remember(predictions: NDArray[Any], fitted: Any) -> None:
     """Remember which queries a model was fitted on, for as long as its predictions live."""
     key = id(predictions)
     _known[key] = weakref.ref(predictions, lambda _: _known.pop(key, None)), fitted
@@ -191,14 +184,13 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
     ``return_train_score=True``.
     """
-    reference, fitted = _known.get(id(predictions), (None, {}))
+    reference, fitted = _known.get(id(predictions), (None, None))
     if reference is None or reference() is not predictions:
         return
-    scored = queries_of(ids, sizes)
-    both = len(scored.keys() & fitted.keys())
-    if both and scored != fitted:
+    both, same = fitted.shared(ids, sizes)
+    if both and not same:
         warnings.warn(
-            f"{both} of the {len(scored)} scored queries were among the {len(fitted)} queries that the ranker was "
+            f"{both} of the {len(ids)} scored queries were among the {len(fitted.sizes)} queries that the ranker was "
             "fitted on, judging by their ids. If so, the score is too good: split by query, as QueryKFold does, and "
             "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If the ids only agree because "
             "each file numbers its queries from 0, give them different ids: qid_from_sizes(sizes, first=...).",

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, count_rows, take_rows
+from skrank_metrics._input.arrays import FloatArray, IntArray, count_rows, is_column, take_rows
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection.scorers import QueryScores, recorded
 
@@ -87,7 +87,7 @@ def rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]
     """Select rows of metadata that is as long as X; pass other values on unchanged."""
     n_rows = count_rows(X)
     return {
-        name: take_rows(value, rows) if np.ndim(value) and count_rows(value) == n_rows else value
+        name: take_rows(value, rows) if is_column(value, n_rows) else value
         for name, value in params.items()
     }
 

@@ -162,7 +162,7 @@ class CVResultsDisplay:
         key = metric_of(search, scored_metrics(search), metric)
         scores = fold_scores(found, key)
         ranked = ranked_rows(search, key)
-        after = found.get("left_after", np.full(len(scores), np.nan))
+        after = found.get("dropped_after", np.full(len(scores), np.nan))
         # Candidates that left a race lack folds. They failed only if they lack the score of a fold that they ran.
         ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
         best = [row for row in ranked if ran[row].any() and not np.isnan(scores[row][ran[row]]).any()][:n_candidates]

@@ -19,6 +19,14 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 
 Hashes = NDArray[np.uint64]
 
+TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
+CORRECTIONS = {
+    "max": "adjusted by the maximum",
+    "holm": "adjusted by Holm's method",
+    "bh": "adjusted by Benjamini and Hochberg's method",
+    None: "not adjusted",
+}
+
 # Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
 N_SIGNS = 10_000
 # All sign vectors are used for at most this many units that differ: 2^13 < 10,000.
@@ -122,6 +130,11 @@ class SignFlips:
         """Mean of each ranking, relative to the mean over rankings."""
         means: FloatArray = self.scale * self.sums.sum(axis=0) / self.total_mass
         return means
+
+    @property
+    def covers_folds(self) -> bool:
+        """Whether differences vary more between folds than between queries for some pair."""
+        return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
 
     def row(self, i: int) -> Row:
         """Statistics of one ranking against each of the others."""
@@ -230,7 +243,7 @@ class SignFlips:
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
                 half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
-                wider = np.stack([np.fmin(ends[:, 0], mean - half), np.fmax(ends[:, 1], mean + half)], axis=1)
+                wider = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
                 ends = np.where((row.fold_error > 0)[:, None], wider, ends)
         return np.clip(self.scale * ends, -self.span, self.span)
 

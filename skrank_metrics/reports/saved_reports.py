@@ -258,7 +258,10 @@ def _restored_id(saved: Any) -> Any:
 
 def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> dict[str, Any]:
     """The fields of a report from a frame with one row per query; ``named`` are the columns that are not metrics."""
-    columns = list(getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", frame))
+    names = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
+    if names is None and not isinstance(frame, Mapping):
+        raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
+    columns = list(frame if names is None else names)
     found = {argument: _column(frame, columns, name, argument) for argument, name in named.items()}
     others = {name for name, _ in found.values()}
     index = getattr(frame, "index", None)

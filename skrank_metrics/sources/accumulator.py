@@ -252,7 +252,7 @@ class RankingAccumulator:
             raise TypeError(f"other must be a RankingAccumulator; got {type(other).__name__}.")
         for what in ("metrics", "condense", "assume_complete"):
             if self._option(what) != other._option(what):
-                raise ValueError(f"other has another {what}; make both accumulators with the same arguments.")
+                raise ValueError(f"other has another {what}: make both accumulators with the same arguments.")
 
     def _option(self, what: str) -> Any:
         if what == "metrics":

@@ -1,0 +1,207 @@
+"""The look of all pictures, decided in one place: themes, type, grid, panels, rows of names and direct labels."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+# Width of new figures, and below which panels are stacked, in inches.
+_WIDTH, _NARROW = 8.0, 6.0
+# Height of a row, of each further line of a long name, and of the axis below, in inches.
+_ROW, _LINE, _AXIS = 0.34, 0.15, 0.65
+# Longer names are wrapped, in wide and in narrow pictures.
+_NAME_WIDTHS = (32, 17)
+# More digits than in the tables are shown only if all digits there are 0.
+_DIGITS, _MOST_DIGITS = 4, 8
+# Width of the picture that is drawn for a page, if one is.
+_page_width: ContextVar[float | None] = ContextVar("page_width", default=None)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours for light or dark backgrounds, with the same meaning in all pictures and on pages.
+
+    Their contrast with the background is at least 3:1, and 4.5:1 for those of text: ``ink`` and ``soft``.
+    """
+
+    ink: str
+    soft: str  # labels of axes, and what is worse
+    rule: str  # the grid
+    best: str  # what is best, or cannot be distinguished from it
+    alarm: str  # losses and leaks
+    second: str  # further curves, which remain distinct with each kind of colour blindness
+    third: str
+    fourth: str
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """Colours of curves of equal rank."""
+        return self.best, self.alarm, self.second, self.third, self.fourth
+
+
+LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#00897f", "#8a5cf0", "#a64e59")
+DARK = Theme("#e8e8e8", "#a6a6a6", "#3d4148", "#56b4e9", "#f0954a", "#2fc4b2", "#b79cff", "#e08a96")
+
+
+def theme() -> Theme:
+    """Colours that suit the background, which is dark if matplotlib's text is light."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    ink = rcParams["text.color"]
+    return replace(DARK if sum(to_rgb(ink)) > 1.5 else LIGHT, ink=ink)
+
+
+def settings(look: Theme) -> dict[str, Any]:
+    """Settings of matplotlib that belong to a theme."""
+    return dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.ink)
+
+
+def as_variables(svg: str) -> tuple[str, str, str]:
+    """Replace the colours of the light theme by variables of CSS, and declare them for light and for dark pages."""
+    names = [field.name for field in fields(Theme)]
+    for name in names:
+        svg = svg.replace(getattr(LIGHT, name), f"var(--skrank-{name})")
+    light, dark = (";".join(f"--skrank-{name}:{getattr(look, name)}" for name in names) for look in (LIGHT, DARK))
+    return svg, light, dark
+
+
+@contextmanager
+def for_page(width: float) -> Iterator[None]:
+    """Draw in this width and the light theme, into figures that no window or notebook shows."""
+    from matplotlib import rc_context
+
+    token = _page_width.set(width)
+    try:
+        # Text stays text, and is as wide as that of common fonts of pages at most.
+        with rc_context({**settings(LIGHT), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}):
+            yield
+    finally:
+        _page_width.reset(token)
+
+
+def new_figure(height: float, stacked_height: float) -> Any:
+    """An empty figure, of one of these heights in inches."""
+    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
+
+    width = _page_width.get()
+    size = width or _WIDTH, stacked_height if is_narrow() else height
+    return (plt.figure if width is None else Figure)(figsize=size, layout="constrained")
+
+
+def is_narrow() -> bool:
+    """Whether the picture is drawn for a phone."""
+    return (_page_width.get() or _WIDTH) < _NARROW
+
+
+def polish(ax: Any, grid: str = "x") -> Theme:
+    """Draw a light grid in place of the frame, and labels that stay behind the data."""
+    look = theme()
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+    ax.grid(visible=True, axis=grid, color=look.rule, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0, labelsize="small", labelcolor=look.soft)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=look.soft, size="small")
+    return look
+
+
+def wrapped(names: Sequence[str]) -> list[str]:
+    """Names on several lines where they are long, broken at spaces or else after punctuation."""
+    wrapper = _Wrapper(_NAME_WIDTHS[is_narrow()], break_on_hyphens=False)
+    return ["\n".join(map(wrapper.fill, name.split("\n"))) for name in names]
+
+
+class _Wrapper(textwrap.TextWrapper):
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[(=,/_])(?=\w))")
+
+
+def height_of(names: Sequence[str]) -> float:
+    """Height of a figure with one row per name, in inches."""
+    n_lines = [1 + name.count("\n") for name in wrapped(names)]
+    return _AXIS + len(names) * (_ROW + _LINE * (max(n_lines, default=1) - 1))
+
+
+def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:
+    """Put the names beside their rows, the first on top."""
+    ax.set_yticks(range(len(names)), wrapped(names))
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", labelsize="medium")
+    ax.tick_params(axis="x", labelsize="small")
+    for row, label in enumerate(ax.get_yticklabels()):
+        label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
+    ax.xaxis.set_major_locator(_few_ticks())
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10])
+
+
+def write_beside(ax: Any, x: float, y: float, text: str, *, colour: str, left: bool = False, **style: Any) -> Any:
+    """Write a value beside its mark."""
+    place = {"xytext": (-7 if left else 7, 0), "textcoords": "offset points", "ha": "right" if left else "left"}
+    look = {"color": colour, "size": "small", "va": "center", "annotation_clip": False}
+    return ax.annotate(text, (x, y), **(place | look | style))
+
+
+def label_ends(ax: Any, lines: Sequence[Any]) -> None:
+    """Write the name of each line beside its end, apart from the other names."""
+    from matplotlib import rcParams
+
+    for text in [text for text in ax.texts if text.get_gid() == "name"]:
+        text.remove()
+    named = sorted((line for line in lines if line.get_gid()), key=lambda line: float(line.get_ydata()[-1]))
+    size = 0.833 * float(rcParams["font.size"])
+    names = [wrapped([line.get_gid()])[0] for line in named]
+    low, high = ax.get_ylim()
+    points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
+    unit = (high - low) / points  # height of a point in units of the axis
+    heights = [1.25 * size * (1 + name.count("\n")) * unit for name in names]
+    places = _apart([float(line.get_ydata()[-1]) for line in named], heights, low, high)
+    for line, name, y in zip(named, names, places, strict=True):
+        style = {"xycoords": ("axes fraction", "data"), "gid": "name", "weight": line.get_label().strip("_")}
+        write_beside(ax, 1, y, name, colour=line.get_color(), **style)
+
+
+def _apart(places: list[float], heights: Sequence[float], low: float, high: float) -> list[float]:
+    """Move places, in ascending order, so that labels of these heights do not overlap."""
+    moved: list[float] = []
+    for place, height in zip(places, heights, strict=True):
+        floor = moved[-1] + (heights[len(moved) - 1] + height) / 2 if moved else low
+        moved.append(max(place, floor))
+    for number in reversed(range(len(moved))):
+        above = moved[number + 1] - (heights[number] + heights[number + 1]) / 2 if number + 1 < len(moved) else high
+        moved[number] = min(moved[number], above)
+    return moved
+
+
+def count_ticks(first: float, last: float) -> list[float]:
+    """Ticks at round numbers of ranks, and at 1 if they start there."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
+    between = [float(tick) for tick in locator.tick_values(first, last) if max(1, first) < tick <= last]
+    return [1.0, *between] if first == 1 else between
+
+
+def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
+    """Format of numbers with true minus signs and enough digits to show the sign of each that is not 0."""
+    nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
+    digits = min(_MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
+    sign = "+" if signed else ""
+    return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def with_direction(label: str, greater_is_better: bool) -> str:
+    """Add to the label of an axis that smaller values are better, if they are."""
+    return label if greater_is_better else f"{label} (lower is better)"

@@ -1,5 +1,6 @@
 """Pictures of results, after the convention of scikit-learn's displays; every result has a method ``plot``."""
 
+from skrank_metrics.displays.comparison import ComparisonDisplay
 from skrank_metrics.displays.convention_match import ConventionMatchDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.difference import DifferenceDisplay
@@ -10,6 +11,7 @@ from skrank_metrics.displays.splits import SplitDisplay
 
 __all__ = [
     "CVResultsDisplay",
+    "ComparisonDisplay",
     "ConventionMatchDisplay",
     "DifferenceDisplay",
     "MetricAtKDisplay",

@@ -62,16 +62,18 @@ class ConventionMatchDisplay(Display):
         self.metric = metric
 
     def _draw(self, ax: Any) -> None:
-        (ax,) = self._panels(ax, [style.height_of(self.ways)])
+        names = ["target value", *self.ways]
+        (ax,) = self._panels(ax, [style.height_of(names)])
         look, spelled = style.polish(ax), style.spell(*(self.values - self.target))
-        self.line_ = ax.axvline(self.target, color=look.ink, linewidth=1.2)
         colours = [look.best if match else look.soft for match in self.matches]
+        (self.line_,) = ax.plot([self.target, self.target], [0, len(self.ways)], color=look.ink, linewidth=0.8)
+        shown = [(self.target, "D", look.ink), *((value, "o", colour) for value, colour in zip(self.values, colours))]
         self.points_ = []
-        for row, (value, colour) in enumerate(zip(self.values.tolist(), colours, strict=True)):
-            self.points_ += ax.plot(value, row, marker="o", color=colour)
-            style.write_beside(ax, value, row, spelled(value), colour=colour)
-        style.draw_rows(ax, self.ways, [look.ink if match else look.soft for match in self.matches])
-        ax.set_xlabel(f"{self.metric}; the line is at {self.target:.10g}")
+        for row, (value, marker, colour) in enumerate(shown):
+            self.points_ += ax.plot(value, row, marker=marker, markersize=6, color=colour)
+            style.write_beside(ax, value, row, spelled(value) if row else f"{value:.10g}", colour=colour)
+        style.draw_rows(ax, names, [look.ink, *(look.ink if match else look.soft for match in self.matches)], bold=(0,))
+        ax.set_xlabel(self.metric)
 
     @classmethod
     def _of(cls, result: ConventionMatch) -> ConventionMatchDisplay:

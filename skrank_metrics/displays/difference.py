@@ -94,7 +94,7 @@ class DifferenceDisplay(Display):
         return cls(
             result.start,
             [cause.effect for cause in result.causes],
-            [f"{cause.cause}: {cause.change}" for cause in result.causes],
+            [f"{cause.cause}: {cause.change}".replace("->", "\N{RIGHTWARDS ARROW}") for cause in result.causes],
             metric=result.metric,
             conventions=result.conventions,
         )

@@ -15,10 +15,9 @@ from skrank_metrics.reports._slices import name_of_slice
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 
-N_BINS = 25
-# Height of the largest bar, and places of the bars and of the mean below the middle of the row.
-HEIGHT, BASE, MEAN = 0.6, 0.2, 0.33
-MOST_SLICES = 12
+N_BINS, MOST_SLICES = 25, 12
+# Height of a row in inches; shares of it that the largest bar takes, and places of bars and mean below its middle.
+ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 
 
 class QueryScoreDisplay(Display):
@@ -91,7 +90,7 @@ class QueryScoreDisplay(Display):
         self.further = set(further)
 
     def _draw(self, ax: Any) -> None:
-        (ax,) = self._panels(ax, [1.6 * style.height_of(self.names)])
+        (ax,) = self._panels(ax, [style.height_of(self.names, ROW)])
         look, edges, spelled = style.polish(ax), self._edges(), style.spell(*self.means)
         self.areas_, self.means_, self.texts_ = [], [], []
         for row, (values, mean, ends) in enumerate(zip(self.values, self.means, self.intervals, strict=True)):

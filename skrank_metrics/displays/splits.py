@@ -80,8 +80,7 @@ class SplitDisplay(Display):
         self.bars_ = []
         for number, (panel, (label, (values, spec))) in enumerate(zip(panels, shown.items(), strict=True)):
             look = style.polish(panel)
-            colours = [look.alarm if leak else look.best for leak in self.leaks]
-            self.bars_.append(panel.barh(range(len(names)), values, height=0.55, color=colours))
+            self.bars_.append(panel.barh(range(len(names)), values, height=0.55, color=look.best))
             for row, value in enumerate(values.tolist()):
                 style.write_beside(panel, value, row, spec.format(value), colour=look.ink)
             inks = [look.alarm if leak else look.ink for leak in self.leaks]

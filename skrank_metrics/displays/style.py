@@ -13,8 +13,8 @@ from typing import Any
 
 # Width of new figures, and below which panels are stacked, in inches.
 _WIDTH, _NARROW = 8.0, 6.0
-# Height of a row, of each further line of a long name, and of the axis below, in inches.
-_ROW, _LINE, _AXIS = 0.34, 0.15, 0.65
+# Height of a row, of each line of a long name, and of the axis below, in inches.
+_ROW, _LINE, _AXIS = 0.34, 0.165, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
 _NAME_WIDTHS = (32, 17)
 # More digits than in the tables are shown only if all digits there are 0.
@@ -115,19 +115,23 @@ def polish(ax: Any, grid: str = "x") -> Theme:
 
 
 def wrapped(names: Sequence[str]) -> list[str]:
-    """Names on several lines where they are long, broken at spaces or else after punctuation."""
-    wrapper = _Wrapper(_NAME_WIDTHS[is_narrow()], break_on_hyphens=False)
-    return ["\n".join(map(wrapper.fill, name.split("\n"))) for name in names]
+    """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
+    width = _NAME_WIDTHS[is_narrow()]
+    spaced = [re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), name) for name in names]
+    return ["\n".join(_filled(line, width) for line in name.split("\n")) for name in spaced]
 
 
-class _Wrapper(textwrap.TextWrapper):
-    wordsep_simple_re = re.compile(r"(\s+|(?<=[(=,/_])(?=\w))")
+def _filled(line: str, width: int) -> str:
+    """Fill lines of this width; a NUL is a place to break without a space."""
+    wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
+    return wrapper.fill(line).replace("\0", "")
 
 
-def height_of(names: Sequence[str]) -> float:
-    """Height of a figure with one row per name, in inches."""
-    n_lines = [1 + name.count("\n") for name in wrapped(names)]
-    return _AXIS + len(names) * (_ROW + _LINE * (max(n_lines, default=1) - 1))
+def height_of(names: Sequence[str], row: float = _ROW) -> float:
+    """Height of a figure with one row per name, of this height or higher, in inches."""
+    n_lines = max((1 + name.count("\n") for name in wrapped(names)), default=1)
+    return _AXIS + len(names) * max(row, 0.1 + _LINE * n_lines)
 
 
 def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:

@@ -13,7 +13,6 @@ from sklearn.utils import Bunch
 
 from skrank_metrics._output.result import text_of
 from skrank_metrics.datasets import load_digits_retrieval
-
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers

@@ -35,6 +35,7 @@ class Display(ABC):
             import matplotlib.pyplot  # noqa: F401
         except ImportError:
             raise ImportError(f"{type(self).__name__}.plot needs matplotlib (pip install matplotlib).") from None
+        self._own_figure = ax is None
         self._draw(ax)
         return self
 
@@ -72,7 +73,7 @@ class Display(ABC):
         """
         if ax is None:
             stacked = style.is_narrow()
-            figure = style.new_figure(max(heights), sum(heights))
+            figure = style.new_figure(max(heights), sum(heights), len(heights))
             ratios = {"height_ratios": heights} if stacked else {"width_ratios": widths}
             shape = (len(heights), 1) if stacked else (1, len(heights))
             self.axes_ = figure.subplots(*shape, squeeze=False, gridspec_kw=ratios).ravel().tolist()

@@ -15,7 +15,7 @@ from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports.comparison import Comparison
 
 # Panels with means, and the height of that with queries in inches.
-MOST_METRICS, QUERIES_HEIGHT = 3, 2.4
+MOST_METRICS, QUERIES_HEIGHT = 3, 2.2
 # Models that may be chosen have the colour of the best; those that are worse are grey.
 GOOD = ("best", "leads", "may be best", "better", "not worse")
 
@@ -136,7 +136,7 @@ class ComparisonDisplay(Display):
         means, statuses = self.means[metric], self.statuses[metric]
         bars, _ = self._draw_rows(ax, means, self.intervals[metric], statuses, list(map(style.spell(*means), means)))
         label = style.with_direction(metric, metric not in self.lower_is_better)
-        ax.set_xlabel(f"{label},\nmean with {100 * self.confidence:g}% interval")
+        ax.set_xlabel(f"{label}\nmean, {100 * self.confidence:g}% interval")
         return bars
 
     def _draw_differences(self, ax: Any, differences: FloatArray) -> None:
@@ -146,7 +146,7 @@ class ComparisonDisplay(Display):
             for difference, status in zip(differences, statuses, strict=True)
         ]
         shown = np.nan_to_num(differences)  # the baseline, which has no difference, is at 0
-        self.differences_, self.texts_ = self._draw_rows(ax, shown, self.ends, statuses, texts)
+        self.differences_, self.texts_ = self._draw_rows(ax, shown, self.ends, statuses, texts, aligned=True)
         look, metric = style.theme(), next(iter(self.means))
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         if self.margin is not None:
@@ -155,37 +155,46 @@ class ComparisonDisplay(Display):
         ax.set_xlabel(f"difference from {self.reference},\nsimultaneous {100 * self.confidence:g}% intervals")
 
     def _draw_rows(
-        self, ax: Any, values: FloatArray, ends: FloatArray, statuses: Sequence[str], texts: Sequence[str]
+        self,
+        ax: Any,
+        values: FloatArray,
+        ends: FloatArray,
+        statuses: Sequence[str],
+        texts: Sequence[str],
+        *,
+        aligned: bool = False,
     ) -> tuple[list[Any], list[Any]]:
         """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
         look, bars, written = style.polish(ax), [], []
         colours = [look.best if word in GOOD else look.soft if word == "worse" else look.ink for word in statuses]
         for row, (value, interval, text, colour) in enumerate(zip(values, ends, texts, colours, strict=True)):
             if colour == look.best:
-                ax.axhspan(row - 0.5, row + 0.5, color=colour, alpha=0.09, linewidth=0, zorder=0)
+                style.highlight(ax, row, whole_width=self._own_figure)
             marks = {"fmt": "o", "markersize": 6, "elinewidth": 2, "color": colour}
             bars.append(ax.errorbar(value, row, xerr=np.abs(interval - value)[:, None], **marks))
-            written.append(style.write_beside(ax, np.nanmax([value, *interval]), row, text, colour=colour))
+            place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
+            coordinates = ("axes fraction", "data") if aligned else "data"
+            written.append(style.write_beside(ax, *place, text, colour=colour, xycoords=coordinates))
         first = ax is self.ax_ or style.is_narrow()
         inks = [look.soft if word == "worse" else look.ink for word in statuses]
         bold = [row for row, word in enumerate(statuses) if word in ("best", "better")]
         style.draw_rows(ax, self.names if first else len(self.names) * [""], inks, bold=bold)
+        ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 4 else 2)
         return bars, written
 
     def _draw_queries(self, ax: Any, by_query: FloatArray) -> list[Any]:
         look, lower = style.polish(ax, "y"), next(iter(self.means)) in self.lower_is_better
-        heights, areas = np.sort(by_query)[::-1], []
+        heights, areas, lines = np.sort(by_query)[::-1], [], []
         for name, colour, up in (self.pair[0], look.best, not lower), (self.pair[1], look.alarm, lower):
             shown = heights > 0 if up else heights < 0
             steps = np.append(np.where(shown, heights, 0.0), 0.0)  # the last query is as wide as the others
             areas.append(ax.fill_between(range(len(steps)), steps, step="post", color=colour, linewidth=0))
-            text = "\n".join(style.wrapped([f"{name} is better in {counted(int(shown.sum()), 'query')}"]))
-            place = {"xy": (1, 1), "ha": "right", "va": "top"} if up else {"xy": (0, 0), "ha": "left", "va": "bottom"}
-            ax.annotate(text, xycoords="axes fraction", color=colour, size="small", **place)
-        n_equal = int((heights == 0).sum())
+            lines.append((f"{name} is better in {counted(int(shown.sum()), 'query')}", colour))
+        if n_equal := int((heights == 0).sum()):
+            lines.append((f"equal in {counted(n_equal, 'query')}", look.soft))
         ax.axhline(0, color=look.ink, linewidth=1)
-        ax.set(xlim=(0, len(heights)), xlabel=f"{counted(len(heights), 'query')}, sorted by difference\n({n_equal} equal)")
-        ax.xaxis.get_major_locator().set_params(integer=True, nbins=4)
+        ax.set(xlim=(0, len(heights)), xticks=[])
+        style.write_below(ax, lines)
         return areas
 
     @classmethod
@@ -205,7 +214,7 @@ class ComparisonDisplay(Display):
         result : Comparison
             Result of leaderboard, compare, cross_evaluate or search_report.
         metric : str, metric function or bound metric, default=None
-            A metric of the comparison. None means the first, with the means of at most two others.
+            A metric of the comparison. None means the first and, for more than two models, the means of two others.
         pair : tuple of str, default=None
             Two models, to draw the differences of the single queries, too. None draws them if there are no others.
         n_models : int, default=20
@@ -219,13 +228,16 @@ class ComparisonDisplay(Display):
             The drawn display.
         """
         check_int(n_models, "n_models", 1)
-        metrics = list(result.metrics) if metric is None else [check_column(metric, result.reports[result.names[0]].metrics)]
-        metrics, first = metrics[:MOST_METRICS], metrics[0]
+        metrics = (
+            list(result.metrics) if metric is None else [check_column(metric, result.reports[result.names[0]].metrics)]
+        )
+        only = pair or len(result.names) == 2
+        metrics, first = metrics[: 1 if only else MOST_METRICS], metrics[0]
         rows = {name: {row.name: row for row in result.standings(name)} for name in metrics}
         names = list(rows[first])[:n_models]
         ends = {name: result.reports[name].intervals(result.confidence) for name in names}
         tested = result.tested(first) and len(rows[first]) > 1
-        one = result.pair(*(pair or (None, None)), metric=first) if pair or (tested and len(rows[first]) == 2) else None
+        one = result.pair(*(pair or (None, None)), metric=first) if only and tested else None
         display = cls(
             names,
             {name: [rows[name][model].mean for model in names] for name in metrics},

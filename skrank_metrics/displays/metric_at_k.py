@@ -157,9 +157,7 @@ class MetricAtKDisplay(Display):
         intervals = [report.intervals() for report in shown]
         ends = np.array([[found[column] for column in columns.values()] for found in intervals])
         names = list(getattr(result, "names", [name] if name else [])) or None
-        display = cls(
-            list(columns), means, ends[..., 0], ends[..., 1], metric=whole, names=names, highlight=highlight
-        )
+        display = cls(list(columns), means, ends[..., 0], ends[..., 1], metric=whole, names=names, highlight=highlight)
         return display.plot(ax)
 
     @classmethod

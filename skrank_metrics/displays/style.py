@@ -86,13 +86,13 @@ def for_page(width: float) -> Iterator[None]:
         _page_width.reset(token)
 
 
-def new_figure(height: float, stacked_height: float) -> Any:
-    """An empty figure, of one of these heights in inches."""
+def new_figure(height: float, stacked_height: float, n_panels: int) -> Any:
+    """An empty figure, of one of these heights in inches, and wider for more than three panels."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
     width = _page_width.get()
-    size = width or _WIDTH, stacked_height if is_narrow() else height
+    size = (width, stacked_height) if width and is_narrow() else ((width or _WIDTH) * max(1, 0.4 + 0.2 * n_panels), height)
     return (plt.figure if width is None else Figure)(figsize=size, layout="constrained")
 
 
@@ -117,7 +117,9 @@ def polish(ax: Any, grid: str = "x") -> Theme:
 def wrapped(names: Sequence[str]) -> list[str]:
     """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
     width = _NAME_WIDTHS[is_narrow()]
-    spaced = [re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), name) for name in names]
+    spaced = [
+        re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), name) for name in names
+    ]
     return ["\n".join(_filled(line, width) for line in name.split("\n")) for name in spaced]
 
 
@@ -156,6 +158,30 @@ def write_beside(ax: Any, x: float, y: float, text: str, *, colour: str, left: b
     place = {"xytext": (-7 if left else 7, 0), "textcoords": "offset points", "ha": "right" if left else "left"}
     look = {"color": colour, "size": "small", "va": "center", "annotation_clip": False}
     return ax.annotate(text, (x, y), **(place | look | style))
+
+
+def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
+    """Write lines of text, each with its colour, in place of the label of the horizontal axis."""
+    from matplotlib import rcParams
+
+    size, below = 0.833 * float(rcParams["font.size"]), 6.0
+    for text, colour in lines:
+        text = "\n".join(wrapped([text]))
+        place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
+        ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
+        below += 1.35 * size * (1 + text.count("\n"))
+
+
+def highlight(ax: Any, row: int, *, whole_width: bool) -> None:
+    """Put a band behind a row, from edge to edge if the figure holds nothing else."""
+    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import blended_transform_factory
+
+    ax.patch.set_visible(False)  # it would cover the bands of the panels on the left
+    across = ax.figure.transSubfigure if whole_width else ax.transAxes
+    band = Rectangle((0, row - 0.5), 1, 1, transform=blended_transform_factory(across, ax.transData), clip_on=False)
+    band.set(color=theme().best, alpha=0.1, linewidth=0, zorder=0, in_layout=False)
+    ax.add_artist(band)
 
 
 def label_ends(ax: Any, lines: Sequence[Any]) -> None:

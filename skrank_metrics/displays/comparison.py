@@ -16,6 +16,8 @@ from skrank_metrics.reports.comparison import Comparison
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 2.2
+# Steps in the panel with queries; of more queries, as many of their quantiles are drawn.
+MOST_STEPS = 300
 # Models that may be chosen have the colour of the best; those that are worse are grey.
 GOOD = ("best", "leads", "may be best", "better", "not worse")
 
@@ -64,7 +66,7 @@ class ComparisonDisplay(Display):
         Difference and interval of each model.
     texts_ : list of matplotlib Annotation
         Differences as text, with what is known about the model.
-    areas_ : list of matplotlib PolyCollection
+    areas_ : list of matplotlib StepPatch
         Queries in which the first and the second of two models is better.
     axes_ : list of matplotlib Axes
         The panels.
@@ -142,7 +144,7 @@ class ComparisonDisplay(Display):
     def _draw_differences(self, ax: Any, differences: FloatArray) -> None:
         spelled, statuses = style.spell(*differences, signed=True), next(iter(self.statuses.values()))
         texts = [
-            status if np.isnan(difference) else f"{spelled(difference)}  {status}".rstrip()
+            status if np.isnan(difference) else f"{spelled(difference)}\N{EN SPACE}{status}".rstrip()
             for difference, status in zip(differences, statuses, strict=True)
         ]
         shown = np.nan_to_num(differences)  # the baseline, which has no difference, is at 0
@@ -167,9 +169,10 @@ class ComparisonDisplay(Display):
         """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
         look, bars, written = style.polish(ax), [], []
         colours = [look.best if word in GOOD else look.soft if word == "worse" else look.ink for word in statuses]
+        across = self._own_figure and (style.is_narrow() or self.by_query is None)
         for row, (value, interval, text, colour) in enumerate(zip(values, ends, texts, colours, strict=True)):
-            if colour == look.best:
-                style.highlight(ax, row, whole_width=self._own_figure)
+            if colour == look.best and (ax is self.ax_ or style.is_narrow() or not across):
+                style.highlight(ax, row, across=across)
             marks = {"fmt": "o", "markersize": 6, "elinewidth": 2, "color": colour}
             bars.append(ax.errorbar(value, row, xerr=np.abs(interval - value)[:, None], **marks))
             place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
@@ -179,19 +182,21 @@ class ComparisonDisplay(Display):
         inks = [look.soft if word == "worse" else look.ink for word in statuses]
         bold = [row for row, word in enumerate(statuses) if word in ("best", "better")]
         style.draw_rows(ax, self.names if first else len(self.names) * [""], inks, bold=bold)
-        ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 4 else 2)
+        ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
         return bars, written
 
     def _draw_queries(self, ax: Any, by_query: FloatArray) -> list[Any]:
         look, lower = style.polish(ax, "y"), next(iter(self.means)) in self.lower_is_better
-        heights, areas, lines = np.sort(by_query)[::-1], [], []
+        heights = np.sort(by_query)[::-1]
+        shown = heights[np.linspace(0, len(heights) - 1, min(len(heights), MOST_STEPS)).round().astype(int)]
+        edges = np.linspace(0, len(heights), len(shown) + 1)
+        areas, lines = [], []
         for name, colour, up in (self.pair[0], look.best, not lower), (self.pair[1], look.alarm, lower):
-            shown = heights > 0 if up else heights < 0
-            steps = np.append(np.where(shown, heights, 0.0), 0.0)  # the last query is as wide as the others
-            areas.append(ax.fill_between(range(len(steps)), steps, step="post", color=colour, linewidth=0))
-            lines.append((f"{name} is better in {counted(int(shown.sum()), 'query')}", colour))
+            part, n_better = (shown > 0, heights > 0) if up else (shown < 0, heights < 0)
+            areas.append(ax.stairs(np.where(part, shown, 0.0), edges, fill=True, color=colour, linewidth=0))
+            lines.append((f"{counted(int(n_better.sum()), 'query')}: {name} is better", colour))
         if n_equal := int((heights == 0).sum()):
-            lines.append((f"equal in {counted(n_equal, 'query')}", look.soft))
+            lines.append((f"{counted(n_equal, 'query')}: equal", look.soft))
         ax.axhline(0, color=look.ink, linewidth=1)
         ax.set(xlim=(0, len(heights)), xticks=[])
         style.write_below(ax, lines)

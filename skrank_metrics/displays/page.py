@@ -12,7 +12,7 @@ from typing import Any
 from skrank_metrics.displays import style
 
 # Widths of the two drawings in inches, and of the page below which the narrow one is shown.
-WIDE, SLIM, PHONE = 8.2, 4.6, "40rem"
+WIDE, SLIM, PHONE = 8.0, 4.6, "40rem"
 
 
 def page_picture(result: Any) -> str:
@@ -38,20 +38,17 @@ def page_picture(result: Any) -> str:
     except ImportError:
         return ""
     key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
-    wide, slim = (
-        # Ids are those of clipping paths and marks.
-        re.sub(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", drawing.replace("<svg", f'<svg class="{kind}"', 1))
-        for number, (kind, drawing) in enumerate(zip(("wide", "slim"), drawings, strict=True))
-    )
     _, light, dark = style.as_variables("")
     css = (
-        f"#{key}{{{light};margin:1.5rem 0}}#{key} svg{{width:100%;height:auto;display:block;overflow:visible}}"
-        f"#{key} .wide{{max-width:{WIDE * 96:.0f}px}}#{key} .slim{{display:none;max-width:{SLIM * 96:.0f}px}}"
-        f"@media (max-width:{PHONE}){{#{key} .wide{{display:none}}#{key} .slim{{display:block}}}}"
+        f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
+        f"#{key} svg+svg{{display:none}}"
+        f"@media (max-width:{PHONE}){{#{key} svg{{display:none}}#{key} svg+svg{{display:block}}}}"
         f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
     )
-    label = escape(f"Picture: {display.__name__.removesuffix('Display')}", quote=True)
-    return f'<figure id="{key}" role="img" aria-label="{label}"><style>{css}</style>{wide}{slim}</figure>'
+    # Ids, those of clipping paths and marks, are unique on the page.
+    shown = (re.sub(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
+    what = escape(re.sub("(?<=[a-z])(?=[A-Z])", " ", display.__name__.removesuffix("Display")), quote=True)
+    return f'<figure id="{key}" role="img" aria-label="{what}"><style>{css}</style>{"".join(shown)}</figure>'
 
 
 def _svg(display: Any, result: Any, width: float) -> str:
@@ -61,13 +58,13 @@ def _svg(display: Any, result: Any, width: float) -> str:
         figure = display.from_result(result).figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     svg = target.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    # As wide as the page, but at most somewhat wider than drawn.
+    size = f'style="max-width:{100 * figure.get_figwidth():.0f}px" viewBox'
+    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("viewBox", size, 1)
     used = set(re.findall(r"#([\w-]+)", svg))
     svg = re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", svg)
-    # The page's own font.
+    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
+    # The font of the page.
     svg = re.sub(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
-    svg = re.sub(r"\n\s*", "\n", svg)
-    return style.as_variables(svg)[0]
+    return style.as_variables(re.sub(r"\n\s*", "\n", svg))[0]

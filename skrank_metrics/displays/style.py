@@ -16,7 +16,7 @@ _WIDTH, _NARROW = 8.0, 6.0
 # Height of a row, of each line of a long name, and of the axis below, in inches.
 _ROW, _LINE, _AXIS = 0.34, 0.165, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
-_NAME_WIDTHS = (32, 17)
+_NAME_WIDTHS, _BELOW_WIDTH = (32, 17), 26
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 # Width of the picture that is drawn for a page, if one is.
@@ -92,8 +92,12 @@ def new_figure(height: float, stacked_height: float, n_panels: int) -> Any:
     from matplotlib.figure import Figure
 
     width = _page_width.get()
-    size = (width, stacked_height) if width and is_narrow() else ((width or _WIDTH) * max(1, 0.4 + 0.2 * n_panels), height)
-    return (plt.figure if width is None else Figure)(figsize=size, layout="constrained")
+    size = (
+        (width, stacked_height) if width and is_narrow() else ((width or _WIDTH) * max(1, 0.4 + 0.2 * n_panels), height)
+    )
+    figure = (plt.figure if width is None else Figure)(figsize=size, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return figure
 
 
 def is_narrow() -> bool:
@@ -114,9 +118,9 @@ def polish(ax: Any, grid: str = "x") -> Theme:
     return look
 
 
-def wrapped(names: Sequence[str]) -> list[str]:
+def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
     """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
-    width = _NAME_WIDTHS[is_narrow()]
+    width = width or _NAME_WIDTHS[is_narrow()]
     spaced = [
         re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), name) for name in names
     ]
@@ -166,20 +170,21 @@ def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
 
     size, below = 0.833 * float(rcParams["font.size"]), 6.0
     for text, colour in lines:
-        text = "\n".join(wrapped([text]))
+        (text,) = wrapped([text], _BELOW_WIDTH)
         place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
         ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
         below += 1.35 * size * (1 + text.count("\n"))
 
 
-def highlight(ax: Any, row: int, *, whole_width: bool) -> None:
-    """Put a band behind a row, from edge to edge if the figure holds nothing else."""
+def highlight(ax: Any, row: int, *, across: bool) -> None:
+    """Put a band behind a row, on request across the figure, behind panels on the right, too."""
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import blended_transform_factory
 
-    ax.patch.set_visible(False)  # it would cover the bands of the panels on the left
-    across = ax.figure.transSubfigure if whole_width else ax.transAxes
-    band = Rectangle((0, row - 0.5), 1, 1, transform=blended_transform_factory(across, ax.transData), clip_on=False)
+    for panel in ax.figure.axes if across else ():
+        panel.patch.set_visible(False)  # it would cover the band
+    place = blended_transform_factory(ax.figure.transSubfigure if across else ax.transAxes, ax.transData)
+    band = Rectangle((0, row - 0.5), 1, 1, transform=place, clip_on=False)
     band.set(color=theme().best, alpha=0.1, linewidth=0, zorder=0, in_layout=False)
     ax.add_artist(band)
 

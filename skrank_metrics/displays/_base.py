@@ -73,7 +73,7 @@ class Display(ABC):
         """
         if ax is None:
             stacked = style.is_narrow()
-            figure = style.new_figure(max(heights), sum(heights), len(heights))
+            figure = style.new_figure(max(heights), sum(heights), sum(widths))
             ratios = {"height_ratios": heights} if stacked else {"width_ratios": widths}
             shape = (len(heights), 1) if stacked else (1, len(heights))
             self.axes_ = figure.subplots(*shape, squeeze=False, gridspec_kw=ratios).ravel().tolist()

@@ -15,7 +15,7 @@ from skrank_metrics.reports._columns import check_column
 from skrank_metrics.reports.comparison import Comparison
 
 # Panels with means, and the height of that with queries in inches.
-MOST_METRICS, QUERIES_HEIGHT = 3, 2.2
+MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
 # Steps in the panel with queries; of more queries, as many of their quantiles are drawn.
 MOST_STEPS = 300
 # Models that may be chosen have the colour of the best; those that are worse are grey.
@@ -57,6 +57,8 @@ class ComparisonDisplay(Display):
         Metrics of which smaller values are better.
     confidence : float, default=0.95
         Confidence level of the intervals.
+    verdict : str, default=""
+        Title of a new figure.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class ComparisonDisplay(Display):
         margin: float | None = None,
         lower_is_better: Sequence[str] = (),
         confidence: float = 0.95,
+        verdict: str = "",
     ) -> None:
         self.names = list(names)
         self.means: dict[str, FloatArray] = {name: np.asarray(row, dtype=np.float64) for name, row in means.items()}
@@ -119,6 +122,7 @@ class ComparisonDisplay(Display):
         self.margin = margin
         self.lower_is_better = set(lower_is_better)
         self.confidence = confidence
+        self.verdict = verdict
 
     def _draw(self, ax: Any) -> None:
         height = style.height_of(self.names)
@@ -126,13 +130,17 @@ class ComparisonDisplay(Display):
         if self.differences is not None:
             heights, widths = [*heights, height], [*widths, 1.3]
         if self.by_query is not None:
-            heights, widths = [*heights, max(height, QUERIES_HEIGHT)], [*widths, 1.3]
+            texts = [f"{len(self.by_query)} queries: {name} is better" for name in self.pair]
+            heights, widths = [*heights, max(height, QUERIES_HEIGHT + style.height_below(texts))], [*widths, 1.5]
         panels = iter(self._panels(ax, heights, widths))
         self.levels_ = [self._draw_means(next(panels), metric) for metric in self.means]
-        self.differences_, self.texts_ = [], []
+        self.differences_: list[Any] = []
+        self.texts_: list[Any] = []
         if self.differences is not None:
             self._draw_differences(next(panels), self.differences)
         self.areas_ = [] if self.by_query is None else self._draw_queries(next(panels), self.by_query)
+        if ax is None:
+            style.entitle(self.figure_, self.verdict)
 
     def _draw_means(self, ax: Any, metric: str) -> list[Any]:
         means, statuses = self.means[metric], self.statuses[metric]
@@ -256,5 +264,6 @@ class ComparisonDisplay(Display):
             margin=result.margin,
             lower_is_better=[name for name in metrics if not result.greater_is_better(name)],
             confidence=result.confidence,
+            verdict=result.verdict_of(first) if tested else "",
         )
         return display.plot(ax)

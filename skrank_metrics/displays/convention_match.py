@@ -65,12 +65,11 @@ class ConventionMatchDisplay(Display):
         names = ["target value", *self.ways]
         (ax,) = self._panels(ax, [style.height_of(names)])
         look, spelled = style.polish(ax), style.spell(*(self.values - self.target))
-        colours = [look.best if match else look.soft for match in self.matches]
+        colours = [look.ink, *(look.best if match else look.soft for match in self.matches)]
         (self.line_,) = ax.plot([self.target, self.target], [0, len(self.ways)], color=look.ink, linewidth=0.8)
-        shown = [(self.target, "D", look.ink), *((value, "o", colour) for value, colour in zip(self.values, colours))]
         self.points_ = []
-        for row, (value, marker, colour) in enumerate(shown):
-            self.points_ += ax.plot(value, row, marker=marker, markersize=6, color=colour)
+        for row, (value, colour) in enumerate(zip([self.target, *self.values], colours, strict=True)):
+            self.points_ += ax.plot(value, row, marker="o" if row else "D", markersize=6, color=colour)
             style.write_beside(ax, value, row, spelled(value) if row else f"{value:.10g}", colour=colour)
         style.draw_rows(ax, names, [look.ink, *(look.ink if match else look.soft for match in self.matches)], bold=(0,))
         ax.set_xlabel(self.metric)

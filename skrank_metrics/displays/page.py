@@ -38,7 +38,7 @@ def page_picture(result: Any) -> str:
     except ImportError:
         return ""
     key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
-    _, light, dark = style.as_variables("")
+    light, dark = style.declarations()
     css = (
         f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
         f"#{key} svg+svg{{display:none}}"
@@ -46,7 +46,7 @@ def page_picture(result: Any) -> str:
         f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
     )
     # Ids, those of clipping paths and marks, are unique on the page.
-    shown = (re.sub(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
+    shown = (_in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
     what = escape(re.sub("(?<=[a-z])(?=[A-Z])", " ", display.__name__.removesuffix("Display")), quote=True)
     return f'<figure id="{key}" role="img" aria-label="{what}"><style>{css}</style>{"".join(shown)}</figure>'
 
@@ -54,7 +54,7 @@ def page_picture(result: Any) -> str:
 def _svg(display: Any, result: Any, width: float) -> str:
     """A drawing of a result, without what a page does not need, and with variables for colours."""
     target = io.StringIO()
-    with style.for_page(width):
+    with style.offscreen(width, titled=False):
         figure = display.from_result(result).figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     svg = target.getvalue()
@@ -63,8 +63,15 @@ def _svg(display: Any, result: Any, width: float) -> str:
     size = f'style="max-width:{100 * figure.get_figwidth():.0f}px" viewBox'
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("viewBox", size, 1)
     used = set(re.findall(r"#([\w-]+)", svg))
-    svg = re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", svg)
-    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
+    svg = _in_tags(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = _in_tags(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
     # The font of the page.
-    svg = re.sub(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
-    return style.as_variables(re.sub(r"\n\s*", "\n", svg))[0]
+    svg = _in_tags(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
+    colours = style.variables()
+    svg = _in_tags("|".join(colours), lambda colour: colours[colour[0]], svg)
+    return re.sub(r"\n\s*", "\n", svg)
+
+
+def _in_tags(pattern: str, replacement: Any, svg: str) -> str:
+    """Replace in the tags only, as the text between them may hold anything."""
+    return re.sub("<[^<>]*>", lambda tag: re.sub(pattern, replacement, tag[0]), svg)

@@ -16,11 +16,11 @@ _WIDTH, _NARROW = 8.0, 6.0
 # Height of a row, of each line of a long name, and of the axis below, in inches.
 _ROW, _LINE, _AXIS = 0.34, 0.165, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
-_NAME_WIDTHS, _BELOW_WIDTH = (32, 17), 26
+_NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 30
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
-# Width of the picture that is drawn for a page, if one is.
-_page_width: ContextVar[float | None] = ContextVar("page_width", default=None)
+# Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
+_canvas: ContextVar[tuple[float, bool] | None] = ContextVar("canvas", default=None)
 
 
 @dataclass(frozen=True)
@@ -63,46 +63,50 @@ def settings(look: Theme) -> dict[str, Any]:
     return dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.ink)
 
 
-def as_variables(svg: str) -> tuple[str, str, str]:
-    """Replace the colours of the light theme by variables of CSS, and declare them for light and for dark pages."""
-    names = [field.name for field in fields(Theme)]
-    for name in names:
-        svg = svg.replace(getattr(LIGHT, name), f"var(--skrank-{name})")
-    light, dark = (";".join(f"--skrank-{name}:{getattr(look, name)}" for name in names) for look in (LIGHT, DARK))
-    return svg, light, dark
+def variables() -> dict[str, str]:
+    """Variables of CSS in place of the colours of the light theme."""
+    return {getattr(LIGHT, field.name): f"var(--skrank-{field.name})" for field in fields(Theme)}
+
+
+def declarations() -> tuple[str, str]:
+    """The values of these variables on light and on dark pages."""
+    light, dark = (
+        ";".join(f"--skrank-{f.name}:{getattr(look, f.name)}" for f in fields(Theme)) for look in (LIGHT, DARK)
+    )
+    return light, dark
 
 
 @contextmanager
-def for_page(width: float) -> Iterator[None]:
-    """Draw in this width and the light theme, into figures that no window or notebook shows."""
+def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iterator[None]:
+    """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
     from matplotlib import rc_context
 
-    token = _page_width.set(width)
+    token = _canvas.set((width, titled))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
-        with rc_context({**settings(LIGHT), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}):
+        with rc_context({**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}):
             yield
     finally:
-        _page_width.reset(token)
+        _canvas.reset(token)
 
 
-def new_figure(height: float, stacked_height: float, n_panels: int) -> Any:
-    """An empty figure, of one of these heights in inches, and wider for more than three panels."""
+def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
+    """An empty figure, of one of these heights in inches, and wider for more than three panels of usual width."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
 
-    width = _page_width.get()
-    size = (
-        (width, stacked_height) if width and is_narrow() else ((width or _WIDTH) * max(1, 0.4 + 0.2 * n_panels), height)
-    )
-    figure = (plt.figure if width is None else Figure)(figsize=size, layout="constrained")
+    canvas = _canvas.get()
+    width = canvas[0] if canvas else _WIDTH
+    size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
+    figure = (Figure if canvas else plt.figure)(figsize=size, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
     return figure
 
 
 def is_narrow() -> bool:
     """Whether the picture is drawn for a phone."""
-    return (_page_width.get() or _WIDTH) < _NARROW
+    canvas = _canvas.get()
+    return canvas is not None and canvas[0] < _NARROW
 
 
 def polish(ax: Any, grid: str = "x") -> Theme:
@@ -174,6 +178,18 @@ def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
         place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
         ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
         below += 1.35 * size * (1 + text.count("\n"))
+
+
+def height_below(texts: Sequence[str]) -> float:
+    """Height of lines that write_below writes, in inches."""
+    return _LINE * sum(1 + text.count("\n") for text in wrapped(texts, _BELOW_WIDTH))
+
+
+def entitle(figure: Any, text: str) -> None:
+    """Put a title above the panels, flush left."""
+    canvas = _canvas.get()
+    if text and (canvas is None or canvas[1]):
+        figure.suptitle(textwrap.fill(text, int(11 * figure.get_figwidth())), x=0.012, ha="left", size="medium")
 
 
 def highlight(ax: Any, row: int, *, across: bool) -> None:

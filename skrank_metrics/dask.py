@@ -24,7 +24,6 @@ def evaluate(
     retrieved: str | None = None,
     judged: str | None = None,
     by: str | None = None,
-    keep: str = "queries",
     shuffle: bool = True,
 ) -> Any:
     """Evaluate the rows of a Dask DataFrame on the workers that hold them.
@@ -60,8 +59,6 @@ def evaluate(
         Column that is False for documents that nobody judged.
     by : str, default=None
         Column of slices, which must not vary within a query.
-    keep : {"queries", "means"}, default="queries"
-        What the report keeps, as in RankingAccumulator.
     shuffle : bool, default=True
         Whether to shuffle the rows by query. Pass False if all rows of a query are already in one partition. This is
         checked: a query in two partitions is an error.
@@ -98,7 +95,7 @@ def evaluate(
     {'mrr': 0.75}
     """
     dask = _import_dask()
-    options = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
+    options = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
     others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     total = reports_of_frame(label, score, qid, metrics=metrics, options=options, others=others, shuffle=shuffle)
     if not isinstance(frame, dask.dataframe.DataFrame):

@@ -23,7 +23,6 @@ def evaluate(
     retrieved: str | None = None,
     judged: str | None = None,
     by: str | None = None,
-    keep: str = "queries",
     shuffle: bool = True,
 ) -> Any:
     """Evaluate the rows of a Spark DataFrame on the executors that hold them.
@@ -59,8 +58,6 @@ def evaluate(
         Column that is False for documents that nobody judged.
     by : str, default=None
         Column of slices, which must not vary within a query.
-    keep : {"queries", "means"}, default="queries"
-        What the report keeps, as in RankingAccumulator.
     shuffle : bool, default=True
         Whether to shuffle the rows by query. Pass False if all rows of a query are already in one partition. This is
         checked: a query in two partitions is an error.
@@ -99,7 +96,7 @@ def evaluate(
     pyspark = _import_pyspark()
     if not hasattr(frame, "mapInArrow"):
         raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
-    options = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
+    options = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
     others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     total = reports_of_frame(label, score, qid, metrics=metrics, options=options, others=others, shuffle=shuffle)
     total.columns.check_names(frame.columns)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask, is_rounded
 from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
 from skrank_metrics.metrics.names import bind, expand
-from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.progress import Progress
@@ -75,25 +74,20 @@ def name_options(text: str) -> str:
     return text
 
 
-def _evaluation_of(report: RankingReport) -> Evaluation:
-    """What a report was made of; reports of files read whole always have it."""
-    return cast(Evaluation, report._evaluation)
-
-
 def _rephrase_findings(report: RankingReport) -> RankingReport:
     """The same report, whose findings name options."""
     findings = tuple(map(name_options, left_out(report)))
-    return replace(report, _evaluation=replace(_evaluation_of(report), left_out=findings))
+    return replace(report, _left_out=findings)
 
 
 def left_out(report: RankingReport) -> tuple[str, ...]:
     """Findings about topics that are not in a report."""
-    return _evaluation_of(report).left_out
+    return report._left_out
 
 
 def rows_of(report: RankingReport) -> dict[str, Any]:
     """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
-    lists = _evaluation_of(report).lists
+    lists = report._lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
     masks = {"retrieved": lists.retrieved, "judged": lists.judged}
     return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}

@@ -11,7 +11,7 @@ from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.reports._columns import check_column
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 
 # Panels with means, and the height of that with queries in inches.

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import io
 import re
+import warnings
 from html import escape
 from typing import Any
 
@@ -54,7 +55,8 @@ def page_picture(result: Any) -> str:
 def _svg(display: Any, result: Any, width: float) -> str:
     """A drawing of a result, without what a page does not need, and with variables for colours."""
     target = io.StringIO()
-    with style.offscreen(width, titled=False):
+    with style.offscreen(width, titled=False), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's font may have it
         figure = display.from_result(result).figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     svg = target.getvalue()

@@ -10,10 +10,10 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
-from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports._slices import name_of_slice
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import name_of_slice
 
 N_BINS, MOST_SLICES = 25, 12
 # Height of a row in inches; shares of it that the largest bar takes, and places of bars and mean below its middle.

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from skrank_metrics._output.table import visible
+
 # Width of new figures, and below which panels are stacked, in inches.
 _WIDTH, _NARROW = 8.0, 6.0
 # Height of a row, of each line of a long name, and of the axis below, in inches.
@@ -122,17 +124,20 @@ def polish(ax: Any, grid: str = "x") -> Theme:
     return look
 
 
+def plain(text: str) -> str:
+    """A text that matplotlib draws as it is, without control characters and formulas."""
+    return visible(text).replace("$", r"\$")
+
+
 def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
     """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
     width = width or _NAME_WIDTHS[is_narrow()]
-    spaced = [
-        re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), name) for name in names
-    ]
-    return ["\n".join(_filled(line, width) for line in name.split("\n")) for name in spaced]
+    return ["\n".join(_filled(plain(line), width) for line in name.split("\n")) for name in names]
 
 
 def _filled(line: str, width: int) -> str:
-    """Fill lines of this width; a NUL is a place to break without a space."""
+    # A NUL is a place to break without a space.
+    line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), line)
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
     return wrapper.fill(line).replace("\0", "")
@@ -189,7 +194,7 @@ def entitle(figure: Any, text: str) -> None:
     """Put a title above the panels, flush left."""
     canvas = _canvas.get()
     if text and (canvas is None or canvas[1]):
-        figure.suptitle(textwrap.fill(text, int(11 * figure.get_figwidth())), x=0.012, ha="left", size="medium")
+        figure.suptitle(textwrap.fill(plain(text), int(11 * figure.get_figwidth())), x=0.012, ha="left", size="medium")
 
 
 def highlight(ax: Any, row: int, *, across: bool) -> None:

@@ -11,15 +11,14 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
-from skrank_metrics.reports._slices import ALL, names_of_slices
 from skrank_metrics.reports._standings import LETTERS, best_first, letters
 from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.slices import ALL, names_of_slices
 
 # Power for the number of queries needed, and the number of pairs for which that number is printed.
 POWER, MOST_PAIRS = 0.8, 4
@@ -379,17 +378,6 @@ class Comparison(Result):
         if untested := [pair for pair in self.pairs if np.isnan(pair.p_value)]:
             yield f"Not tested, since all differences are equal: {self._named(untested)}."
 
-    def _charts(self) -> list[Chart]:
-        pairs, (best, *others) = self.pairs, self.ranking
-        if len(pairs) > MOST_ROWS:
-            pairs = tuple(self.pair(other, best) for other in others)
-        marks = [
-            Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
-            for pair in pairs
-        ]
-        title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
-        return [Chart(title, marks, reference=0.0)]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparisons(Result, Mapping[str, Comparison]):
@@ -417,9 +405,6 @@ class Comparisons(Result, Mapping[str, Comparison]):
 
     def _parts(self) -> list[Part]:
         return [part for comparison in self.values() for part in comparison._parts()]
-
-    def _charts(self) -> list[Chart]:
-        return [chart for comparison in self.values() for chart in comparison._charts()]
 
     def _columns(self) -> dict[str, Any]:
         parts = [(metric, comparison._columns()) for metric, comparison in self.items()]

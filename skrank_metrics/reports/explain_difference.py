@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
@@ -77,18 +76,6 @@ class Difference(Result):
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
             *self.not_imitated,
         ]
-
-    def _charts(self) -> list[Chart]:
-        ends = [0.0, *accumulate(cause.effect for cause in self.causes)]
-        steps = [
-            Mark(cause.cause, self.start + end, signed(cause.effect), base=self.start + start, warns=cause.effect < 0)
-            for cause, (start, end) in zip(self.causes, pairwise(ends), strict=True)
-        ]
-        first, last = (
-            Mark(name, value, as_text(value))
-            for name, value in zip(self.conventions, (self.start, self.end), strict=True)
-        )
-        return [Chart(f"From {first.name} to {last.name}", [first, *steps, last])]
 
     def _columns(self) -> dict[str, list[Any]]:
         return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}

@@ -11,7 +11,6 @@ from typing import Any
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_number
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics.names import bind
@@ -96,10 +95,6 @@ class ConventionMatch(Result):
     def _n_tried(self) -> dict[str, int]:
         tried = {name: dict.fromkeys(way.options[name] for way in self.ways) for name in self._names}
         return {name: len({str(value) for values in sets for value in values}) for name, sets in tried.items()}
-
-    def _charts(self) -> list[Chart]:
-        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:z.4f}") for way in self._shown]
-        return [Chart("Nearest values, and the target value", marks, self.value)] if marks else []
 
     @property
     def _names(self) -> list[str]:

@@ -37,7 +37,6 @@ def evaluate_batches(
     retrieved: str | None = None,
     judged: str | None = None,
     by: str | None = None,
-    keep: str = "queries",
     order: str = "check",
     batch_rows: int = 262_144,
     temp_dir: Any = None,
@@ -79,8 +78,6 @@ def evaluate_batches(
         Column that is False for documents that nobody judged.
     by : str, default=None
         Column of slices, which must not vary within a query.
-    keep : {"queries", "means"}, default="queries"
-        What the report keeps, as in RankingAccumulator.
     order : {"check", "shuffle"}, default="check"
         With "check", the rows of a query must be contiguous, also across files; a query that comes back is an error.
         With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash of the query
@@ -131,7 +128,7 @@ def evaluate_batches(
     shown = None if verbose is None else check_bool(verbose, "verbose")
     others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
     columns = columns_of(label, score, qid, others)
-    shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by, "keep": keep}
+    shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
     total = Reports(columns, metrics, shared, complete=order == "shuffle")
     tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)

@@ -14,8 +14,8 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_arrays, check_bool
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import slice_of_query
 from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
 from skrank_metrics.sources.tables import Columns, array_of, columns_of, first_null, selected
 

@@ -125,7 +125,7 @@ class ComparisonDisplay(Display):
         self.verdict = verdict
 
     def _draw(self, ax: Any) -> None:
-        height = style.height_of(self.names)
+        height = 0.2 + style.height_of(self.names) + style.height_of_title(self.verdict)  # labels have two lines
         heights, widths = len(self.means) * [height], len(self.means) * [1.0]
         if self.differences is not None:
             heights, widths = [*heights, height], [*widths, 1.3]

@@ -21,6 +21,7 @@ from skrank_metrics.reports.ranking_report import RankingReport
 MOST_MARKERS = 25
 # If there are more models, only the first is highlighted.
 MOST_COLOURED, MOST_BANDS = 4, 3
+HEIGHT = 3.8  # in inches, if the names need no more
 
 
 class MetricAtKDisplay(Display):
@@ -91,8 +92,9 @@ class MetricAtKDisplay(Display):
         self.highlight = [highlight] if isinstance(highlight, str) else highlight
 
     def _draw(self, ax: Any) -> None:
-        (ax,) = self._panels(ax, [3.8])
-        look, names = style.polish(ax, "y"), self.names or len(self.mean) * [""]
+        names = self.names or len(self.mean) * [""]
+        (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(names))])
+        look = style.polish(ax, "y")
         few = names if len(names) <= MOST_COLOURED else names[:1]
         chosen = few if self.highlight is None else self.highlight
         if unknown := [name for name in chosen if name not in names]:

@@ -15,8 +15,8 @@ from skrank_metrics._output.table import visible
 
 # Width of new figures, and below which panels are stacked, in inches.
 _WIDTH, _NARROW = 8.0, 6.0
-# Height of a row, of each line of a long name, and of the axis below, in inches.
-_ROW, _LINE, _AXIS = 0.34, 0.165, 0.65
+# Heights in inches: a row, a line of a name, a line of smaller text, and the axis below the rows.
+_ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
 _NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 30
 # More digits than in the tables are shown only if all digits there are 0.
@@ -37,18 +37,17 @@ class Theme:
     rule: str  # the grid
     best: str  # what is best, or cannot be distinguished from it
     alarm: str  # losses and leaks
-    second: str  # further curves, which remain distinct with each kind of colour blindness
+    second: str  # further curves
     third: str
-    fourth: str
 
     @property
     def curves(self) -> tuple[str, ...]:
-        """Colours of curves of equal rank."""
-        return self.best, self.alarm, self.second, self.third, self.fourth
+        """Colours of curves of equal rank, which remain distinct with each kind of colour blindness."""
+        return self.best, self.alarm, self.second, self.third
 
 
-LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#00897f", "#8a5cf0", "#a64e59")
-DARK = Theme("#e8e8e8", "#a6a6a6", "#3d4148", "#56b4e9", "#f0954a", "#2fc4b2", "#b79cff", "#e08a96")
+LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#7b1e86", "#5b21d6")
+DARK = Theme("#e8e8e8", "#a6a6a6", "#3d4148", "#56b4e9", "#f0954a", "#2bead2", "#d946ef")
 
 
 def theme() -> Theme:
@@ -182,19 +181,28 @@ def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
         (text,) = wrapped([text], _BELOW_WIDTH)
         place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
         ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
-        below += 1.35 * size * (1 + text.count("\n"))
+        below += 1.45 * size * (1 + text.count("\n"))
 
 
 def height_below(texts: Sequence[str]) -> float:
     """Height of lines that write_below writes, in inches."""
-    return _LINE * sum(1 + text.count("\n") for text in wrapped(texts, _BELOW_WIDTH))
+    return _SMALL_LINE * sum(1 + text.count("\n") for text in wrapped(texts, _BELOW_WIDTH))
+
+
+def height_of_title(text: str) -> float:
+    """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
+    canvas = _canvas.get()
+    return _LINE * (1 + len(_title(text, _WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
 
 
 def entitle(figure: Any, text: str) -> None:
     """Put a title above the panels, flush left."""
-    canvas = _canvas.get()
-    if text and (canvas is None or canvas[1]):
-        figure.suptitle(textwrap.fill(plain(text), int(11 * figure.get_figwidth())), x=0.012, ha="left", size="medium")
+    if height_of_title(text):
+        figure.suptitle(_title(text, figure.get_figwidth()), x=0.012, ha="left", size="medium")
+
+
+def _title(text: str, width: float) -> str:
+    return textwrap.fill(plain(text), int(11 * width))
 
 
 def highlight(ax: Any, row: int, *, across: bool) -> None:
@@ -222,7 +230,7 @@ def label_ends(ax: Any, lines: Sequence[Any]) -> None:
     low, high = ax.get_ylim()
     points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
     unit = (high - low) / points  # height of a point in units of the axis
-    heights = [1.25 * size * (1 + name.count("\n")) * unit for name in names]
+    heights = [1.45 * size * (1 + name.count("\n")) * unit for name in names]
     places = _apart([float(line.get_ydata()[-1]) for line in named], heights, low, high)
     for line, name, y in zip(named, names, places, strict=True):
         style = {"xycoords": ("axes fraction", "data"), "gid": "name", "weight": line.get_label().strip("_")}

@@ -1,0 +1,220 @@
+"""What all pictures share: colours that can be told apart, nothing that is cut off, and pictures inside pages."""
+
+import itertools
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
+
+from skrank_metrics import evaluate
+from skrank_metrics.displays import (
+    ComparisonDisplay,
+    ConventionMatchDisplay,
+    CVResultsDisplay,
+    DifferenceDisplay,
+    MetricAtKDisplay,
+    QueryScoreDisplay,
+    SplitDisplay,
+    page_picture,
+    style,
+)
+
+LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run {}"
+# The lightest and the darkest backgrounds of common themes.
+BACKGROUNDS = {style.LIGHT: ["#ffffff"], style.DARK: ["#000000", "#1e1e1e"]}
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def comparison(names):
+    means = np.linspace(0.8, 0.7, len(names))
+    ends = np.column_stack([means - 0.05, means + 0.05])
+    shown = {metric: means for metric in ("ndcg@10", "map", "mrr")}
+    words = ["leads", *(len(names) - 1) * ["may be best"]]
+    differences = {"differences": means - 0.8, "ends": ends - 0.8} if len(names) > 1 else {}
+    return ComparisonDisplay(
+        names, shown, dict.fromkeys(shown, ends), dict.fromkeys(shown, words), **differences, verdict=f"{names[0]} leads."
+    )
+
+
+def pair(names):
+    first, second = names[0], names[-1]
+    options = {"differences": [0.1, -0.1], "ends": [[0, 0.2], [-0.2, 0]], "by_query": [0.5, 0, -0.25]}
+    words = {"mrr": ["best", "worse"]}
+    return ComparisonDisplay(
+        [first, second], {"mrr": [0.5, 0.4]}, {"mrr": [[0, 1]] * 2}, words, pair=(first, second), **options
+    )
+
+
+def curves(names):
+    means = np.linspace([0.4] * len(names), 0.8, 3).T + np.linspace(0, 0.1, len(names))[:, None]
+    return MetricAtKDisplay([1, 2, 5], means, means - 0.05, means + 0.05, metric="ndcg", names=names)
+
+
+def distributions(names):
+    n = len(names)
+    return QueryScoreDisplay([[0.0, 0.5, 1.0]] * n, [0.5] * n, [[0.25, 0.75]] * n, names, label="value per query")
+
+
+def candidates(names):
+    return CVResultsDisplay([[0.5, 0.7]] * len(names), names, metric="ndcg")
+
+
+def waterfall(names):
+    effects = np.resize([0.25, -0.5], len(names))
+    return DifferenceDisplay(0.5, effects, names, metric="ndcg", conventions=("sklearn", "lightgbm"))
+
+
+def ways(names):
+    return ConventionMatchDisplay([0.5] * len(names), names, [True] * len(names), target=0.625, metric="ndcg")
+
+
+def folds(names):
+    n = len(names)
+    return SplitDisplay([300] * n, [20] * n, [0.5] * n, [0, *(n - 1) * [2]], splitter=" ".join(names))
+
+
+MAKE = [comparison, pair, curves, distributions, candidates, waterfall, ways, folds]
+
+
+def luminance(colour):
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("look", BACKGROUNDS, ids=["light", "dark"])
+def test_colours_contrast_with_the_background(look):
+    for background, name in itertools.product(BACKGROUNDS[look], ("ink", "soft", "best", "alarm", *look.curves)):
+        dark, light = sorted([luminance(getattr(look, name, name)), luminance(background)])
+        assert (light + 0.05) / (dark + 0.05) >= (4.5 if name != "#d946ef" else 4), name
+
+
+# Machado, Oliveira & Fernandes (2009), on linear RGB: how full protanopia, deuteranopia and tritanopia see colours.
+BLINDNESS = {
+    "none": np.eye(3),
+    "red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+# From linear RGB to the responses of cones, and from their cube roots to OKLab (Ottosson 2020).
+TO_CONES = [
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005],
+]
+TO_LAB = [
+    [0.2104542553, 0.793617785, -0.0040720468],
+    [1.9779984951, -2.428592205, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.808675766],
+]
+
+
+@pytest.mark.parametrize("kind", BLINDNESS)
+@pytest.mark.parametrize("look", BACKGROUNDS, ids=["light", "dark"])
+def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(look, kind):
+    rgb = np.array([to_rgb(colour) for colour in (*look.curves, look.soft)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.transpose(BLINDNESS[kind]), 0, 1)
+    places = np.cbrt(seen @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
+    # 0.02 is just visible.
+    assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
+
+
+def texts_of(figure):
+    """Visible texts with their places."""
+    figure.draw_without_rendering()
+    found = [figure._suptitle] if figure._suptitle else []
+    for ax in figure.axes:
+        found += [*ax.texts, ax.xaxis.label, ax.yaxis.label, *(ax.get_title(loc="left") and [ax._left_title] or [])]
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [(text.get_text(), text.get_window_extent()) for text in found if text.get_text()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["model {}", LONG])
+@pytest.mark.parametrize("n_names", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize("make", MAKE)
+def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
+    figure = make([name.format(number) for number in range(n_names)]).plot().figure_
+    found, (width, height) = texts_of(figure), figure.canvas.get_width_height()
+    for text, box in found:
+        assert -1 <= box.x0 < box.x1 <= width + 1, text
+        assert -1 <= box.y0 < box.y1 <= height + 1, text
+    for (text, box), (other, near) in itertools.combinations(found, 2):
+        shared = min(box.x1, near.x1) - max(box.x0, near.x0), min(box.y1, near.y1) - max(box.y0, near.y0)
+        assert min(shared) <= 2, (text, other)
+
+
+@pytest.mark.parametrize("make", MAKE)
+def test_nothing_is_drawn_in_the_colour_of_a_dark_background(make):
+    with plt.style.context("dark_background"):
+        figure = make(["one", "other"]).plot().figure_
+    colours = [text.get_color() for text in figure.findobj(plt.Text) if text.get_text()]
+    colours += [line.get_color() for ax in figure.axes for line in ax.lines]
+    assert min(luminance(colour) for colour in colours) > 0.1
+
+
+@pytest.mark.parametrize("make", MAKE)
+def test_given_axes_are_drawn_into(make):
+    first, second = plt.figure().subplots(1, 2)
+    display = make(["one", "other"]).plot(second)
+    assert display.figure_ is second.figure
+    assert not first.has_data()
+    assert len(plt.get_fignums()) == 1
+    free = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))
+    if len(display.axes_) > 1:
+        with pytest.raises(ValueError, match="ax must be in a grid of subplots"):
+            display.plot(free)
+    else:
+        assert display.plot(free).ax_ is free
+
+
+def test_drawing_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
+        curves(["a"]).plot()
+    assert page_picture(evaluate([[1, 0]], [[1, 2]])) == ""
+
+
+def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
+    report = evaluate([[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)])
+    html = page_picture(report)
+    assert html == page_picture(report), "reproducible"
+    assert len(html) < 60_000
+    root = ET.fromstring(html)
+    assert root.tag == "figure"
+    assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
+    ids = re.findall(r'\bid="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)) <= {(one, "") for one in ids} | {("", one) for one in ids}
+    assert "<script" not in html
+    assert not re.findall(r"https?://(?!www\.w3\.org)", html)
+    css, drawn = html.split("</style>", 1)
+    assert "prefers-color-scheme:dark" in css
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)), "all colours are variables of the theme"
+    assert set(re.findall(r"var\((--[\w-]+)\)", drawn)) <= set(re.findall(r"(--[\w-]+):", css))
+    assert {"mrr", "map", "a", "b"} <= {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
+
+
+def test_names_stay_as_they_are_in_a_picture():
+    odd = ["$a$ & <b>", "run #3 id=1.23456", "#0072b2", "\x1b[31mred"]
+    values = np.ones(4)
+    by = np.array(odd)
+    html = page_picture(evaluate(np.tile([1, 0], (4, 1)), np.tile([2, 1], (4, 1)), metrics="mrr", by=by))
+    texts = {text.text for text in ET.fromstring(html).iter("{http://www.w3.org/2000/svg}text")}
+    assert {"$a$ & <b>", "run #3 id=1.23456", "#0072b2", r"\x1b[31mred"} <= texts
+    assert len(values) == 4
+
+
+def test_results_without_a_display_have_no_picture():
+    assert page_picture(object()) == ""

@@ -29,6 +29,7 @@ def evaluate(
     retrieved: Any = None,
     judged: Any = None,
     condense: bool = False,
+    documents: Any = None,
     by: Any = None,
     groups: Any = None,
 ) -> RankingReport:
@@ -69,6 +70,9 @@ def evaluate(
     condense : bool, default=False
         Whether to use condensed lists: documents that nobody judged are removed, and those below move up. Does not
         apply to judged@k. Requires judged.
+    documents : dict of arrays, or frame with one row per document, default=None
+        Columns for own metrics, such as prices, see make_metric, which ``report.inspect`` also shows. In a dict, each
+        array has the shape of y_true.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices to report separately, such as the type or the length of a query, sorted if they have an order. Must not
         vary within a query. A data frame, a dict of columns, or tuples make one slice per combination of values.
@@ -113,7 +117,7 @@ def evaluate(
     """
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, documents=documents, **masks)
     check_by_aligned(y_true, by)
     check_aligned(y_true=y_true, groups=groups)
     shape = {"two_dimensional": np.ndim(y_true) == 2}

@@ -44,7 +44,7 @@ class Cause:
 class Difference(Result):
     """The gap between two conventions, attributed to its causes.
 
-    Prints as a table that adds up to the gap, also in notebooks. ``to_frame()`` gives one row per cause.
+    Prints as a table that adds up to the gap, in terminals and notebooks. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -61,12 +61,17 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
+    _display = "difference.DifferenceDisplay"
+
     metric: str
     conventions: tuple[str, str]
     start: float
     end: float
     causes: list[Cause]
     not_imitated: list[str]
+
+    def _brief(self) -> str:
+        return f"{self.metric} by {' and '.join(self.conventions)}"
 
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start
@@ -141,7 +146,7 @@ def explain_difference(
     "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
-    >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
+    >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
                                           effect  queries affected
     gain: linear -> exp2                 -0.0315                 1

@@ -327,10 +327,17 @@ def _with_documents(queries: list[RankedQuery], documents: Any) -> list[RankedQu
     return [replace(query, documents=[next(texts) for _ in query.labels]) for query in queries]
 
 
+def _own_documents(lists: QueryLists, number: int, ranked: IntArray) -> list[str]:
+    """Texts of the columns that were passed to evaluate, if any."""
+    cells = lists.grouping.starts[number] + ranked
+    return _texts({name: column[cells] for name, column in lists.documents.items()}) if lists.documents else []
+
+
 def _texts(taken: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
     taken = taken.toarray() if hasattr(taken, "toarray") else taken
-    names = getattr(taken, "column_names" if _is_table(taken) else "columns", None)
+    named = list(taken) if isinstance(taken, dict) else None
+    names = getattr(taken, "column_names" if _is_table(taken) else "columns", named)
     if names is not None:
         columns = [map(_spelled, np.asarray(taken[name]).tolist()) for name in names[:MOST_FEATURES]]
         rows = (
@@ -375,7 +382,7 @@ def ranked_queries(name: str, ranking: Inspected, places: IntArray, n_ranks: int
             is_defined=bool(defined[number]),
             **_first_ranks(orders[number], metric, depth, None if ranking.is_part else ranking.rows_of(place)),
             **of_query,
-            documents=[],
+            documents=_own_documents(lists, number, orders[number].order[:depth]),
         )
         for number, (query, place, of_query) in enumerate(
             zip(as_python(lists.grouping.ids), places.tolist(), sums, strict=True)

@@ -34,7 +34,7 @@ from skrank_metrics.reports.slices import (
     part_of,
     queries_of_slices,
 )
-from skrank_metrics.reports.statistics import (
+from skrank_metrics.reports.mean_intervals import (
     METHOD,
     NO_INTERVAL,
     Moments,

@@ -45,6 +45,7 @@ def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
         weights=None if lists.weights is None else lists.weights[queries],
         retrieved=None if lists.retrieved is None else lists.retrieved[rows],
         judged=None if lists.judged is None else lists.judged[rows],
+        documents={name: column[rows] for name, column in lists.documents.items()},
     )
 
 

@@ -112,6 +112,7 @@ class RankingAccumulator:
         sample_weight: Any = None,
         retrieved: Any = None,
         judged: Any = None,
+        documents: Any = None,
         by: Any = None,
         groups: Any = None,
     ) -> RankingAccumulator:
@@ -131,6 +132,8 @@ class RankingAccumulator:
             False for documents that were judged but not ranked, as in evaluate.
         judged : array-like of bool of shape (n_documents,), default=None
             False for documents that nobody judged, as in evaluate.
+        documents : dict of arrays, or frame with one row per document, default=None
+            Columns for own metrics, as in evaluate.
         by : array-like of shape (n_documents,), default=None
             Slices of the report, as in evaluate. Must be passed in all updates or in none.
         groups : array-like of shape (n_documents,), default=None
@@ -151,7 +154,7 @@ class RankingAccumulator:
         check_by_aligned(y_true, by)
         check_aligned(y_true=y_true, groups=groups, sample_weight=sample_weight)
         masks = {"retrieved": retrieved, "judged": judged, "condense": self._condense}
-        lists = query_lists(y_true, y_score, qid=qid, **masks)
+        lists = query_lists(y_true, y_score, qid=qid, documents=documents, **masks)
         if sample_weight is not None:
             lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
         slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 from skrank_metrics._output.table import visible
@@ -143,9 +144,10 @@ def _filled(line: str, width: int) -> str:
 
 
 def height_of(names: Sequence[str], row: float = _ROW) -> float:
-    """Height of a figure with one row per name, of this height or higher, in inches."""
-    n_lines = max((1 + name.count("\n") for name in wrapped(names)), default=1)
-    return _AXIS + len(names) * max(row, 0.1 + _LINE * n_lines)
+    """Height of a figure with one row per name, of this height or as high as two neighbours need, in inches."""
+    n_lines = [1 + name.count("\n") for name in wrapped(names)]
+    needed = max((first + second) / 2 for first, second in pairwise(n_lines)) if len(names) > 1 else n_lines[0]
+    return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
 
 
 def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:

@@ -19,7 +19,7 @@ _MODULES = {
     "metrics.names": "get_metric get_metric_names",
     "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
     "model_selection.racing_search": "RacingSearchCV",
-    "model_selection.scorers": "get_ranking_scorer get_ranking_scorer_names make_ranking_scorer ranking_scorers",
+    "model_selection.scorers": "make_ranking_scorer ranking_scorers",
     "model_selection.search_report": "SearchReport search_report",
     "model_selection.with_qid": "qid_from_sizes with_qid",
     "model_selection.within_noise": "within_noise",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.splitters.audit import SplitReport
@@ -19,8 +20,8 @@ MOST_NAMED = 120
 class SplitDisplay(Display):
     """Test parts of folds: their queries, documents and share of relevant documents, with leaks marked.
 
-    In folds of equal size and composition, the bars of each panel are equally long. If a fold cuts queries or groups,
-    its name says how many.
+    In folds of equal size and composition, the bars of each panel are equally long. The names of folds that leak are
+    orange and count the leaks.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class SplitDisplay(Display):
     share_relevant : array-like of float of shape (n_folds,)
         Share of these documents that are relevant.
     leaks : array-like of int of shape (n_folds,)
-        Number of queries and groups that have rows both in train and in test, or only some of their rows in the fold.
+        Number of leaks of each fold, as counted by audit_splits, such as queries with rows both in train and in test.
     splitter : str, default=None
         The splitter as text, above the folds.
 
@@ -70,7 +71,7 @@ class SplitDisplay(Display):
         self.splitter = splitter
 
     def _draw(self, ax: Any) -> None:
-        names = [f"fold {fold}" + (f": {leak} cut" if leak else "") for fold, leak in enumerate(self.leaks)]
+        names = [f"fold {fold}" + (f": {counted(int(leak), 'leak')}" if leak else "") for fold, leak in enumerate(self.leaks)]
         shown = {
             "queries": (self.queries, "{:,}"),
             "documents": (self.documents, "{:,}"),
@@ -93,6 +94,5 @@ class SplitDisplay(Display):
     @classmethod
     def _of(cls, result: SplitReport) -> SplitDisplay:
         table = result.table
-        ways = [table[name] for name in ("leaking", "cut", "leaking_groups", "cut_groups") if name in table]
         shown = table["documents"], table["queries"], table["share_relevant"]
-        return cls(*shown, np.sum(ways, axis=0), splitter=result.splitter)
+        return cls(*shown, np.sum([table[kind] for kind in result.ids], axis=0), splitter=result.splitter)

@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, count_rows, take_rows
-from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.model_selection.scorers import QueryScores, recorded
+from skrank_metrics._sklearn_internals import ends_search
+from skrank_metrics.model_selection.scorers import QueryScores, keep_values
 
 
 @dataclass(frozen=True)
@@ -65,22 +65,23 @@ def fit_and_score(task: Task, params: Mapping[str, Any], X: Any, y: Any, train: 
 
 
 def _score(task: Task, model: Any, X: Any, y: Any, test: IntArray) -> tuple[dict[str, float], QueryScores | None]:
-    scorer = check_scoring(model, dict(task.scorers), raise_exc=task.error_score == "raise")
-    given = rows_of(task.score_params, X, test)
-    with recorded(score_function(task.scorers[task.key])) as recording:
-        scores = scorer(model, take_rows(X, test), take_rows(y, test), **given)
-    if recording.error is not None:  # an error in the input, which is wrong for all candidates
-        raise recording.error
-    failed = {name: text for name, text in scores.items() if isinstance(text, str)}
-    for name, text in failed.items():
-        message = f"Scoring {name} failed. The score on this fold will be set to {task.error_score}. Details: \n{text}"
-        warnings.warn(message, UserWarning, stacklevel=2)
-        scores[name] = task.error_score
+    scorers = {**task.scorers, task.key: keep_values(task.scorers[task.key])}
+    rows, given = (take_rows(X, test), take_rows(y, test)), rows_of(task.score_params, X, test)
+    try:
+        scores = check_scoring(model, scorers, raise_exc=True)(model, *rows, **given)
+    except Exception as error:
+        if task.error_score == "raise" or ends_search(error):
+            raise
+        scores = check_scoring(model, scorers, raise_exc=False)(model, *rows, **given)  # others may succeed
     for name, score in scores.items():
-        scores[name] = score.item() if hasattr(score, "item") else score
-        if not isinstance(scores[name], Number):
+        if isinstance(score, str):
+            message = f"Scoring {name} failed. The score on this fold will be set to {task.error_score}. Details: \n"
+            warnings.warn(message + score, UserWarning, stacklevel=2)
+            scores[name] = task.error_score
+        elif not isinstance(score := score.item() if hasattr(score, "item") else score, Number):
             raise ValueError(f"scoring must return a number; got {score!r} from {name!r}.")
-    return scores, None if task.key in failed else recording.found
+    queries = getattr(scores[task.key], "queries", None)
+    return {name: float(score) for name, score in scores.items()}, queries
 
 
 def rows_of(params: Mapping[str, Any], X: Any, rows: IntArray) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from skrank_metrics.model_selection._fitted_search import metric_of_scorer
 from skrank_metrics.model_selection._fold_scores import Task, results_table, with_params
 from skrank_metrics.model_selection._race import Race, Rules
 from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, departures, stages_of, whole_splits
-from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports.mean_intervals import check_confidence
@@ -455,7 +455,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 def _scorer(scoring: Any) -> Any:
     if not isinstance(scoring, str):
         return scoring
-    return get_scorer(scoring) if scoring in get_scorer_names() else get_ranking_scorer(scoring)
+    return get_scorer(scoring) if scoring in get_scorer_names() else make_ranking_scorer(scoring)
 
 
 def _metric_per_query(scorer: Any, key: str) -> BoundMetric:

@@ -132,7 +132,7 @@ def test_folds_and_leaks():
     assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
     assert [panel.get_xlabel() for panel in display.axes_] == ["queries", "documents", "share of relevant documents"]
     assert [written(panel.texts) for panel in display.axes_] == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
-    assert row_names(display) == ["fold 0", "fold 1: 2 cut"]
+    assert row_names(display) == ["fold 0", "fold 1: 2 leaks"]
     sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
     assert sound != leaking
     assert display.ax_.get_title(loc="left") == "KFold(2)"

@@ -15,7 +15,7 @@ from typing import Any
 from skrank_metrics._output.table import visible
 
 # Width of new figures, and below which panels are stacked, in inches.
-_WIDTH, _NARROW = 8.0, 6.0
+WIDTH, _NARROW = 8.0, 6.0
 # Heights in inches: a row, a line of a name, a line of smaller text, and the axis below the rows.
 _ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
@@ -98,7 +98,7 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     from matplotlib.figure import Figure
 
     canvas = _canvas.get()
-    width = canvas[0] if canvas else _WIDTH
+    width = canvas[0] if canvas else WIDTH
     size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
     figure = (Figure if canvas else plt.figure)(figsize=size, layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
@@ -194,7 +194,7 @@ def height_below(texts: Sequence[str]) -> float:
 def height_of_title(text: str) -> float:
     """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
     canvas = _canvas.get()
-    return _LINE * (1 + len(_title(text, _WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
+    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
 
 
 def entitle(figure: Any, text: str) -> None:

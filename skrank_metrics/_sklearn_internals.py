@@ -35,8 +35,6 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.query_ids import check_aligned, without_labels
 
-Queries = dict[Any, int]
-
 _VALIDATION = "sklearn.model_selection._validation"
 _SEARCH = "sklearn.model_selection._search.fit"
 
@@ -68,17 +66,11 @@ def fail_in_search(error: Exception) -> Any:
 
     With ``error_score=nan``, its default, scikit-learn catches the errors of a scorer, warns, and continues with NaN
     for every candidate, so the first one wins. But it also checks that a scorer returns a number. There, and only
-    there, return an object that raises the error in this check. Our own search recognizes the error by ends_search.
+    there, return an object that raises the error in this check.
     """
-    vars(error)["ends_search"] = True
     if any(_callers(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
-
-
-def ends_search(error: Exception) -> bool:
-    """Whether an error in a scorer affects all candidates."""
-    return "ends_search" in vars(error)
 
 
 def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
@@ -183,15 +175,10 @@ def response_method(scorer: Any) -> Any:
 
 # The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
 # predict returned. Nothing is known about other arrays, so there is no warning for them.
-_known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
+_known: dict[int, tuple[weakref.ref[NDArray[Any]], Any]] = {}
 
 
-def queries_of(ids: NDArray[Any], sizes: IntArray) -> Queries:
-    """Queries with their numbers of documents."""
-    return dict(zip(ids.tolist(), sizes.tolist(), strict=True))
-
-
-def remember(predictions: NDArray[Any], fitted: Queries) -> None:
+def remember(predictions: NDArray[Any], fitted: Any) -> None:
     """Remember which queries a model was fitted on, for as long as its predictions live."""
     key = id(predictions)
     _known[key] = weakref.ref(predictions, lambda _: _known.pop(key, None)), fitted
@@ -203,16 +190,15 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
     ``return_train_score=True``.
     """
-    reference, fitted = _known.get(id(predictions), (None, {}))
+    reference, fitted = _known.get(id(predictions), (None, None))
     if reference is None or reference() is not predictions:
         return
-    scored = queries_of(ids, sizes)
-    both = len(scored.keys() & fitted.keys())
-    if both and scored != fitted and is_first_warning():
+    both, same = fitted.shared(ids, sizes)
+    if both and not same and is_first_warning():
         warnings.warn(
-            f"{both} of the {len(scored)} scored queries were also in the training set, which makes the score too "
-            "good. Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its queries from "
-            "0, make them differ: qid_from_sizes(sizes, first=...).",
+            f"{both} of the {len(ids)} scored queries were also in the training set, which makes the score too good. "
+            "Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its queries from 0, "
+            "make them differ: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

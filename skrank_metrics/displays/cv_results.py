@@ -116,22 +116,26 @@ class CVResultsDisplay(Display):
             If the search lacks the metric, has several metrics but refit names none, has a single fold or candidate, or
             if every candidate failed.
         """
+        check_int(n_candidates, "n_candidates", 1)
+        return cls._of(search, metric=metric, n_candidates=n_candidates).plot(ax)
+
+    @classmethod
+    def _of(cls, result: Any, *, metric: Any = None, n_candidates: int = 10) -> CVResultsDisplay:
         from skrank_metrics.model_selection import _fitted_search as fitted  # imports scikit-learn
 
-        fitted.check_search(search)
-        check_int(n_candidates, "n_candidates", 1)
-        found = search.cv_results_
-        key = fitted.metric_of(search, fitted.scored_metrics(search), metric)
-        scores, ranked = fitted.fold_scores(found, key), fitted.ranked_rows(search, key)
-        after = found.get("left_after", np.full(len(scores), np.nan))
+        fitted.check_search(result)
+        found = result.cv_results_
+        key = fitted.metric_of(result, fitted.scored_metrics(result), metric)
+        scores, ranked = fitted.fold_scores(found, key), fitted.ranked_rows(result, key)
+        after = found.get("dropped_after", np.full(len(scores), np.nan))
         # Candidates that were dropped lack folds. They failed only if they lack the score of a fold that they ran.
         ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
         best = [row for row in ranked if ran[row].any() and not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
         # Only the function of a single scorer knows the name of its metric.
-        ranking, function = fitted.metric_of_scorer(search.scorer_), score_function(search.scorer_)
+        ranking, function = fitted.metric_of_scorer(result.scorer_), score_function(result.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         dropped = {row: f"\ndropped after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
         names = [(fitted.spelled(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best]
-        return cls(scores[best], names, metric=label, n_searched=len(ranked)).plot(ax)
+        return cls(scores[best], names, metric=label, n_searched=len(ranked))

@@ -10,7 +10,13 @@ from skrank_metrics.displays import style
 
 
 class Display(ABC):
-    """A picture, after the convention of scikit-learn's displays: data in attributes, drawn by ``plot``."""
+    """A picture of a result, after the convention of scikit-learn's displays.
+
+    ``from_result`` makes and draws it; ``plot`` draws it again. The numbers are those of the result.
+    """
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the picture.
@@ -40,31 +46,28 @@ class Display(ABC):
         return self
 
     @classmethod
-    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+    def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
         """Draw a result, as its method ``plot`` does.
 
         Parameters
         ----------
         result : result of this package
-            What to draw, such as a RankingReport.
+            What to draw.
         ax : matplotlib Axes, default=None
             Axes to draw into, as in ``plot``.
+        **options
+            Parameters of the class.
 
         Returns
         -------
         display : Display
             The drawn display.
         """
-        return cls._of(result).plot(ax)
+        return cls(result, **options).plot(ax)
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
         """Draw into the axes or a new figure, and store them and what was drawn."""
-
-    @classmethod
-    def _of(cls, result: Any) -> Self:
-        """Take the data from a result, if there is one and it needs no options."""
-        raise NotImplementedError
 
     def _panels(self, ax: Any, heights: Sequence[float], widths: Sequence[float] = (1,)) -> list[Any]:
         """Axes of the panels: side by side, or one below the other in narrow pictures.

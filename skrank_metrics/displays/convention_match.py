@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.reports.match_convention import ConventionMatch
@@ -20,16 +16,8 @@ class ConventionMatchDisplay(Display):
 
     Parameters
     ----------
-    values : array-like of float of shape (n_ways,)
-        Value by each way.
-    ways : sequence of str
-        Names of the ways.
-    matches : array-like of bool of shape (n_ways,)
-        Whether each way gives the target value within the tolerance.
-    target : float
-        The target value.
-    metric : str
-        Name of the metric.
+    result : ConventionMatch
+        Result of match_convention, of which at most ten ways are drawn.
 
     Attributes
     ----------
@@ -47,37 +35,26 @@ class ConventionMatchDisplay(Display):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from skrank_metrics.displays import ConventionMatchDisplay
-    >>> display = ConventionMatchDisplay([0.5, 0.75], ["linear", "exp2"], [False, True], target=0.75, metric="ndcg")
-    >>> display.plot().line_.get_xdata()
-    [0.75, 0.75]
-    >>> plt.close(display.figure_)
+    >>> from skrank_metrics import match_convention
+    >>> found = match_convention([1, 0, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.5, metric="mrr")
+    >>> found.plot().ax_.get_xlabel()
+    'mrr'
+    >>> plt.close()
     """
 
-    def __init__(self, values: Any, ways: Sequence[str], matches: Any, *, target: float, metric: str) -> None:
-        self.values: FloatArray = np.asarray(values, dtype=np.float64)
-        self.ways = list(ways)
-        self.matches: Mask = np.asarray(matches, dtype=bool)
-        self.target = target
-        self.metric = metric
+    result: ConventionMatch
 
     def _draw(self, ax: Any) -> None:
-        names = ["target value", *self.ways]
+        found, matches = self.result, {id(way) for way in self.result.matches}
+        ways = found.ways[:MOST_WAYS]
+        names = ["target value", *(", ".join(way.peers) or str(way.metric) for way in ways)]
         (ax,) = self._panels(ax, [style.height_of(names)])
-        look, spelled = style.polish(ax), style.spell(*(self.values - self.target))
-        colours = [look.ink, *(look.best if match else look.soft for match in self.matches)]
-        (self.line_,) = ax.plot([self.target, self.target], [0, len(self.ways)], color=look.ink, linewidth=0.8)
+        look, spelled = style.polish(ax), style.spell(*(way.distance for way in ways))
+        colours = [look.ink, *(look.best if id(way) in matches else look.soft for way in ways)]
+        (self.line_,) = ax.plot([found.value, found.value], [0, len(ways)], color=look.ink, linewidth=0.8)
         self.points_ = []
-        for row, (value, colour) in enumerate(zip([self.target, *self.values], colours, strict=True)):
+        for row, (value, colour) in enumerate(zip([found.value, *(w.value for w in ways)], colours, strict=True)):
             self.points_ += ax.plot(value, row, marker="o" if row else "D", markersize=6, color=colour)
-            style.write_beside(ax, value, row, spelled(value) if row else f"{value:.10g}", colour=colour)
-        style.draw_rows(ax, names, [look.ink, *(look.ink if match else look.soft for match in self.matches)], bold=(0,))
-        ax.set_xlabel(self.metric)
-
-    @classmethod
-    def _of(cls, result: ConventionMatch) -> ConventionMatchDisplay:
-        nearest, known = result.ways[:MOST_WAYS], {id(way) for way in result.matches}
-        names = [", ".join(way.peers) or str(way.metric) for way in nearest]
-        matches = [id(way) in known for way in nearest]
-        values = [way.value for way in nearest]
-        return cls(values, names, matches, target=result.value, metric=result.metric)
+            style.write_beside(ax, (value, row), spelled(value) if row else f"{value:.10g}", colour)
+        style.draw_rows(ax, names, [look.soft if colour == look.soft else look.ink for colour in colours], bold=(0,))
+        ax.set_xlabel(found.metric)

@@ -18,16 +18,18 @@ class CVResultsDisplay(Display):
     Create it with ``from_estimator``. Scores of a few folds can hardly tell which candidates are worse;
     ``search_report(search, X, y).plot()`` shows which ones are.
 
+    Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
+    Candidates that a race dropped come last, with the mean over the folds that they ran, which is not comparable with
+    means over other folds.
+
     Parameters
     ----------
-    scores : array-like of float of shape (n_candidates, n_folds)
-        Score of each candidate in each fold, the best candidate first. NaN for folds that a candidate did not run.
-    candidates : sequence of str
-        Names of the candidates.
-    metric : str, default="score"
-        Name of the metric.
-    n_searched : int, default=None
-        Number of candidates in the search, if only the best of them are drawn.
+    result : GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search
+        Fitted search.
+    metric : str, metric function or bound metric, default=None
+        Metric of the search. None means the one used for ``refit``.
+    n_candidates : int, default=10
+        Number of candidates to draw, the best ones.
 
     Attributes
     ----------
@@ -47,82 +49,21 @@ class CVResultsDisplay(Display):
     Examples
     --------
     >>> import matplotlib.pyplot as plt
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.model_selection import GridSearchCV
     >>> from skrank_metrics.displays import CVResultsDisplay
-    >>> display = CVResultsDisplay([[0.8, 0.7], [0.7, 0.6]], ["depth=3", "depth=2"], metric="ndcg@10").plot()
-    >>> [text.get_text() for text in display.texts_]
-    ['0.7500', '0.6500']
+    >>> search = GridSearchCV(DummyRegressor(), {"strategy": ["mean", "median"]}, cv=2).fit([[0]] * 4, [1, 0, 1, 0])
+    >>> display = CVResultsDisplay.from_estimator(search)
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['strategy=mean', 'strategy=median']
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, scores: Any, candidates: Any, *, metric: str = "score", n_searched: int | None = None) -> None:
-        self.scores: FloatArray = np.asarray(scores, dtype=np.float64)
-        self.candidates = list(candidates)
-        self.metric = metric
-        self.n_searched = n_searched
-
-    def _draw(self, ax: Any) -> None:
-        (ax,) = self._panels(ax, [style.height_of(self.candidates)])
-        look, n_folds = style.polish(ax), self.scores.shape[1]
-        rows, means = np.arange(len(self.scores)), np.nanmean(self.scores, axis=1)
-        marks = {"linestyle": "none", "marker": "|", "markersize": 8, "color": look.soft, "alpha": 0.7}
-        (self.folds_,) = ax.plot(self.scores.ravel(), np.repeat(rows, n_folds), **marks)
-        self.means_, self.texts_ = [], []
-        spelled = style.spell(*means)
-        for row, mean in enumerate(means.tolist()):
-            colour = look.soft if row else look.best
-            whole = not np.isnan(self.scores[row]).any()  # means over different folds are not comparable
-            mark = {"marker": "o", "color": colour, "markerfacecolor": colour if whole else "none"}
-            self.means_ += ax.plot(mean, row, **mark)
-            right = np.nanmax(self.scores[row])
-            self.texts_.append(style.write_beside(ax, right, row, spelled(mean), colour=colour if row else look.best))
-        some = self.n_searched is not None and self.n_searched > len(rows)
-        note = f", best {len(rows)} of {self.n_searched} candidates" if some else ""
-        ax.set_xlabel(f"{self.metric}, mean and each of {n_folds} folds{note}")
-        style.draw_rows(ax, self.candidates, bold=(0,))
-
-    @classmethod
-    def from_estimator(
-        cls, search: Any, *, metric: Any = None, n_candidates: int = 10, ax: Any = None
-    ) -> CVResultsDisplay:
-        """Draw the candidates of a fitted search.
-
-        Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
-        Candidates that a race dropped come last, with the mean over the folds that they ran, which is not comparable
-        with means over other folds.
-
-        Parameters
-        ----------
-        search : GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search
-            Fitted search.
-        metric : str, metric function or bound metric, default=None
-            Metric of the search. None means the one used for ``refit``.
-        n_candidates : int, default=10
-            Number of candidates to draw, the best ones.
-        ax : matplotlib Axes, default=None
-            Axes to draw into. None creates a new figure.
-
-        Returns
-        -------
-        display : CVResultsDisplay
-            The drawn display.
-
-        Raises
-        ------
-        TypeError
-            If search is not a GridSearchCV or similar.
-        NotFittedError
-            If the search is not fitted.
-        ValueError
-            If the search lacks the metric, has several metrics but refit names none, has a single fold or candidate, or
-            if every candidate failed.
-        """
-        check_int(n_candidates, "n_candidates", 1)
-        return cls._of(search, metric=metric, n_candidates=n_candidates).plot(ax)
-
-    @classmethod
-    def _of(cls, result: Any, *, metric: Any = None, n_candidates: int = 10) -> CVResultsDisplay:
+    def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
         from skrank_metrics.model_selection import _fitted_search as fitted  # imports scikit-learn
 
+        super().__init__(result)
+        check_int(n_candidates, "n_candidates", 1)
         fitted.check_search(result)
         found = result.cv_results_
         key = fitted.metric_of(result, fitted.scored_metrics(result), metric)
@@ -137,5 +78,45 @@ class CVResultsDisplay(Display):
         ranking, function = fitted.metric_of_scorer(result.scorer_), score_function(result.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         dropped = {row: f"\ndropped after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
-        names = [(fitted.spelled(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best]
-        return cls(scores[best], names, metric=label, n_searched=len(ranked))
+        self.candidates = [(fitted.spelled(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best]
+        self.scores: FloatArray = scores[best]
+        note = f", best {len(best)} of {len(ranked)} candidates" if len(best) < len(ranked) else ""
+        self._label = f"{label}, mean and each of {scores.shape[1]} folds{note}"
+
+    def _draw(self, ax: Any) -> None:
+        (ax,) = self._panels(ax, [style.height_of(self.candidates)])
+        look, n_folds = style.polish(ax), self.scores.shape[1]
+        rows, means = np.arange(len(self.scores)), np.nanmean(self.scores, axis=1)
+        marks = {"linestyle": "none", "marker": "|", "markersize": 8, "color": look.soft, "alpha": 0.7}
+        (self.folds_,) = ax.plot(self.scores.ravel(), np.repeat(rows, n_folds), **marks)
+        self.means_, self.texts_ = [], []
+        spelled = style.spell(*means)
+        for row, mean in enumerate(means.tolist()):
+            colour = look.soft if row else look.best
+            whole = not np.isnan(self.scores[row]).any()  # means over different folds are not comparable
+            mark = {"marker": "o", "color": colour, "markerfacecolor": colour if whole else "none"}
+            self.means_ += ax.plot(mean, row, **mark)
+            place = np.nanmax(self.scores[row]), row
+            self.texts_.append(style.write_beside(ax, place, spelled(mean), colour))
+        ax.set_xlabel(self._label)
+        style.draw_rows(ax, self.candidates, bold=(0,))
+
+    @classmethod
+    def from_estimator(cls, search: Any, *, ax: Any = None, **options: Any) -> CVResultsDisplay:
+        """Draw a fitted search, under the name that scikit-learn uses.
+
+        Parameters
+        ----------
+        search : GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search
+            Fitted search.
+        ax : matplotlib Axes, default=None
+            Axes to draw into, as in ``plot``.
+        **options
+            Parameters of the class.
+
+        Returns
+        -------
+        display : CVResultsDisplay
+            The drawn display.
+        """
+        return cls.from_result(search, ax=ax, **options)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics._sklearn_internals import warn_of_fitted
+from skrank_metrics._input.arrays import check_int
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics._bound import BoundMetric
@@ -27,24 +26,21 @@ HEIGHT = 3.8  # in inches, if the names need no more
 class MetricAtKDisplay(Display):
     """Curves of a metric against the cutoff rank k, with 95% intervals of the means over queries.
 
-    Create it with ``from_result``, ``from_predictions`` or ``from_estimator``. The name of each model is beside the end
-    of its curve. Of more than four models, only the best is highlighted, or those in ``highlight``; the others are grey
-    lines. To add a model to a picture, pass its ``ax_`` as ``ax``.
+    Create it with ``from_result`` or ``from_predictions``. The name of each model is beside the end of its curve. Of
+    more than four models, only the best is highlighted, or those in ``highlight``; the others are grey lines. To add a
+    model to a picture, pass its ``ax_`` as ``ax``.
 
     Parameters
     ----------
-    k : array-like of int of shape (n_cutoffs,)
-        Cutoff ranks in ascending order.
-    mean : array-like of float of shape (n_models, n_cutoffs)
-        Mean of the metric over queries at each cutoff.
-    lower, upper : array-like of float of shape (n_models, n_cutoffs)
-        Ends of the intervals of the means.
-    metric : str
-        Name of the metric without a cutoff, such as "ndcg".
-    names : sequence of str, default=None
-        Names of the models.
+    result : RankingReport or Comparison
+        Result of evaluate, compare, leaderboard or similar, with a metric at two or more cutoffs, such as
+        "ndcg@1,5,10".
+    metric : str, metric function or bound metric, default=None
+        Metric without a cutoff, as in get_metric. None means the first that has several cutoffs.
+    name : str, default=None
+        Name of the model, for a report.
     highlight : str or sequence of str, default=None
-        Models to draw in colour. None means all of at most four, or else the first.
+        Models to draw in colour. None means all of at most four, or else the best.
 
     Attributes
     ----------
@@ -67,100 +63,51 @@ class MetricAtKDisplay(Display):
     >>> from skrank_metrics.displays import MetricAtKDisplay
     >>> y, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
     >>> display = MetricAtKDisplay.from_predictions(y, [2, 1, 2, 1], qid=qid, metric="recall", k=[1, 2])
-    >>> display.mean
-    array([[0.5, 1. ]])
+    >>> display.lines_[0].get_ydata().tolist()
+    [0.5, 1.0]
     >>> plt.close(display.figure_)
     """
 
     def __init__(
         self,
-        k: Any,
-        mean: Any,
-        lower: Any,
-        upper: Any,
-        *,
-        metric: str,
-        names: Sequence[str] | None = None,
-        highlight: str | Sequence[str] | None = None,
-    ) -> None:
-        self.k: IntArray = np.asarray(k, dtype=np.intp)
-        self.mean: FloatArray = np.atleast_2d(np.asarray(mean, dtype=np.float64))
-        self.lower: FloatArray = np.atleast_2d(np.asarray(lower, dtype=np.float64))
-        self.upper: FloatArray = np.atleast_2d(np.asarray(upper, dtype=np.float64))
-        self.metric = metric
-        self.names = None if names is None else list(names)
-        self.highlight = [highlight] if isinstance(highlight, str) else highlight
-
-    def _draw(self, ax: Any) -> None:
-        names = self.names or len(self.mean) * [""]
-        (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(names))])
-        look = style.polish(ax, "y")
-        few = names if len(names) <= MOST_COLOURED else names[:1]
-        chosen = few if self.highlight is None else self.highlight
-        if unknown := [name for name in chosen if name not in names]:
-            raise ValueError(f"highlight must name models of the display; got {unknown[0]!r} and {', '.join(names)}.")
-        self.lines_, self.bands_ = [], []
-        n_before = sum(line.get_label().startswith("_bold") for line in ax.get_lines())
-        for row in reversed(range(len(names))):  # the best is drawn last, on top
-            place = n_before + list(chosen).index(names[row]) if names[row] in chosen else len(look.curves)
-            bold = place < len(look.curves)
-            looks = {"color": look.curves[place] if bold else look.soft, "linewidth": 2 if bold else 0.9, "zorder": 2}
-            marks = {"marker": "o", "markersize": 3.5, "markevery": max(1, len(self.k) // MOST_MARKERS)} if bold else {}
-            label = "_bold" if bold else "_normal"
-            self.lines_[:0] = ax.plot(self.k, self.mean[row], **looks, **marks, label=label, gid=names[row] or None)
-            if bold and len(chosen) <= MOST_BANDS:
-                band = {"color": looks["color"], "alpha": 0.14, "linewidth": 0}
-                self.bands_.insert(0, ax.fill_between(self.k, self.lower[row], self.upper[row], **band))
-        ax.set_xticks(style.count_ticks(*ax.dataLim.intervalx))
-        ax.margins(x=0.02)
-        ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries with 95% interval")
-        style.label_ends(ax, ax.get_lines())
-
-    @classmethod
-    def from_result(
-        cls,
         result: RankingReport | Comparison,
         *,
         metric: Any = None,
         name: str | None = None,
         highlight: str | Sequence[str] | None = None,
-        ax: Any = None,
-    ) -> MetricAtKDisplay:
-        """Draw a metric at all cutoffs that a result has of it.
+    ) -> None:
+        super().__init__(result)
+        self._reports: dict[str, RankingReport] = getattr(result, "reports", {name or "": result})
+        self._metric, self._columns = _columns_at_k(next(iter(self._reports.values())), metric)
+        names = list(self._reports)
+        few = names if len(names) <= MOST_COLOURED else names[:1]
+        self._chosen = [highlight] if isinstance(highlight, str) else few if highlight is None else list(highlight)
+        if unknown := [name for name in self._chosen if name not in names]:
+            raise ValueError(f"highlight must name models of the result; got {unknown[0]!r} and {', '.join(names)}.")
 
-        Parameters
-        ----------
-        result : RankingReport or Comparison
-            Result of evaluate, compare, leaderboard or similar, with a metric at two or more cutoffs, such as
-            "ndcg@1,5,10".
-        metric : str, metric function or bound metric, default=None
-            Metric without a cutoff, as in get_metric. None means the first that has several cutoffs.
-        name : str, default=None
-            Name of the model, for a report.
-        highlight : str or sequence of str, default=None
-            Models to draw in colour. None means all of at most four, or else the best.
-        ax : matplotlib Axes, default=None
-            Axes to draw into, such as those of another display. None creates a new figure.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            If metric has a cutoff, or the result has fewer than two cutoffs of it.
-        """
-        reports: dict[str, RankingReport] = getattr(result, "reports", None) or {name or "": result}
-        shown = [reports[model] for model in getattr(result, "names", reports)]
-        whole, columns = _columns_at_k(shown[0], metric)
-        means = [[report.mean[column] for column in columns.values()] for report in shown]
-        intervals = [report.intervals() for report in shown]
-        ends = np.array([[found[column] for column in columns.values()] for found in intervals])
-        names = list(getattr(result, "names", [name] if name else [])) or None
-        display = cls(list(columns), means, ends[..., 0], ends[..., 1], metric=whole, names=names, highlight=highlight)
-        return display.plot(ax)
+    def _draw(self, ax: Any) -> None:
+        (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(list(self._reports)))])
+        look, k = style.polish(ax, "y"), list(self._columns)
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
+        n_before = sum(line.get_label() == "_bold" for line in ax.get_lines())
+        for name, report in reversed(self._reports.items()):  # the best is drawn last, on top
+            place = n_before + self._chosen.index(name) if name in self._chosen else len(look.curves)
+            bold = place < len(look.curves)
+            colour = look.curves[place] if bold else look.soft
+            style_of_line = {"color": colour, "linewidth": 2 if bold else 0.9, "label": "_bold" if bold else "_normal"}
+            if bold:
+                style_of_line |= {"marker": "o", "markersize": 3.5, "markevery": max(1, len(k) // MOST_MARKERS)}
+            means = [report.mean[column] for column in self._columns.values()]
+            self.lines_[:0] = ax.plot(k, means, **style_of_line, zorder=2, gid=name or None)
+            if bold and len(self._chosen) <= MOST_BANDS:
+                intervals = report.intervals()
+                ends = zip(*(intervals[column] for column in self._columns.values()), strict=True)
+                self.bands_.insert(0, ax.fill_between(k, *ends, color=colour, alpha=0.14, linewidth=0))
+        ax.set_xticks(style.count_ticks(*ax.dataLim.intervalx))
+        ax.margins(x=0.02)
+        ax.set(xlabel="cutoff rank k", ylabel=f"{self._metric}@k, mean over queries with 95% interval")
+        style.label_ends(ax, ax.get_lines())
 
     @classmethod
     def from_predictions(
@@ -197,53 +144,6 @@ class MetricAtKDisplay(Display):
         report = evaluate(y_true, y_score, qid=qid, metrics=_at(metric, k))
         return cls.from_result(report, metric=metric, name=name, ax=ax)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg",
-        k: int | Sequence[int] = 20,
-        name: str | None = None,
-        ax: Any = None,
-    ) -> MetricAtKDisplay:
-        """Rank by the predictions of a fitted estimator, and draw a metric at several cutoffs.
-
-        Parameters
-        ----------
-        estimator : estimator object
-            Fitted estimator. Ranks by the first of decision_function, predict_proba and predict that it has.
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y, qid : array-like of shape (n_documents,)
-            Labels and query ids, as in evaluate.
-        metric : str, metric function or bound metric, default="ndcg"
-            Metric without a cutoff, as in get_metric.
-        k : int or sequence of int, default=20
-            Largest cutoff, at least 2, or a sequence of at least two cutoffs.
-        name : str, default=None
-            Name of the model. None means the class of the estimator.
-        ax : matplotlib Axes, default=None
-            Axes to draw into, such as those of another display. None creates a new figure.
-
-        Returns
-        -------
-        display : MetricAtKDisplay
-            The drawn display.
-        """
-        from skrank_metrics.model_selection.scorers import predict_scores  # imports scikit-learn
-
-        scores = predict_scores(estimator, X)
-        report = evaluate(y, scores, qid=qid, metrics=_at(metric, k))
-        warn_of_fitted(scores, report.qid, report.documents[0])
-        # Name it after the class of the model inside a search, a Pipeline or a QueryRanker.
-        while hasattr(estimator, "steps") or hasattr(estimator, "estimator"):
-            estimator = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator.estimator
-        return cls.from_result(report, metric=metric, name=name or type(estimator).__name__, ax=ax)
-
 
 def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, str]]:
     """The metric without its cutoff as text, and the columns of the report by cutoff, smallest first."""
@@ -251,7 +151,7 @@ def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, st
     found: dict[str, dict[int, str]] = {}
     for column, bound in report.metrics.items():
         for whole in {column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))} if bound.k else ():
-            found.setdefault(whole, {})[bound.k] = column
+            found.setdefault(whole, {})[bound.k or 0] = column
     several = [whole for whole, columns in found.items() if len(columns) > 1]
     wanted = str(_without_cutoff("ndcg" if metric is None else metric))
     whole = several[0] if metric is None and several else wanted

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
 from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
@@ -25,14 +24,8 @@ class SplitDisplay(Display):
 
     Parameters
     ----------
-    documents, queries : array-like of int of shape (n_folds,)
-        Number of documents and queries in the test part of each fold.
-    share_relevant : array-like of float of shape (n_folds,)
-        Share of these documents that are relevant.
-    leaks : array-like of int of shape (n_folds,)
-        Number of leaks of each fold, as counted by audit_splits, such as queries with rows both in train and in test.
-    splitter : str, default=None
-        The splitter as text, above the folds.
+    result : SplitReport
+        Result of audit_splits.
 
     Attributes
     ----------
@@ -56,26 +49,21 @@ class SplitDisplay(Display):
     >>> from skrank_metrics import audit_splits
     >>> X, y, qid = [[0]] * 6, [1, 0, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"]
     >>> display = audit_splits(KFold(2), X, y, qid=qid).plot()
-    >>> display.leaks
-    array([1, 1])
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['fold 0: 1 leak', 'fold 1: 1 leak']
     >>> plt.close(display.figure_)
     """
 
-    def __init__(
-        self, documents: Any, queries: Any, share_relevant: Any, leaks: Any, *, splitter: str | None = None
-    ) -> None:
-        self.documents: IntArray = np.asarray(documents)
-        self.queries: IntArray = np.asarray(queries)
-        self.share_relevant: FloatArray = np.asarray(share_relevant, dtype=np.float64)
-        self.leaks: IntArray = np.asarray(leaks)
-        self.splitter = splitter
+    result: SplitReport
 
     def _draw(self, ax: Any) -> None:
-        names = [f"fold {fold}" + (f": {counted(int(leak), 'leak')}" if leak else "") for fold, leak in enumerate(self.leaks)]
+        table = self.result.table
+        leaks = np.sum([table[kind] for kind in self.result.ids], axis=0).tolist()
+        names = [f"fold {fold}" + (f": {counted(leak, 'leak')}" if leak else "") for fold, leak in enumerate(leaks)]
         shown = {
-            "queries": (self.queries, "{:,}"),
-            "documents": (self.documents, "{:,}"),
-            "share of relevant documents": (self.share_relevant, "{:.1%}"),
+            "queries": (table["queries"], "{:,}"),
+            "documents": (table["documents"], "{:,}"),
+            "share of relevant documents": (table["share_relevant"], "{:.1%}"),
         }
         panels = self._panels(ax, 3 * [style.height_of(names)], (1, 1, 1))
         self.bars_ = []
@@ -83,16 +71,9 @@ class SplitDisplay(Display):
             look = style.polish(panel)
             self.bars_.append(panel.barh(range(len(names)), values, height=0.55, color=look.best))
             for row, value in enumerate(values.tolist()):
-                style.write_beside(panel, value, row, spec.format(value), colour=look.ink)
-            inks = [look.alarm if leak else look.ink for leak in self.leaks]
+                style.write_beside(panel, (value, row), spec.format(value), look.ink)
+            inks = [look.alarm if leak else look.ink for leak in leaks]
             style.draw_rows(panel, names if not number or style.is_narrow() else len(names) * [""], inks)
             panel.set(xlabel=label, xticks=[])
-        if self.splitter:
-            title = textwrap.fill(textwrap.shorten(self.splitter, MOST_NAMED), 60)
-            self.ax_.set_title(title, loc="left", size="small", color=look.soft)
-
-    @classmethod
-    def _of(cls, result: SplitReport) -> SplitDisplay:
-        table = result.table
-        shown = table["documents"], table["queries"], table["share_relevant"]
-        return cls(*shown, np.sum([table[kind] for kind in result.ids], axis=0), splitter=result.splitter)
+        title = textwrap.fill(textwrap.shorten(self.result.splitter, MOST_NAMED), 60)
+        self.ax_.set_title(title, loc="left", size="small", color=look.soft)

@@ -86,7 +86,8 @@ def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iter
     token = _canvas.set((width, titled))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
-        with rc_context({**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}):
+        rc: Any = {**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}
+        with rc_context(rc):
             yield
     finally:
         _canvas.reset(token)
@@ -96,13 +97,12 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     """An empty figure, of one of these heights in inches, and wider for more than three panels of usual width."""
     from matplotlib import pyplot as plt
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     canvas = _canvas.get()
     width = canvas[0] if canvas else WIDTH
     size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
-    figure = (Figure if canvas else plt.figure)(figsize=size, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-    return figure
+    return (Figure if canvas else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def is_narrow() -> bool:
@@ -136,8 +136,9 @@ def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
 
 
 def _filled(line: str, width: int) -> str:
-    # A NUL is a place to break without a space.
-    line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/_])(?=\w)", "\0", word[0]), line)
+    # A NUL is a place to break without a space: in long words after punctuation, in long parts after underscores.
+    line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line)
+    line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: part[0].replace("_", "_\0"), line)
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
     return wrapper.fill(line).replace("\0", "")
@@ -146,7 +147,8 @@ def _filled(line: str, width: int) -> str:
 def height_of(names: Sequence[str], row: float = _ROW) -> float:
     """Height of a figure with one row per name, of this height or as high as two neighbours need, in inches."""
     n_lines = [1 + name.count("\n") for name in wrapped(names)]
-    needed = max((first + second) / 2 for first, second in pairwise(n_lines)) if len(names) > 1 else n_lines[0]
+    beyond = 0.8 * max(n_lines[0], n_lines[-1])  # there is some room above and below
+    needed = max([beyond, *((first + second) / 2 for first, second in pairwise(n_lines))])
     return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
 
 
@@ -167,11 +169,10 @@ def _few_ticks() -> Any:
     return MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10])
 
 
-def write_beside(ax: Any, x: float, y: float, text: str, *, colour: str, left: bool = False, **style: Any) -> Any:
+def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> Any:
     """Write a value beside its mark."""
-    place = {"xytext": (-7 if left else 7, 0), "textcoords": "offset points", "ha": "right" if left else "left"}
-    look = {"color": colour, "size": "small", "va": "center", "annotation_clip": False}
-    return ax.annotate(text, (x, y), **(place | look | style))
+    look = {"color": colour, "size": "small", "ha": "left", "va": "center", "annotation_clip": False}
+    return ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
 
 
 def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
@@ -236,7 +237,7 @@ def label_ends(ax: Any, lines: Sequence[Any]) -> None:
     places = _apart([float(line.get_ydata()[-1]) for line in named], heights, low, high)
     for line, name, y in zip(named, names, places, strict=True):
         style = {"xycoords": ("axes fraction", "data"), "gid": "name", "weight": line.get_label().strip("_")}
-        write_beside(ax, 1, y, name, colour=line.get_color(), **style)
+        write_beside(ax, (1, y), name, line.get_color(), **style)
 
 
 def _apart(places: list[float], heights: Sequence[float], low: float, high: float) -> list[float]:

@@ -15,7 +15,7 @@ import skrank_metrics
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
 from skrank_metrics._cli.sources import FORMATS, name_options, read_reports, rows_of
 from skrank_metrics._output.result import Result
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind
 
@@ -56,7 +56,7 @@ def _discard_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"skrank-metrics: error: {message}", file=sys.stderr)
+    print(f"skrank-metrics: error: {visible(message)}", file=sys.stderr)
     sys.exit(2)
 
 

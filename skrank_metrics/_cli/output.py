@@ -40,7 +40,7 @@ def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query:
     if by_query:
         for name, report in reports.items():
             names = [name] if len(reports) > 1 else []
-            parts += ["", *names, _of_queries(report).as_text()]
+            parts += ["", *map(visible, names), _of_queries(report).as_text()]
     return "\n".join(parts) + "\n"
 
 
@@ -113,7 +113,7 @@ def show_results(results: Mapping[tuple[str, str], Result], output: str, *, call
         return _as_tsv(*_joined(("ranking", "metric"), results))
     rankings = list(dict.fromkeys(ranking for ranking, _ in results))
     if output == "table":
-        heads = {ranking: f"{ranking}\n" if len(rankings) > 1 else "" for ranking in rankings}
+        heads = {ranking: f"{visible(ranking)}\n" if len(rankings) > 1 else "" for ranking in rankings}
         return "\n\n".join(f"{heads[ranking]}{result}" for (ranking, _), result in results.items()) + "\n"
     found: dict[str, dict[str, Any]] = {ranking: {} for ranking in rankings}
     for (ranking, metric), result in results.items():
@@ -186,8 +186,8 @@ def _as_html(results: Mapping[str, Result], call: str, tables: Mapping[str, Tabl
     for name, result in results.items():
         title, *parts = result._parts()
         parts += [tables[name]] if tables else []
-        blocks += [f"<h2>{escape(name)}</h2>", f"<p>{escape(str(title))}</p>", *result._blocks(parts)]
-    return page("Rankings", blocks)
+        blocks += [f"<h2>{escape(visible(name))}</h2>", f"<p>{escape(visible(str(title)))}</p>", *result._blocks(parts)]
+    return page("Rankings", [*blocks, f"<p><code>{escape(visible(call))}</code></p>"])
 
 
 def write(text: str, path: Path | None) -> None:

@@ -166,11 +166,11 @@ class _Shown:
         return max([width, *map(len, _Wrapper(width, break_on_hyphens=False, break_long_words=False).wrap(self.head))])
 
     def lines(self, width: int) -> list[list[str]]:
-        """Lines of the head and of each cell, padded."""
+        """Lines of the head and of each cell, padded to the widest."""
         wrap = _Wrapper(width, break_on_hyphens=False).wrap
         lines = [wrap(self.head) or [""], *(wrap(cell) or [""] if len(cell) > width else [cell] for cell in self.cells)]
-        pad = str.ljust if self.is_name else str.rjust
-        return [[pad(line, width) for line in cell] for cell in lines]
+        pad, widest = str.ljust if self.is_name else str.rjust, max(map(len, chain.from_iterable(lines)))
+        return [[pad(line, widest) for line in cell] for cell in lines]
 
 
 def _layout(columns: list[_Shown]) -> list[str]:

@@ -3,82 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, by_text
+from skrank_metrics._input.arrays import IntArray, by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, spelled
-from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
+from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
 
-
-@dataclass(frozen=True)
-class Aligned:
-    """Reports over the same queries, which are in the order of the first report."""
-
-    reports: dict[str, RankingReport]
-    columns: dict[str, dict[str, str]]  # name of each metric in each report
-    places: dict[str, IntArray]  # of the queries in each report
-    qid: NDArray[Any]
-    weights: FloatArray | None
-    by: NDArray[Any] | None  # the slice of each query
-    groups: NDArray[Any] | None
-    folds: IntArray | None
-
-    def values(self, metric: str) -> FloatArray:
-        """Values per query and ranking, of shape (n_queries, n_rankings)."""
-        columns = self.columns[metric]
-        found = [report.per_query[columns[name]][self.places[name]] for name, report in self.reports.items()]
-        return np.stack(found, axis=1)
-
-    def part(self, rows: IntArray) -> Aligned:
-        """Select some of the queries."""
-
-        def taken(column: Any) -> Any:
-            return None if column is None else column[rows]
-
-        places = {name: place[rows] for name, place in self.places.items()}
-        columns = {name: taken(getattr(self, name)) for name in ("qid", "weights", "groups", "folds")}
-        return replace(self, places=places, by=None, **columns)
-
-    def in_order(self, names: Iterable[str]) -> Aligned:
-        """The same with the reports in another order."""
-        return replace(self, reports={name: self.reports[name] for name in names})
+Reports = Mapping[str, RankingReport]
 
 
 def align_reports(
-    reports: Mapping[str, RankingReport],
-    metrics: Any = None,
-    align: str | None = None,
-    *,
-    by: Any = None,
-    groups: Any = None,
-    folds: Any = None,
-) -> Aligned:
-    """Check that reports are comparable, and align their queries with the first report."""
-    first = next(iter(reports.values()))
-    columns = _columns(reports, metrics)
-    places = _places(reports, align)
-    _check_documents(reports, places)
-    own = places[next(iter(reports))]
-    slices = _shared(reports, places, "by") if by is None else _of_queries(by, first, "by")[own]
-    clusters = _shared(reports, places, "groups") if groups is None else _of_queries(groups, first, "groups")[own]
-    return Aligned(
-        dict(reports),
-        columns,
-        places,
-        first.qid[own],
-        _common_weights(reports, places),
-        slices,
-        clusters,
-        None if folds is None else np.asarray(folds)[own],
-    )
+    reports: Reports, metrics: Any = None, *, align: str | None = None, by: Any = None, groups: Any = None
+) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
+    """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
+    columns, places = _columns(reports, metrics), _places(reports, align)
+    first = next(iter(reports))
+    given = {"by": by, "groups": groups}
+    common = {
+        name: None if own is None else _of_queries(own, reports[first], name)[places[first]]
+        for name, own in given.items()
+    }
+    aligned = {name: _with_queries(report, places[name]) for name, report in reports.items()}
+    for name in ("by", "groups"):
+        if given[name] is None:
+            common[name] = _shared(aligned, name)
+    _check_documents(aligned)
+    _check_weights(aligned)
+    renamed = {name: {metric: own[name] for metric, own in columns.items()} for name in reports}
+    return {name: _with(report, renamed[name], common) for name, report in aligned.items()}, tuple(columns)
+
+
+def _with_queries(report: RankingReport, places: IntArray) -> RankingReport:
+    """The report of these queries in this order, with its slices."""
+    if np.array_equal(places, np.arange(report.n_queries)):
+        return report
+    return replace(report._part(places), by=None if report.by is None else report.by[places])
+
+
+def _with(report: RankingReport, columns: Mapping[str, str], common: Mapping[str, Any]) -> RankingReport:
+    """The report with other slices and groups, and other names of metrics."""
+    changes = {name: column for name, column in common.items() if column is not getattr(report, name)}
+    if any(name != column for name, column in columns.items()):
+        changes["metrics"] = {name: report.metrics[column] for name, column in columns.items()}
+        changes["_results"] = {name: report._results[column] for name, column in columns.items()}
+    return replace(report, **changes) if changes else report
 
 
 def named_reports(reports: Any, least: int = 2) -> dict[str, RankingReport]:
@@ -122,41 +98,40 @@ def _of_queries(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
     return check_slices(given, report.qid)
 
 
-def _shared(reports: Mapping[str, RankingReport], places: Mapping[str, IntArray], name: str) -> NDArray[Any] | None:
+def _shared(reports: Reports, name: str) -> NDArray[Any] | None:
     """The slices or groups of the reports, which must agree; None unless all reports have them."""
-    found = {own: getattr(report, name, None) for own, report in reports.items()}
+    found = {own: getattr(report, name) for own, report in reports.items()}
     if any(column is None for column in found.values()):
         return None
     first, *others = reports
-    expected: NDArray[Any] = found[first][places[first]]
+    expected = as_python(found[first])
     for other in others:
-        differs = [a != b for a, b in zip(as_python(expected), as_python(found[other][places[other]]), strict=True)]
-        if any(differs):
-            at = int(np.argmax(differs))
-            query = as_python(reports[first].qid[places[first]])[at]
-            raise ValueError(
-                f"reports must have the same {name}; query {query!r} has {as_python(expected)[at]!r} in {first!r} and "
-                f"{as_python(found[other][places[other]])[at]!r} in {other!r}. Evaluate with the same {name}."
-            )
-    return expected
+        if found[other] is found[first]:
+            continue
+        own = as_python(found[other])
+        for query, one, another in zip(as_python(reports[first].qid), expected, own, strict=True):
+            if one != another:
+                raise ValueError(
+                    f"reports must have the same {name}; query {query!r} has {one!r} in {first!r} and {another!r} in "
+                    f"{other!r}. Evaluate with the same {name}."
+                )
+    return found[first]
 
 
-def _columns(reports: Mapping[str, RankingReport], metrics: Any) -> dict[str, dict[str, str]]:
+def _columns(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
     """Names of the metrics in each report, by their names in the first."""
     first, *others = reports.values()
+    wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if metrics is None:
         wanted = [name for name in first.mean if all(column_of(name, other.metrics) for other in others)]
-        if not wanted:
-            raise ValueError(f"reports must have a metric in common; the first has {', '.join(first.mean)}.")
-    else:
-        wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
-        if not wanted:
-            raise ValueError("metrics must name at least one metric; got none.")
+    if not wanted:
+        none = f"reports must have a metric in common; the first has {', '.join(first.mean)}."
+        raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
     found = [_columns_of(reports, metric) for metric in wanted]
     return {next(iter(columns.values())): columns for columns in found}
 
 
-def _columns_of(reports: Mapping[str, RankingReport], metric: Any) -> dict[str, str]:
+def _columns_of(reports: Reports, metric: Any) -> dict[str, str]:
     """Name of one metric in each report. All reports must compute it in the same way."""
     columns: dict[str, str] = {}
     first = next(iter(reports))
@@ -168,10 +143,11 @@ def _columns_of(reports: Mapping[str, RankingReport], metric: Any) -> dict[str, 
         bound, one = report.metrics[column], reports[first].metrics[columns[first]]
         if bound.definition != one.definition or bound.average != one.average:
             alike = str(one) == str(bound) and one.function is not bound.function
+            way_out = "Evaluate with the same convention, ties and replace_undefined_by."
             why = ", which are not the same function. Evaluate all reports with one of them."
-            way_out = why if alike else ". Evaluate with the same convention, ties and replace_undefined_by."
             raise ValueError(
-                f"reports must compute {column!r} in the same way; got {one} in {first!r} and {bound} in {name!r}{way_out}"
+                f"reports must compute {column!r} in the same way; got {one} in {first!r} and {bound} in "
+                f"{name!r}{why if alike else f'. {way_out}'}"
             )
         if report.condensed != reports[first].condensed:
             raise ValueError(
@@ -193,24 +169,22 @@ def _missing(metric: str, name: str, report: RankingReport) -> str:
     )
 
 
-def _places(reports: Mapping[str, RankingReport], align: str | None) -> dict[str, IntArray]:
+def _places(reports: Reports, align: str | None) -> dict[str, IntArray]:
     """Positions in each report of the queries to compare, in the order of the first report."""
-    if _share(reports):
-        every = np.arange(len(next(iter(reports.values())).qid))
-        return dict.fromkeys(reports, every)
+    first, *others = reports.values()
+    if all(share_documents(first, other) for other in others):
+        return dict.fromkeys(reports, np.arange(first.n_queries))
     numbers = {
         name: {query: place for place, query in enumerate(as_python(report.qid))} for name, report in reports.items()
     }
-    first, *others = numbers
-    common = [query for query in numbers[first] if all(query in numbers[other] for other in others)]
-    for name in reports:
-        if align is None and len(numbers[name]) > len(common):
-            other = next(other for other in reports if numbers[other].keys() != numbers[name].keys())
-            both = len(numbers[name].keys() & numbers[other].keys())
+    common = [query for query in as_python(first.qid) if all(query in own for own in numbers.values())]
+    for name, own in numbers.items():
+        if align is None and len(own) > len(common):
+            other = next(other for other in reports if numbers[other].keys() != own.keys())
             way_out = "Pass align='intersection' to compare on the queries that all reports have."
             raise ValueError(
-                f"reports must be over the same queries; got {len(numbers[name])} in {name!r} and "
-                f"{len(numbers[other])} in {other!r}, {both} of them in both. "
+                f"reports must be over the same queries; got {len(own)} in {name!r} and {len(numbers[other])} in "
+                f"{other!r}, {len(own.keys() & numbers[other].keys())} of them in both. "
                 f"{way_out if common else 'Check that their ids have the same type.'}"
             )
     if not common:
@@ -218,59 +192,43 @@ def _places(reports: Mapping[str, RankingReport], align: str | None) -> dict[str
     return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
 
 
-def _share(reports: Mapping[str, RankingReport]) -> bool:
-    """Whether all reports were made from the same arrays of ids and labels, as in a leaderboard."""
-    first, *others = reports.values()
-    return all(share_documents(first, other) for other in others)
-
-
-def _check_documents(reports: Mapping[str, RankingReport], places: Mapping[str, IntArray]) -> None:
+def _check_documents(reports: Reports) -> None:
     """Refuse queries with different documents or labels, whose differences are not due to the rankings alone.
 
-    Documents that nobody judged are ignored, since each ranking may have its own.
+    Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
+    digest of the labels of each query, unless they are of unknown origin.
     """
-    if _share(reports):
-        return
-    exact = all(report.has_documents for report in reports.values())
-    first, *others = reports
-    expected = _judged(reports[first], places[first], exact=exact)
-    for name in others:
-        own = _judged(reports[name], places[name], exact=exact)
-        differs = [not np.array_equal(a, b) for a, b in zip(expected, own, strict=True)]
-        if any(differs):
-            at = int(np.argmax(differs))
-            query = as_python(reports[first].qid[places[first]])[at]
-            got = f"got {_spelled(expected[at])} in {first!r} and {_spelled(own[at])} in {name!r} for query {query!r}"
-            if not exact:
-                got = f"{first!r} and {name!r} differ for query {query!r}"
+    (first, one), *others = reports.items()
+    for name, other in others:
+        if share_documents(one, other):
+            continue
+        found = [report.label_digests for report in (one, other)]
+        differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
+        if differs.any():
+            place = int(np.argmax(differs))
+            got = [f"{_labels(report, place)} in {own!r}" for own, report in ((first, one), (name, other))]
             raise ValueError(
-                f"reports must have the same documents with the same labels; {got}. Evaluate both on all documents; "
-                "mark those that a ranking lacks with retrieved=, and those that nobody judged with judged=."
+                f"reports must have the same documents with the same labels; got {' and '.join(got)} for query "
+                f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
+                "retrieved=, and those that nobody judged with judged=."
             )
 
 
-def _judged(report: RankingReport, places: IntArray, *, exact: bool) -> Any:
-    """The sorted labels of each query, or their number and a digest if a report was made in batches."""
-    if not exact:
-        return np.stack([column[places].astype(np.uint64) for column in report.label_digests], axis=1)
+def _labels(report: RankingReport, place: int) -> str:
+    """The labels of a query, if they were kept."""
+    if not report.has_documents:
+        return "other labels"
     sizes, labels = report.documents
-    split = np.split(labels, np.cumsum(sizes)[:-1])
-    return [split[place] for place in places]
+    own = np.split(labels, np.cumsum(sizes)[:-1])[place]
+    shown = ", ".join(f"{label:g}" for label in own[:10]) + ", ..." * (len(own) > 10)
+    return f"{counted(len(own), 'document')} with labels {shown}"
 
 
-def _spelled(labels: FloatArray) -> str:
-    shown = ", ".join(f"{label:g}" for label in labels[:10]) + ", ..." * (len(labels) > 10)
-    return f"{counted(len(labels), 'document')} with labels {shown}"
-
-
-def _common_weights(reports: Mapping[str, RankingReport], places: Mapping[str, IntArray]) -> FloatArray | None:
-    found: list[Any] = [
-        None if report.weights is None else report.weights[places[name]] for name, report in reports.items()
-    ]
-    for name, weights in zip(reports, found, strict=True):
-        if not np.array_equal(weights, found[0]):
+def _check_weights(reports: Reports) -> None:
+    (first, one), *others = reports.items()
+    for name, other in others:
+        if not np.array_equal(one.weights, other.weights):  # type: ignore[arg-type]
             raise ValueError(
-                f"reports must have the same weights; {next(iter(reports))!r} and {name!r} differ. Evaluate with the "
-                "same sample_weight."
+                f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
+                "sample_weight."
             )
-    return found[0]  # type: ignore[no-any-return]

@@ -24,13 +24,13 @@ from skrank_metrics._input.arrays import (
     to_float64,
 )
 from skrank_metrics._input.query_ids import carried, check_aligned
-from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 from skrank_metrics.reports.alignment import align_reports, named_reports
-from skrank_metrics.reports.comparison import TESTS, Comparison
-from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.families import CORRECTIONS
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
+from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
@@ -50,7 +50,7 @@ def compare(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Comparison:
-    """Compare rankings of the same queries, per query.
+    r"""Compare rankings of the same queries, per query.
 
     Comparing query by query reveals small differences: values vary much more between queries than between good models
     on the same query.
@@ -106,9 +106,10 @@ def compare(
 
     Notes
     -----
-    With d the weighted differences of a pair and L the largest of them, the statistic is \\|sum d\\| / sqrt(sum d^2 + L^2
-    / 2), as if half a win and half a loss of that size had been seen, too. It is compared with \\|sum e d\\| / sqrt(sum
-    d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share. Intervals invert the same test.
+    With d the weighted differences of a pair and L the largest of them, the statistic is
+    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is compared
+    with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
+    Intervals invert the same test.
     If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals follow from the number of wins and
     losses and the range of the metric alone. The test is about symmetry: with fewer than 100 skewed differences, it can
     reject too often.
@@ -167,17 +168,13 @@ def compare_reports(
     confidence, seed = check_confidence(confidence), _seed(random_state)
     if baseline is not None:
         baseline = check_choice(str(baseline), "baseline", reports)
-    aligned = align_reports(reports, metrics, **(aligning or {}))
-    given = dict(
-        confidence=confidence, test=test, correction=correction, baseline=baseline, margin=margin, random_state=seed
-    )
-    found = kind(aligned.reports, tuple(aligned.columns), **given, **fields, _aligned=aligned)
-    for metric in found.metrics:
-        if found.tested(metric):
-            found._check_values(metric, found._used(metric))
+    aligned, names = align_reports(reports, metrics, **(aligning or {}))
+    options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
+    found = kind(aligned, names, confidence=confidence, **options, **fields)
+    for metric in filter(found.tested, names):
+        found.check_values(metric)
     order = best_first(found.means(), greater_is_better=found.greater_is_better())
-    aligned = aligned.in_order(order)
-    return kind(aligned.reports, found.metrics, **given, **fields, _aligned=aligned)
+    return replace(found, reports={name: aligned[name] for name in order})
 
 
 def _seed(random_state: Any) -> int:
@@ -283,9 +280,9 @@ def leaderboard(
         if returned is not ranked:
             of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
         reports[name] = evaluate_lists(of_model, bound, by=slices, groups=clusters)
-    options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, reports, **options)
+    return compare_reports(Comparison, reports, None, None, **options)
 
 
 def _returned(column: Any, shape: tuple[int, ...], ranked: Mask | None) -> tuple[FloatArray, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -38,6 +38,7 @@ class Cause:
     change: str
     effect: float
     n_queries: int
+    shown: str  # cause and change in the printed table
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -75,15 +76,17 @@ class Difference(Result):
 
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start
-        rows = [(f"{cause.cause}: {cause.change}", cause.effect, cause.n_queries) for cause in self.causes]
+        rows = [(cause.shown, cause.effect, cause.n_queries) for cause in self.causes]
         return [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
+            *([f"To get {second}'s value, pass convention={second!r}."] if rows else []),
             *self.not_imitated,
         ]
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}
+        names = ("cause", "change", "effect", "n_queries")
+        return {name: [getattr(cause, name) for cause in self.causes] for name in names}
 
 
 def explain_difference(
@@ -148,11 +151,12 @@ def explain_difference(
     >>> from skrank_metrics import explain_difference
     >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
-                                          effect  queries affected
-    gain: linear -> exp2                 -0.0315                 1
-    ties: average -> stable              +0.0000                 0
-    queries without a value: 0.0 -> 1.0  +0.5000                 1
-    gap                                  +0.4685
+                                                      effect  queries affected
+    gain: linear -> exp2                                 -0.0315                 1
+    ties: average -> stable                              +0.0000                 0
+    queries with no relevant document count as 1, not 0  +0.5000                 1
+    gap                                                  +0.4685
+    To get lightgbm's value, pass convention='lightgbm'.
     """
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
@@ -174,7 +178,13 @@ def explain_difference(
         # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
         per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
     causes = [
-        Cause(CAUSES[name], f"{old} -> {new}", _mean_effect(name, means), _n_affected(name, per))
+        Cause(
+            CAUSES[name],
+            f"{old} -> {new}",
+            _mean_effect(name, means),
+            _n_affected(name, per),
+            _shown(name, old, new, first.undefined),
+        )
         for name, (old, new) in changed.items()
     ]
     shown = metric if isinstance(metric, str) else str(get_metric(metric))
@@ -182,6 +192,14 @@ def explain_difference(
     return Difference(
         shown, (conventions[0], conventions[1]), start, end, causes, _remarks(conventions, first.record.name)
     )
+
+
+def _shown(name: str, old: Any, new: Any, undefined: str | None) -> str:
+    if name != "replace_undefined_by":
+        return f"{CAUSES[name]}: {old} -> {new}"
+    if math.isnan(new):
+        return f"queries with {undefined} are left out, not counted as {old:g}"
+    return f"queries with {undefined} count as {new:g}, not {'left out' if math.isnan(old) else f'{old:g}'}"
 
 
 def _remarks(conventions: tuple[str, str], name: str) -> list[str]:

@@ -14,7 +14,6 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.reports.sign_flips import SignFlips, critical_value, tail
 
-CORRECTIONS = {"max": "maximum, step-down", "holm": "Holm", "bh": "Benjamini-Hochberg", None: ""}
 SMALLEST = float(np.finfo(np.float64).tiny)
 Interval = tuple[float, float]
 

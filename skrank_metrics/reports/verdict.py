@@ -1,18 +1,30 @@
-"""What a comparison says: rankings from best to worst, letters for those that cannot be separated, and a verdict."""
+"""What a comparison says: the verdict, letters, tables and notes."""
 
 from __future__ import annotations
 
 import math
 import string
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skrank_metrics._input.arrays import Mask
-from skrank_metrics._output.result import counted
+from skrank_metrics._output.result import Part, counted
+from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
+from skrank_metrics.reports.mean_intervals import weighting
+from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
+from skrank_metrics.reports.slices import largest
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
+# Number of rankings, or metrics, that fit side by side into 80 columns.
+BESIDE = 4
 
 
 def best_first(means: Mapping[str, float], *, greater_is_better: bool) -> list[str]:
@@ -22,39 +34,30 @@ def best_first(means: Mapping[str, float], *, greater_is_better: bool) -> list[s
 
 
 def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
-    """Letters by name: two names share a letter if and only if they are not significantly different.
+    """Letters by name, best first: two names share a letter if and only if they are not significantly different.
 
-    A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515) as a greedy cover of the pairs that are
-    not different by cliques (Gramm et al. 2007), whose work is bounded: each pair starts at most one letter.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names, best first.
-    different : ndarray of bool of shape (n_names, n_names)
-        Whether two names are significantly different.
+    A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515). Each letter is a clique of names that
+    are not different, found greedily (Gramm et al. 2007), so that the work is bounded by the number of pairs.
     """
-    found = dict.fromkeys(names, "")
-    alike = ~different
-    np.fill_diagonal(alike, True)
-    open_ = np.triu(alike)  # pairs that do not share a letter yet
+    found: dict[str, str] = dict.fromkeys(names, "")
+    alike: Mask = ~different
+    np.fill_diagonal(alike, val=True)
+    missing = np.triu(alike, 1)  # pairs that do not share a letter yet
+    missing[np.arange(len(names)), np.arange(len(names))] = alike.sum(axis=0) == 1
     n_letters = 0
-    for i, j in zip(*np.nonzero(open_), strict=True):
-        if not open_[i, j] or (i == j and found[names[i]]):
-            continue
-        if i == j and alike[i].sum() > 1:
-            continue  # a pair of this name with another one follows, and gives it a letter
-        clique = [i] if i == j else [i, j]
-        candidates = alike[clique].all(axis=0)
-        candidates[clique] = False
-        while candidates.any():
-            clique.append(int(np.argmax(candidates)))
-            candidates &= alike[clique[-1]]
-            candidates[clique[-1]] = False
-        open_[np.ix_(sorted(clique), sorted(clique))] = False
-        for place in clique:
-            found[names[place]] += _letter(n_letters)
-        n_letters += 1
+    for one, other in np.argwhere(missing):
+        if missing[one, other]:
+            clique = [one, other]
+            candidates = alike[one] & alike[other]
+            candidates[clique] = False
+            while candidates.any():
+                clique.append(np.argmax(candidates))
+                candidates &= alike[clique[-1]]
+                candidates[clique[-1]] = False
+            missing[np.ix_(clique, clique)] = False
+            for place in sorted(set(clique)):
+                found[names[place]] += _letter(n_letters)
+            n_letters += 1
     return found
 
 
@@ -63,50 +66,73 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def verdict(names: Sequence[str], best_set: Sequence[str], n_queries: int, confidence: float) -> str:
-    """Which rankings may be the best, and which are worse; names are best first."""
-    worse = [name for name in names if name not in best_set]
-    if not worse:
-        apart = f"{names[0]} from {names[1]}" if len(names) == 2 else f"{_some(names, 'and')} apart"
-        return f"{counted(n_queries, 'query')} cannot tell {apart}."
-    level = f"With {100 * confidence:g}% confidence,"
-    if len(best_set) == 1:
-        return f"{level} {best_set[0]} is best."
-    rest = f"{_some(worse, 'and')} {'is' if len(worse) == 1 else 'are'} worse"
-    return f"{level} the best is {_some(best_set, 'or')}; {names[0]} leads. {rest}."
+def of_pair(ends: tuple[float, float], margin: float | None) -> str:
+    """Verdict from the simultaneous interval of a difference, where larger is better."""
+    low, high = ends
+    if low > 0:
+        return "better"
+    if margin is not None and low > -margin:
+        return "not worse"
+    return "worse" if high < 0 else "undecided"
 
 
-def release(names: Sequence[str], regret: Mapping[str, float], margin: float, confidence: float) -> str:
+def of_comparison(found: Comparison, metric: str) -> str:
+    """What is known about the best ranking by a metric, or about all rankings and the baseline."""
+    ranked = [one.name for one in found.standings(metric)]
+    if not found.tested(metric):
+        return f"{ranked[0]} is ahead by {metric}, which is not a mean over queries and cannot be tested."
+    if found.baseline is not None:
+        return _against_baseline(found, metric)
+    may_be, level = found.best_set_of(metric), f"With {100 * found.confidence:g}% confidence,"
+    worse = [name for name in ranked if name not in may_be]
+    if len(may_be) == 1:
+        verdict = f"{level} {may_be[0]} is best."
+    elif worse:
+        rest = f"{_some(worse, 'and')} {_is(worse)} worse"
+        verdict = f"{level} the best is {_some(may_be, 'or')}; {ranked[0]} leads. {rest}."
+    else:
+        apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
+        verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
+    if len(may_be) > 1 and found.are_equal(may_be, metric):
+        verdict += f" {_some(may_be, 'and')} are equal on every query."
+    return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
+
+
+def _release(found: Comparison, metric: str) -> str:
     """Which rankings lose at most the margin against the best."""
-    good = [name for name in names if regret[name] <= margin]
-    level = f"With {100 * confidence:g}% confidence,"
+    margin = f"{found.margin:g}"
+    good = [one for one in found.standings(metric) if one.regret <= (found.margin or 0)]
     if not good:
-        return f"Do not ship yet: no ranking is known to be within {margin:g} of the best."
-    if regret[good[0]] == 0:
-        return f"Ship {good[0]}. {level} it is best."
-    each = "it loses" if len(good) == 1 else "each loses"
-    return f"Ship {_some(good, 'or')}. {level} {each} at most {margin:g} against the best."
+        return f"Do not ship yet: no ranking is known to lose at most {margin} against the best."
+    names = [one.name for one in good]
+    if good[0].regret == 0:
+        return f"Ship {names[0]}."
+    return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin}."
 
 
-def against(baseline: str, verdicts: Mapping[str, str], margin: float | None, confidence: float) -> str:
-    """How rankings compare with the baseline, from the verdict of each."""
-    within = f" by more than {margin:g}" if margin else ""
-    phrases = {
-        "better": "better than {}",
-        "not worse": "not worse than {}" + within,
-        "worse": "worse than {}",
-    }
-    found = []
-    for status, phrase in phrases.items():
-        if some := [name for name, own in verdicts.items() if own == status]:
-            found.append(f"{_some(some, 'and')} {'is' if len(some) == 1 else 'are'} {phrase.format(baseline)}")
-    sentences = [f"With {100 * confidence:g}% confidence, {listed(found)}."] if found else []
-    if some := [name for name, own in verdicts.items() if own == "undecided"]:
-        sentences.append(f"Undecided: {_some(some, 'and')} against {baseline}.")
-    if margin is not None:
-        good = [name for name, own in verdicts.items() if own in ("better", "not worse")]
+def _against_baseline(found: Comparison, metric: str) -> str:
+    """How rankings compare with the baseline."""
+    base, within = found.baseline, f" by more than {found.margin:g}" if found.margin else ""
+    named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
+    for one in found.standings(metric):
+        named[one.status].append(one.name)
+    known = [
+        f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
+        for status in ("better", "not worse", "worse")
+        if named[status]
+    ]
+    sentences = [f"With {100 * found.confidence:g}% confidence, {listed(known)}."] if known else []
+    if undecided := named["undecided"]:
+        apart = "from" if len(undecided) == 1 else "each from"
+        sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {apart} {base}.")
+    if found.margin is not None:
+        good = named["better"] + named["not worse"]
         sentences.insert(0, f"Ship {_some(good, 'or')}." if good else "Do not ship.")
     return " ".join(sentences)
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _some(names: Sequence[str], word: str) -> str:
@@ -120,3 +146,149 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in a sentence: "a", "a and b", "a, b and c"."""
     *front, last = names
     return f"{', '.join(front)} {word} {last}" if front else last
+
+
+def tables(found: Comparison) -> Iterator[Part]:
+    """The rankings by the first metric with what is known about each, then by the other metrics."""
+    first, *others = found.metrics
+    tested = [metric for metric in found.metrics if found.tested(metric)]
+    if len(found.names) == 2 and tested:
+        yield _means(found, found.metrics)
+        yield _pair(found, tested)
+    elif not found.tested(first):
+        yield _means(found, found.metrics)
+    else:
+        yield _standings(found, first)
+        for start in range(0, len(others), BESIDE):
+            yield _means(found, others[start : start + BESIDE])
+
+
+def _interval(found: Comparison) -> Column:
+    return Column(f"{100 * found.confidence:g}% interval", signed)
+
+
+def _standings(found: Comparison, metric: str) -> Table:
+    """One row per ranking, compared with the best other or with the baseline."""
+    other = Column(f"minus {found.baseline or 'best other'}", signed)
+    rows = [
+        (one.name, one.mean, *((None,) * 3 if np.isnan(one.p_value) else one[2:5]), one.status)
+        for one in found.standings(metric)
+    ]
+    return Table((Column("", str), metric, other, _interval(found), Column("p", p_text), Column("status", str)), rows)
+
+
+def _pair(found: Comparison, metrics: Sequence[str]) -> Table:
+    """One row per metric for the only two rankings."""
+    pairs = [found.pair(metric=metric) for metric in metrics]
+    rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
+    difference = Column(f"{pairs[0].first} - {pairs[0].second}", signed)
+    counts = ("wins", "ties", "losses")
+    return Table((Column("", str), difference, _interval(found), *counts, Column("p", p_text)), rows)
+
+
+def _means(found: Comparison, metrics: Sequence[str]) -> Table:
+    """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
+    means = {metric: found.means(metric) for metric in metrics}
+    stars = {metric: found.best_set_of(metric) if _has_stars(found, metric) else () for metric in metrics}
+    columns = (Column("", str), *(Column(metric, _starred) for metric in metrics))
+    return Table(columns, [(name, *((means[m][name], name in stars[m]) for m in metrics)) for name in found.names])
+
+
+def _has_stars(found: Comparison, metric: str) -> bool:
+    return found.tested(metric) and len(found.names) > 2
+
+
+def _starred(value: tuple[float, bool]) -> str:
+    mean, is_best = value
+    return f"{'*' * is_best}{as_text(mean)}"
+
+
+def notes(found: Comparison) -> Iterator[str]:
+    """How rankings were compared, and what to keep in mind."""
+    tested = [metric for metric in found.metrics if found.tested(metric)]
+    report = next(iter(found.reports.values()))
+    if tested:
+        yield _how(found)
+        if any(_has_stars(found, metric) for metric in found.metrics[1:]):
+            yield "*: may be the best by this metric."
+        for metric in found.metrics[1:]:
+            if (
+                found.baseline is None
+                and metric in tested
+                and found.names[0] not in (best := found.best_set_of(metric))
+            ):
+                yield f"But by {metric}, {found.names[0]} is worse: the best is {_some(best, 'or')}."
+        yield from _counts(found, tested[0])
+    yield from weighting(report.weights)
+    yield from drawn_orders(found.reports, {metric: report.metrics[metric] for metric in found.metrics})
+    yield from _findings(found)
+
+
+def _findings(found: Comparison) -> Iterator[str]:
+    """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
+    by_name = {name: report.health.findings for name, report in found.reports.items()}
+    number = Counter(finding for findings in by_name.values() for finding in findings)
+    yield from (finding for finding in by_name[found.names[0]] if number[finding] == len(by_name))
+    kinds: dict[str, dict[str, None]] = {}
+    for name, findings in by_name.items():
+        for finding in findings:
+            if number[finding] < len(by_name):
+                kinds.setdefault(finding.partition(":")[0], {})[name] = None
+    for kind, names in kinds.items():
+        yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
+
+
+def _how(found: Comparison) -> str:
+    """The test, and the family of comparisons that it was corrected for."""
+    test, n_others = TESTS[found.test], len(found.names) - 1
+    if n_others == 1:
+        return f"Intervals and p: {test}."
+    if found.baseline is not None:
+        return f"Intervals and p: {test}, {CORRECTIONS[found.correction]} for {n_others} comparisons with the baseline."
+    return (
+        f"p: that it is the best, by a {test} against all {n_others} others together. An interval that ends at 0 "
+        "excludes that."
+    )
+
+
+def _counts(found: Comparison, metric: str) -> Iterator[str]:
+    """Sentences on queries that do not count in full, and on what they can detect."""
+    family, number = found.family(metric)
+    flips = family.parts[number]
+    n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
+    if undefined := int(np.isnan(found.values(metric)).any(axis=1).sum()):
+        yield f"Left out: {counted(undefined, 'query')} without a value of {metric} in every ranking."
+    if grouped:
+        yield f"The queries are in {counted(n_units, 'group')}, which are independent."
+    if flips.n_effective < n_units / 2:
+        units = counted(n_units, "group" if grouped else "query")
+        yield f"Because of unequal weights, {units} count as {flips.n_effective:.0f}."
+    if won := found.folds_won(metric):
+        yield f"Folds won: {', '.join(f'{name} {n}' for name, n in won.items() if n)}. {_coverage(flips.covers_folds)}"
+    if len(found.best_set_of(metric)) > 1 and not np.isnan(found.detectable):
+        yield f"Differences of {found.detectable:.4f} would be detected with a power of 0.8."
+
+
+def _coverage(of_folds: bool) -> str:
+    if of_folds:
+        return "Differences vary more between folds than between queries; intervals cover fitting again on other data."
+    return "Differences vary no more between folds than between queries."
+
+
+def slices(found: Comparison) -> Iterator[Part]:
+    """The means in the largest slices."""
+    if not (parts := found.named_slices()):
+        return
+    shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
+    names, metric = found.names[:BESIDE], next(iter(parts.values())).metrics[0]
+    more = len(found.names) > len(names)
+    rows = []
+    for value, part in shown.items():
+        means, may_be, first = part.means(metric), part.best_set_of(metric), part.standings(metric)[0]
+        cells = [(means[name], name in may_be) for name in names]
+        rows.append((value, part.n_queries, *cells, *([first.name, (first.mean, True)] if more else [])))
+    best = (Column("best", str), Column(metric, _starred)) if more else ()
+    yield Table((Column("slice", str), "queries", *(Column(name, _starred) for name in names), *best), rows)
+    many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
+    n_tests = next(iter(parts.values())).family(metric)[0].n_tests
+    yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."

@@ -98,7 +98,9 @@ def test_metrics_of_another_range_are_left_out(metrics, ends):
 
 
 def difference(effects, changes):
-    causes = [Cause("gain", change, effect, 1) for effect, change in zip(effects, changes, strict=True)]
+    causes = [
+        Cause("gain", change, effect, 1, f"gain: {change}") for effect, change in zip(effects, changes, strict=True)
+    ]
     return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
 
 

@@ -17,8 +17,9 @@ from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
+from skrank_metrics.reports.evaluate import evaluate_lists
 from skrank_metrics.reports.inspection import RankedQuery, contributions, ideal_contributions
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 
 
 @dataclass(frozen=True)

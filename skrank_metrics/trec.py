@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_choice
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, match, read_lines
 
 SCORE_TYPES = ("float32", "float64")

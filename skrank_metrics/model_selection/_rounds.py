@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
@@ -238,7 +238,9 @@ class Rounds:
 
     def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query."""
-        found = {row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold}
+        found = {
+            row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold
+        }
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
@@ -257,13 +259,4 @@ class Rounds:
             name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
             for name, value in one.items()
         }
-        return [
-            self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)
-        ]
-
-
-def mean_so_far(columns: Sequence[FloatArray]) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack(columns)
-    with np.errstate(invalid="ignore"):
-        return np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1)
+        return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]

@@ -19,9 +19,9 @@ from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import metric_of_scorer, spelled
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric, mean_so_far
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
 from skrank_metrics.reports.alignment import check_by_query
@@ -336,6 +336,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         kept = [rounds.values(fold)[1] for fold in range(self.n_splits_)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
         self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
+        self._key_of_values = self._watched.key if self._watched else None
         raw.clear()
         raw.update(self._table(rounds, race))
 
@@ -421,7 +422,7 @@ def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str
         ran = np.arange(n_folds) < n_run[:, None]
         if not np.isfinite(np.column_stack(columns)[ran]).all():
             warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(columns)
+        means = mean_so_far(np.column_stack(columns))
         ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
         dropped = n_run < n_folds
         ranks = results[f"rank_test_{name}"]

@@ -2,14 +2,13 @@
 
 import pickle
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from joblib import parallel_config
-from scipy.stats import t, uniform
+from scipy.stats import uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge

@@ -326,7 +326,7 @@ def test_candidates_that_fail_leave():
     assert np.isnan(found["mean_test_score"][1:3]).all()
     with pytest.raises(RuntimeError, match="column -1"):
         race(grid=grid).fit(X, LABELS)
-    with pytest.raises(ValueError, match="y_score must be without NaN"):
+    with pytest.raises(ValueError, match="y_score contains NaN"):
         race(grid={"column": [4, -2]}).fit(X, LABELS)
 
 

@@ -410,7 +410,7 @@ def test_inputs_stay_as_they_are():
             TypeError,
             r"scores\['b'\] must hold real numbers.* Pass only the columns of scores",
         ),
-        ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must be without NaN; got nan at row 0"),
+        ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] contains NaN, first at row 0"),
         ({1: X[:, 0], "1": X[:, 0]}, ValueError, r"different names; got '1' more than once\. Rename the columns"),
         (pd.DataFrame(NOISE[:, :2], columns=["a", "a"]), ValueError, "different names; got 'a' more than once"),
     ],
@@ -431,7 +431,7 @@ def test_bad_scores(scores, error, message):
         ({"confidence": 95}, ValueError, "confidence must be a number"),
         ({"by": "country"}, ValueError, "by must be an array with one value per document"),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
-        ({"condense": True}, ValueError, "condense must be False without judged"),
+        ({"condense": True}, ValueError, "condense=True requires judged"),
     ],
 )
 def test_bad_options(options, error, message):

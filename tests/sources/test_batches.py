@@ -250,7 +250,7 @@ def test_options_are_those_of_evaluate(options):
         ({"order": "sort"}, ValueError, "order must be one of"),
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),
-        ({"score": "nan"}, ValueError, "y_score must be without NaN; got nan at row 7"),
+        ({"score": "nan"}, ValueError, "y_score contains NaN, first at row 7"),
         ({"label": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
         ({"qid": "null"}, ValueError, "column 'null' must not hold nulls; got one in row 205 of the source"),
     ],
@@ -410,7 +410,7 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
         yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
 
     names = NAMES | {"order": "shuffle", "temp_dir": folder}
-    with pytest.raises(ValueError, match="y_score must be without NaN"):
+    with pytest.raises(ValueError, match="y_score contains NaN"):
         evaluate_batches(spoiled(), **names)
     assert not list(folder.iterdir())
     with pytest.raises(FileNotFoundError):

@@ -22,6 +22,17 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.health import Health, count_drawn, examine
 from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
+from skrank_metrics.reports.mean_intervals import (
+    METHOD,
+    NO_INTERVAL,
+    Moments,
+    bounds_of,
+    check_confidence,
+    mean_interval,
+    moments,
+    weighting,
+    why_none,
+)
 from skrank_metrics.reports.saved_reports import (
     Kept,
     digests_of,
@@ -40,17 +51,6 @@ from skrank_metrics.reports.slices import (
     names_of_slices,
     part_of,
     queries_of_slices,
-)
-from skrank_metrics.reports.statistics import (
-    METHOD,
-    NO_INTERVAL,
-    Moments,
-    bounds_of,
-    check_confidence,
-    mean_interval,
-    moments,
-    weighting,
-    why_none,
 )
 
 NO_ROWS = "this report keeps no labels or scores, since it was made in batches, loaded, or made from values per query"

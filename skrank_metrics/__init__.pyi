@@ -44,12 +44,7 @@ from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
-from skrank_metrics.model_selection.scorers import (
-    get_ranking_scorer,
-    get_ranking_scorer_names,
-    make_ranking_scorer,
-    ranking_scorers,
-)
+from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.search_report import SearchReport, search_report
 from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
@@ -122,8 +117,6 @@ __all__ = [
     "fall_out_score",
     "get_metric",
     "get_metric_names",
-    "get_ranking_scorer",
-    "get_ranking_scorer_names",
     "hit_rate_score",
     "judged_score",
     "kendall_tau_distance",

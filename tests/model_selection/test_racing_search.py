@@ -138,7 +138,6 @@ def test_the_difference_is_that_of_the_values_per_query():
     assert found["leader"].tolist() == [1, -1]
 
 
-
 def test_estimators_of_the_grid_are_not_fitted():
     one, other = Column(0), Column(4)
     search = race(QueryRanker(Column()), {"estimator": [one, other]}).fit(X, LABELS)
@@ -347,12 +346,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(indifference=1.0) == len(NOISE) + 4
 
 
-
-
-
-
-
-
 @pytest.mark.slow
 def test_repeated_folds_count_queries_once():
     cv = RepeatedQueryKFold(5, n_repeats=2, random_state=0)
@@ -396,7 +389,6 @@ def test_progress(capsys):
         lines[-1]
         == f"[round 5/5] {finished} fit{'s' * (finished > 1)}, {finished} of 5 candidates left, {saved} fits saved"
     )
-
 
 
 def test_candidates_of_which_only_another_metric_fails_stay():

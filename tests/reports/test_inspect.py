@@ -330,7 +330,7 @@ def test_names_choose_the_rankings(compared):
 
 def test_slices_of_a_comparison(compared):
     comparison, _ = compared
-    even = {name: report for name, (report, _) in comparison._reports.items()}
+    even = {name: report for name, report in comparison.reports.items()}
     by = np.arange(40) % 2
     part = compare(even, "ndcg@10", test="t", by=by).slices[1]
     assert {query[0].qid % 2 for query in part.inspect(5).queries} == {1}

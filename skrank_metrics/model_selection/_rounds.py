@@ -235,7 +235,9 @@ class Rounds:
 
     def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query."""
-        found = {row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold}
+        found = {
+            row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold
+        }
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
@@ -254,9 +256,7 @@ class Rounds:
             name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
             for name, value in one.items()
         }
-        return [
-            self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)
-        ]
+        return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
 
 
 def mean_so_far(columns: Sequence[FloatArray]) -> FloatArray:

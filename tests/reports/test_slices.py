@@ -324,7 +324,7 @@ def differences_of(comparison):
 
 
 @pytest.mark.parametrize(
-    "ids", [list("zmab"), [3, 0, 2, 1], pd.to_datetime(["2003", "2001", "2004", "2002"]), [2, 0, 1, 7]]
+    "ids", [list("zmab"), [3, 5, 2, 1], pd.to_datetime(["2003", "2001", "2004", "2002"]), [2, 0, 1, 7]]
 )
 @pytest.mark.parametrize(
     "form", [lambda by: by, pd.Series.to_frame, lambda by: {"country": by}], ids=["1", "2", "dict"]

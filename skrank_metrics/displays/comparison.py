@@ -96,10 +96,9 @@ class ComparisonDisplay(Display):
         if self._tested:
             heights, widths = [*heights, height], [*widths, 1.3]
         if self._pair:
-            texts = [
-                f"{self._pair.n_queries} queries: {name} is better" for name in (self._pair.first, self._pair.second)
-            ]
-            heights, widths = [*heights, max(height, QUERIES_HEIGHT + style.height_below(texts))], [*widths, 1.5]
+            texts = [f"{self._pair.n_queries} queries: {name} is better" for name in self._names[:2]]
+            heights = [*heights, max(height, QUERIES_HEIGHT) + style.height_below(texts)]
+            widths = [*widths, 1.8]
         panels = iter(self._panels(ax, heights, widths))
         self.levels_ = [self._draw_means(next(panels), metric) for metric in self._metrics]
         self.differences_, self.texts_ = self._draw_differences(next(panels)) if self._tested else ([], [])

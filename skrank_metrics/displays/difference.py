@@ -52,7 +52,7 @@ class DifferenceDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         found = self.result
-        causes = [f"{cause.cause}: {cause.change}".replace("->", "\N{RIGHTWARDS ARROW}") for cause in found.causes]
+        causes = [cause.shown.replace("->", "\N{RIGHTWARDS ARROW}") for cause in found.causes]
         names = [found.conventions[0], *causes, found.conventions[1]]
         effects = [cause.effect for cause in found.causes]
         levels = list(accumulate(effects, initial=found.start))

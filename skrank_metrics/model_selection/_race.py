@@ -71,7 +71,7 @@ class _Lead:
     means: FloatArray
     squares: FloatArray  # sums around the means, in units of queries of equal weight
     n_effective: float  # as many queries of equal weight have the same variance of the mean (Kish 1965)
-    n_defined: int  # queries with a weight
+    tested: list[Any]  # queries with a defined value and a weight
 
 
 def _lead(fold: FoldValues, leader: int, others: Sequence[int]) -> _Lead:
@@ -84,7 +84,7 @@ def _lead(fold: FoldValues, leader: int, others: Sequence[int]) -> _Lead:
     means = differences @ weights / total if total else np.full(len(others), np.nan)
     n_effective = total**2 / (weights**2).sum() if total else 0.0
     squares = (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
-    return _Lead(means, squares, n_effective, int(np.sum(fold.defined[counted])))
+    return _Lead(means, squares, n_effective, fold.ids[counted & fold.defined].tolist())
 
 
 def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], rules: Rules) -> dict[int, Standing]:
@@ -98,17 +98,14 @@ def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], r
     n_effective = np.array([lead.n_effective for lead in leads])
     n_tests, freedom = (rules.n_folds - 1) * (rules.n_candidates - 1), n_effective.sum() - len(folds)
     adjusted = np.full(len(others), np.nan)
-    if n_effective.min() > 0 and freedom >= 1 and sum(lead.n_defined for lead in leads) >= rules.min_queries:
-        errors = np.sqrt(
-            _share_to_come(n_effective, rules) * np.sum([lead.squares for lead in leads], axis=0) / freedom
-        )
+    n_tested = len(set().union(*(lead.tested for lead in leads)))  # repeated folds test queries again
+    if n_effective.min() > 0 and freedom >= 1 and n_tested >= rules.min_queries:
+        errors = np.sqrt(_share_to_come(n_effective, rules) * np.sum([lead.squares for lead in leads], axis=0) / freedom)
         beyond = differences + rules.indifference
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(errors > 0, special.stdtr(freedom, -beyond / errors), np.where(beyond > 0, 0.0, 1.0))
         adjusted = np.minimum(1, n_tests * p)
-    return {
-        row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)
-    }
+    return {row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)}
 
 
 def _share_to_come(n_effective: FloatArray, rules: Rules) -> float:

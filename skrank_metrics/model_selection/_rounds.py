@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import IntArray
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
 from skrank_metrics.model_selection._race import FoldValues
@@ -33,7 +34,7 @@ class Folds:
 
     def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool) -> None:
         self.cv = cv
-        self.ids: Mapping[str, Any] | None = ids  # by argument of fit
+        self.ids = ids  # by argument of fit
         self.whole = whole  # whether queries must be
         self.splits: list[tuple[IntArray, IntArray]] | None = None
         self.n_queries: IntArray | None = None  # tested in each fold
@@ -41,7 +42,7 @@ class Folds:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, which workers get otherwise."""
-        return {**vars(self), "splits": None, "ids": None}
+        return {**vars(self), "splits": None, "ids": {}}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "cv":
@@ -51,23 +52,28 @@ class Folds:
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
         if self.splits is None:
-            self.splits = list(self.cv.split(X, y, **given))
-            if self.whole:
-                self._check(X, y)
+            queries = self._queries(y) if self.whole else None
+            self.splits, n_splits = list(self.cv.split(X, y, **given)), self.cv.get_n_splits(X, y, **given)
+            if len(self.splits) != n_splits:
+                raise ValueError(
+                    "cv.split and cv.get_n_splits return inconsistent results. "
+                    f"Expected {n_splits} splits, got {len(self.splits)}"
+                )
+            if queries is not None:
+                groups = self.ids.get("groups")
+                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
+                self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
         return self.splits if self.chosen is None else [self.splits[number] for number in self.chosen]
 
-    def _check(self, X: Any, y: Any) -> None:
-        """Refuse folds that cut queries, and count the queries that each tests."""
-        qid, groups = (self.ids.get(name) if self.ids else None for name in ("qid", "groups"))
+    def _queries(self, y: Any) -> Grouping:
+        qid, groups = self.ids.get("qid"), self.ids.get("groups")
         ways = ways_out("groups" if routing_enabled() else "")
         if not routing_enabled() and ids_in_index(y) is None and (qid is not None or groups is not None):
             raise TypeError(
                 f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got "
                 f"{'groups' if qid is None else 'qid'}=."
             )
-        queries = query_ids(len(y), "RacingSearchCV", y=y, qid=qid, groups=groups, ways_out=ways)
-        check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-        self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits or []])
+        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, qid=qid, groups=groups, ways_out=ways)
 
 
 class Score(float):
@@ -145,24 +151,31 @@ class Rounds:
     n_fits: int = 0
     n_trees: int = 0
 
-    @property
-    def has_paths(self) -> bool:
-        """Whether some candidates differ only in the number of trees."""
-        return any(len(group) > 1 for group in groups_of(self.candidates, range(len(self.candidates))))
-
     def run(self, rows: Sequence[int], folds: Sequence[int]) -> None:
         """Fit candidates on folds; the first call checks paths, so it may only be about one fold."""
         groups = list(groups_of(self.candidates, rows))
         checks = {} if self.results else self._checks(groups)
         if self.watched is not None:
-            self.watched.n_trees = frozenset(self.candidates[row].n_trees or 0 for group in groups for row in group[1:])
-            self.watched.checked = frozenset(self.candidates[row].n_trees or 0 for _, row in checks.values())
-        first = self._fit([group[0] for group in groups], folds)
+            self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
+            self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
+        first = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
+        failed = {row for (row, _), result in first.items() if result["fit_error"] is not None}
+        broken = self._broken(checks, folds[0], first)
         for fold in folds:
-            alone = [row for group in groups for row in self._of_path(group, fold, first[group[0], fold])]
-            self._fit_alone(alone, groups, fold, first)
-        if checks:
-            self._check(checks, groups, folds[0], first)
+            alone: list[int] = []
+            for group in groups:
+                self.results[group[0], fold] = first[group[0], fold]
+                given_up = self.candidates[group[0]].kind in broken
+                alone += group[1:] if given_up else self._of_path(group, fold, first[group[0], fold])
+            self._fit_alone(alone, fold, [row for row, _ in first if row not in failed])
+        # Whose largest model fails may fit with fewer trees.
+        paths = {self.candidates[row].path for row in failed}
+        self.candidates = [
+            replace(one, path=None) if one.kind in broken or one.path in paths else one for one in self.candidates
+        ]
+
+    def _n_trees(self, row: int) -> int:
+        return self.candidates[row].n_trees or 0
 
     def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
         found = self.fit([self.candidates[row].params for row in rows], folds)
@@ -171,14 +184,12 @@ class Rounds:
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
     def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
-        """Record the candidates of a path, and return those that must be fitted on their own."""
-        self.results[group[0], fold] = result
-        sides = [name for name in ("test_scores", "train_scores") if name in result]
-        kept = {name: self._kept(result[name]) for name in sides}
+        """Record the candidates that share a fit, and return those that must be fitted on their own."""
+        kept = {name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result}
         alone = []
         for row in group[1:]:
-            n_trees = self.candidates[row].n_trees
-            if n_trees == self.candidates[group[0]].n_trees:
+            n_trees = self._n_trees(row)
+            if n_trees == self._n_trees(group[0]):
                 self.results[row, fold] = result
             elif all(isinstance(one, Score) and n_trees in one.first for one in kept.values()):
                 scores = {name: one.first[n_trees][0] for name, one in kept.items()}
@@ -190,48 +201,40 @@ class Rounds:
     def _kept(self, scores: Any) -> Any:
         return scores[self.watched.key] if isinstance(scores, dict) and self.watched else scores
 
-    def _fit_alone(self, rows: Sequence[int], groups: Any, fold: int, first: Mapping[Any, dict[str, Any]]) -> None:
+    def _fit_alone(self, rows: Sequence[int], fold: int, sound: Sequence[int]) -> None:
         """Fit candidates whose path could not be used."""
-        if not rows:
-            return
-        # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
-        sound = [group[0] for group in groups if first[group[0], fold]["fit_error"] is None][:1]
-        found = self._fit([*rows, *sound], [fold])
-        self.results |= {(row, fold): found[row, fold] for row in rows}
+        if rows:
+            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
+            found = self._fit([*rows, *(row for row in sound[:1] if row not in rows)], [fold])
+            self.results |= {(row, fold): found[row, fold] for row in rows}
 
     def _checks(self, groups: Iterable[Sequence[int]]) -> dict[str, tuple[int, int]]:
-        """The cheapest check of each class of estimators: a model, and one of fewer trees, as rows."""
+        """The cheapest check of each class of estimators: rows of a model, and of one of fewer trees."""
         checks: dict[str, tuple[int, int]] = {}
-        for group in groups:
-            small, kind = self.candidates[group[-1]].n_trees or 0, self.candidates[group[0]].kind
-            if small < (self.candidates[group[0]].n_trees or 0):
-                known = checks.get(kind)
-                if known is None or small < (self.candidates[known[1]].n_trees or 0):
-                    checks[kind] = group[0], group[-1]
+        for large, *_, small in (group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])):
+            kind = self.candidates[large].kind
+            if kind not in checks or self._n_trees(small) < self._n_trees(checks[kind][1]):
+                checks[kind] = large, small
         return checks
 
-    def _check(self, checks: Mapping[str, tuple[int, int]], groups: Any, fold: int, first: Mapping[Any, Any]) -> None:
-        """Compare first trees with a model of that size, bit by bit; where they differ, give up paths."""
-        pairs = {kind: pair for kind, pair in checks.items() if self._digest(first[pair[0], fold], pair[1])}
-        if not pairs:
-            return
-        anew = self._fit([small for _, small in pairs.values()], [fold])
-        for kind, (large, small) in pairs.items():
-            if self._digest(first[large, fold], small) == self._digest(anew[small, fold], small):
-                continue
-            warnings.warn(
-                f"The first {self.candidates[small].n_trees} trees of a {kind} do not predict what a model of as many "
-                "trees predicts, so each candidate is fitted on its own. Set random_state, if it is not set.",
-                UserWarning,
-                stacklevel=2,
-            )
-            others = [row for group in groups for row in group[1:] if self.candidates[row].kind == kind]
-            self.candidates = [replace(one, path=None) if one.kind == kind else one for one in self.candidates]
-            self._fit_alone(others, groups, fold, first)
+    def _broken(self, checks: Mapping[str, tuple[int, int]], fold: int, first: Mapping[Any, Any]) -> set[str]:
+        """Classes of estimators whose first trees predict otherwise than a model of that size, in any bit."""
+        broken = set()
+        for kind, (large, small) in checks.items():
+            digests = [self._digest(first[row, fold], small) for row in (large, small)]
+            if None not in digests and digests[0] != digests[1]:
+                warnings.warn(
+                    f"The first {self._n_trees(small)} trees of a {kind} do not predict what a model of as many trees "
+                    "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                broken.add(kind)
+        return broken
 
     def _digest(self, result: Mapping[str, Any], row: int) -> bytes | None:
         kept = self._kept(result["test_scores"])
-        return kept.digests.get(self.candidates[row].n_trees) if isinstance(kept, Score) else None
+        return kept.digests.get(self._n_trees(row)) if isinstance(kept, Score) else None
 
     def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query."""
@@ -257,10 +260,3 @@ class Rounds:
             for name, value in one.items()
         }
         return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
-
-
-def mean_so_far(columns: Sequence[FloatArray]) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack(columns)
-    with np.errstate(invalid="ignore"):
-        return np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1)

@@ -19,11 +19,11 @@ from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import metric_of_scorer, spelled
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric, mean_so_far
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
 from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -303,39 +303,42 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, n_folds, candidates = self.cv, self.n_splits_, self._candidates
         raw: dict[str, Any] = {"out": []}
-        context = _begun(self, callback_ctx, "search", max_subtasks=None)
+        at_once = self.confidence is None and not has_paths(candidates)  # as GridSearchCV
+        size = _size(candidates, range(n_folds)) if at_once else {"max_subtasks": None}
+        search = _begun(self, callback_ctx, "search", **size)
 
-        def fit(params: list[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
+        def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
             nonlocal raw
             n_before, folds.chosen, self.n_splits_ = len(raw["out"]), numbers, len(numbers)
-            size = {"max_subtasks": len(params) * len(numbers), "sequential_subtasks": False}
-            part = _begun(self, context, "fold" if len(numbers) == 1 else "folds", **size)
-            raw = evaluate_candidates(params, **({"callback_ctx": part} if part else {}))
-            _ended(self, part)
+            context = search if at_once else _begun(self, search, "fold", **_size(params, numbers))
+            raw = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
+            if not at_once:
+                _ended(self, context)
             return raw["out"][n_before:]
 
-        rounds = Rounds(fit, candidates, self._watched)
-        race = None
+        rounds, race = Rounds(fit, candidates, self._watched), None
         try:
-            if self.confidence is None:
-                self._run_all(rounds, n_folds)
-            else:
+            if not (candidates and n_folds):
+                fit([], range(n_folds))  # which raises scikit-learn's error
+            if self.confidence is not None:
                 race = self._race(rounds, folds, n_folds)
+            else:
+                for stage in [range(n_folds)] if at_once else [range(1), range(1, n_folds)]:
+                    rounds.run(range(len(candidates)), stage)
         finally:
             folds.chosen, self.n_splits_ = None, n_folds
-        _ended(self, context)
+        _ended(self, search)
+        self._finish(raw, rounds, race)
+
+    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None) -> None:
+        """Put the table where scikit-learn will look for it, and keep what it does not hold."""
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        kept = [rounds.values(fold)[1] for fold in range(n_folds)]
+        kept = [rounds.values(fold)[1] for fold in range(self.n_splits_)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
         self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
+        self._key_of_values = self._watched.key if self._watched else None
         raw.clear()
-        raw.update(self._table(rounds, race, n_folds))
-
-    def _run_all(self, rounds: Rounds, n_folds: int) -> None:
-        rows = range(len(rounds.candidates))
-        stages = [range(1), range(1, n_folds)] if rounds.has_paths else [range(n_folds)]
-        for stage in filter(len, stages):
-            rounds.run(rows, stage)
+        raw.update(self._table(rounds, race))
 
     def _race(self, rounds: Rounds, folds: Folds, n_folds: int) -> Race:
         race: Race | None = None
@@ -365,14 +368,20 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             flush=True,
         )
 
-    def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
+    def _table(self, rounds: Rounds, race: Race | None) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-        params = [one.params for one in rounds.candidates]
+        params, n_folds = [one.params for one in rounds.candidates], self.n_splits_
+        table = rounds.table(n_folds)
         with warnings.catch_warnings():
             if race and race.dropped:  # whose means are not finite
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
-            results = super()._format_results(params, n_folds, rounds.table(n_folds))
-        return _with_dropped(results, race, n_folds) if race else results
+            results = super()._format_results(params, n_folds, table)
+        if race is None:
+            return results
+        for name in ("fit_time", "score_time"):  # over the folds that ran
+            times = np.ma.masked_invalid([one[name] for one in table]).reshape(len(params), n_folds)
+            results |= {f"mean_{name}": times.mean(axis=1).data, f"std_{name}": times.std(axis=1).data}
+        return _with_dropped(results, race, n_folds)
 
 
 def _scorers(scoring: Any, estimator: Any) -> Any:
@@ -413,13 +422,17 @@ def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str
         ran = np.arange(n_folds) < n_run[:, None]
         if not np.isfinite(np.column_stack(columns)[ran]).all():
             warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(columns)
+        means = mean_so_far(np.column_stack(columns))
         ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
         dropped = n_run < n_folds
         ranks = results[f"rank_test_{name}"]
         order = [row for row in ahead if dropped[row]]
         ranks[order] = 1 + np.sum(~dropped) + np.arange(len(order))
     return results | race.columns()
+
+
+def _size(candidates: Sequence[Any], folds: Sequence[int]) -> dict[str, Any]:
+    return {"max_subtasks": len(candidates) * len(folds), "sequential_subtasks": False}
 
 
 def _begun(search: Any, parent: Any, name: str, **size: Any) -> Any:

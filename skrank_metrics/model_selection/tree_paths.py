@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from itertools import islice
 from numbers import Integral
 from typing import Any
@@ -46,15 +46,18 @@ def _shadow(model: Any, **attributes: Any) -> Any:
     return copied
 
 
+def _responses(model: Any, changed: Callable[[str], Callable[..., Any]]) -> Any:
+    """A copy of a fitted model that predicts otherwise."""
+    names = [name for name in ("predict", "predict_proba", "decision_function") if hasattr(model, name)]
+    return _shadow(model, **{name: update_wrapper(changed(name), getattr(model, name)) for name in names})
+
+
 def _with_argument(name: str, argument: Callable[[int], Any], model: Any, n_trees: int) -> Any:
-    methods = [method for method in ("predict", "predict_proba") if hasattr(model, method)]
-    given = {name: argument(n_trees)}
-    return _shadow(model, **{method: partial(getattr(model, method), **given) for method in methods})
+    return _responses(model, lambda method: partial(getattr(model, method), **{name: argument(n_trees)}))
 
 
 def _staged(model: Any, n_trees: int) -> Any:
-    methods = [method for method in ("predict", "predict_proba", "decision_function") if hasattr(model, method)]
-    return _shadow(model, **{method: partial(_stage, model, method, n_trees) for method in methods})
+    return _responses(model, lambda method: partial(_stage, model, method, n_trees))
 
 
 def _stage(model: Any, method: str, n_trees: int, X: Any) -> Any:
@@ -227,3 +230,8 @@ def groups_of(candidates: Sequence[Candidate], rows: Sequence[int]) -> Iterator[
         groups.setdefault(row if candidates[row].path is None else candidates[row].path, []).append(row)
     for group in groups.values():
         yield sorted(group, key=lambda row: -(candidates[row].n_trees or 0))
+
+
+def has_paths(candidates: Sequence[Candidate]) -> bool:
+    """Whether some candidates differ only in the number of trees."""
+    return any(len(group) > 1 for group in groups_of(candidates, range(len(candidates))))

@@ -143,9 +143,10 @@ def _some(names: Sequence[str], word: str) -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    """Names in a sentence: "a", "a and b", "a, b and c"; with semicolons if names have commas."""
     *front, last = names
-    return f"{', '.join(front)} {word} {last}" if front else last
+    comma = "; " if any(", " in name for name in names) else ", "
+    return f"{comma.join(front)} {word} {last}" if front else last
 
 
 def tables(found: Comparison) -> Iterator[Part]:

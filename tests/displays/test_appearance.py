@@ -4,24 +4,20 @@ import itertools
 import re
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV
 
-from skrank_metrics import evaluate
-from skrank_metrics.displays import (
-    ComparisonDisplay,
-    ConventionMatchDisplay,
-    CVResultsDisplay,
-    DifferenceDisplay,
-    MetricAtKDisplay,
-    QueryScoreDisplay,
-    SplitDisplay,
-    page_picture,
-    style,
-)
+from skrank_metrics import RankingReport, compare, evaluate, match_convention
+from skrank_metrics.displays import CVResultsDisplay, MetricAtKDisplay, page_picture, style
+from skrank_metrics.reports.explain_difference import Cause, Difference
+from skrank_metrics.splitters.audit import SplitReport
 
 LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run {}"
 # The lightest and the darkest backgrounds of common themes.
@@ -34,57 +30,66 @@ def close_figures():
     plt.close("all")
 
 
+def report(values, metrics=("ndcg@10", "map", "mrr")):
+    return RankingReport.from_frame({"qid": range(len(values)), **dict.fromkeys(metrics, values)})
+
+
 def comparison(names):
-    means = np.linspace(0.8, 0.7, len(names))
-    ends = np.column_stack([means - 0.05, means + 0.05])
-    shown = {metric: means for metric in ("ndcg@10", "map", "mrr")}
-    words = ["leads", *(len(names) - 1) * ["may be best"]]
-    differences = {"differences": means - 0.8, "ends": ends - 0.8} if len(names) > 1 else {}
-    return ComparisonDisplay(
-        names,
-        shown,
-        dict.fromkeys(shown, ends),
-        dict.fromkeys(shown, words),
-        **differences,
-        verdict=f"{names[0]} leads.",
-    )
+    reports = {name: report(np.linspace(0.1, 0.7 - number / 100, 40)) for number, name in enumerate(names)}
+    return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
 def pair(names):
-    first, second = names[0], names[-1]
-    options = {"differences": [0.1, -0.1], "ends": [[0, 0.2], [-0.2, 0]], "by_query": [0.5, 0, -0.25]}
-    words = {"mrr": ["best", "worse"]}
-    return ComparisonDisplay(
-        [first, second], {"mrr": [0.5, 0.4]}, {"mrr": [[0, 1]] * 2}, words, pair=(first, second), **options
-    )
+    reports = {names[0]: report([0.1, 0.5, 0.75] * 9), names[-1] + " again": report([0.2, 0.5, 0.25] * 9)}
+    return compare(reports, "mrr")
 
 
 def curves(names):
-    means = np.linspace([0.4] * len(names), 0.8, 3).T + np.linspace(0, 0.1, len(names))[:, None]
-    return MetricAtKDisplay([1, 2, 5], means, means - 0.05, means + 0.05, metric="ndcg", names=names)
+    metrics = ["recall@1", "recall@2", "recall@5"]
+    reports = {name: report(np.linspace(0, 0.5 + number / 50, 9), metrics) for number, name in enumerate(names)}
+    return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
 def distributions(names):
-    n = len(names)
-    return QueryScoreDisplay([[0.0, 0.5, 1.0]] * n, [0.5] * n, [[0.25, 0.75]] * n, names, label="value per query")
+    by = np.repeat(names, 3)
+    values = np.tile([0.0, 0.5, 1.0], len(names))
+    return RankingReport.from_frame({"mrr": values, "by": by, "qid": range(len(by))})
 
 
 def candidates(names):
-    return CVResultsDisplay([[0.5, 0.7]] * len(names), names, metric="ndcg")
+    names = names if len(names) > 1 else [*names, "defaults"]
+    folds = {f"split{fold}_test_score": np.full(len(names), 0.5 + fold / 10) for fold in range(2)}
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_scorer(r2_score))
+    search.cv_results_ = {"params": [{"name": name} for name in names], "mean_test_score": np.full(len(names), 0.55)}
+    search.cv_results_ |= folds
+    search.scorer_ = search.scoring
+    return search
 
 
 def waterfall(names):
-    effects = np.resize([0.25, -0.5], len(names))
-    return DifferenceDisplay(0.5, effects, names, metric="ndcg", conventions=("sklearn", "lightgbm"))
+    effects = np.resize([0.25, -0.5], len(names)).tolist()
+    causes = [Cause("gain", name, effect, 1, name) for name, effect in zip(names, effects, strict=True)]
+    return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
 
 
 def ways(names):
-    return ConventionMatchDisplay([0.5] * len(names), names, [True] * len(names), target=0.625, metric="ndcg")
+    found = match_convention([1, 0, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.5, metric="mrr")
+    return replace(found, ways=[replace(found.ways[0], peers=(name,)) for name in names])
 
 
 def folds(names):
-    n = len(names)
-    return SplitDisplay([300] * n, [20] * n, [0.5] * n, [0, *(n - 1) * [2]], splitter=" ".join(names))
+    count, leaks = np.ones(len(names), dtype=int), np.arange(len(names))
+    table = {"documents": 300 * count, "queries": 20 * count, "share_relevant": 0.5 * count, "leaking": leaks}
+    return SplitReport(" ".join(names), table, {"leaking": [np.arange(n) for n in leaks]})
+
+
+SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay}
+
+
+def draw(make, names, **options):
+    """Draw a result with these names: by the display that draws it, which is that of ``plot`` for most results."""
+    result = make(names)
+    return SHOW[make].from_result(result, **options) if make in SHOW else result.plot(**options)
 
 
 MAKE = [comparison, pair, curves, distributions, candidates, waterfall, ways, folds]
@@ -138,7 +143,7 @@ def texts_of(figure):
     figure.draw_without_rendering()
     found = [figure._suptitle] if figure._suptitle else []
     for ax in figure.axes:
-        found += [*ax.texts, ax.xaxis.label, ax.yaxis.label, *(ax.get_title(loc="left") and [ax._left_title] or [])]
+        found += [*ax.texts, ax.xaxis.label, ax.yaxis.label, *((ax.get_title(loc="left") and [ax._left_title]) or [])]
         for axis in (ax.xaxis, ax.yaxis):
             low, high = sorted(axis.get_view_interval())
             found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
@@ -150,7 +155,7 @@ def texts_of(figure):
 @pytest.mark.parametrize("n_names", [1, 2, 5, 10, 20])
 @pytest.mark.parametrize("make", MAKE)
 def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
-    figure = make([name.format(number) for number in range(n_names)]).plot().figure_
+    figure = draw(make, [name.format(number) for number in range(n_names)]).figure_
     found, (width, height) = texts_of(figure), figure.canvas.get_width_height()
     for text, box in found:
         assert -1 <= box.x0 < box.x1 <= width + 1, text
@@ -163,7 +168,7 @@ def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
 @pytest.mark.parametrize("make", MAKE)
 def test_nothing_is_drawn_in_the_colour_of_a_dark_background(make):
     with plt.style.context("dark_background"):
-        figure = make(["one", "other"]).plot().figure_
+        figure = draw(make, ["one", "other"]).figure_
     colours = [text.get_color() for text in figure.findobj(plt.Text) if text.get_text()]
     colours += [line.get_color() for ax in figure.axes for line in ax.lines]
     assert min(luminance(colour) for colour in colours) > 0.1
@@ -172,7 +177,7 @@ def test_nothing_is_drawn_in_the_colour_of_a_dark_background(make):
 @pytest.mark.parametrize("make", MAKE)
 def test_given_axes_are_drawn_into(make):
     first, second = plt.figure().subplots(1, 2)
-    display = make(["one", "other"]).plot(second)
+    display = draw(make, ["one", "other"], ax=second)
     assert display.figure_ is second.figure
     assert not first.has_data()
     assert len(plt.get_fignums()) == 1
@@ -187,16 +192,14 @@ def test_given_axes_are_drawn_into(make):
 def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
-        curves(["a"]).plot()
+        draw(curves, ["a"])
     assert page_picture(evaluate([[1, 0]], [[1, 2]])) == ""
 
 
 def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
-    report = evaluate(
-        [[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)]
-    )
-    html = page_picture(report)
-    assert html == page_picture(report), "reproducible"
+    found = evaluate([[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)])
+    html = page_picture(found)
+    assert html == page_picture(found), "reproducible"
     assert len(html) < 60_000
     root = ET.fromstring(html)
     assert root.tag == "figure"
@@ -217,12 +220,9 @@ def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
 
 def test_names_stay_as_they_are_in_a_picture():
     odd = ["$a$ & <b>", "run #3 id=1.23456", "#0072b2", "\x1b[31mred"]
-    values = np.ones(4)
-    by = np.array(odd)
-    html = page_picture(evaluate(np.tile([1, 0], (4, 1)), np.tile([2, 1], (4, 1)), metrics="mrr", by=by))
+    html = page_picture(evaluate([[1, 0]] * 4, [[2, 1]] * 4, metrics="mrr", by=odd))
     texts = {text.text for text in ET.fromstring(html).iter("{http://www.w3.org/2000/svg}text")}
     assert {"$a$ & <b>", "run #3 id=1.23456", "#0072b2", r"\x1b[31mred"} <= texts
-    assert len(values) == 4
 
 
 def test_results_without_a_display_have_no_picture():

@@ -124,6 +124,8 @@ def document_columns(documents: Any) -> dict[str, Any]:
 def check_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
+    if column.dtype.kind in "US" and not isinstance(values, np.ndarray):  # which would cut strings and merge others
+        column = np.array(values, dtype=object)
     if column.shape != shape:
         raise ValueError(f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}.")
     return column

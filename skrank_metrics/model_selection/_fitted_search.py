@@ -158,5 +158,7 @@ def spelled(params: Mapping[str, Any]) -> str:
 def _short(value: Any) -> str:
     """One line of a value; that of an object may take several, or be a single long word."""
     text = getattr(value, "__name__", None) or str(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        text = f"{value:g}"
     words = textwrap.shorten(text, VALUE_WIDTH, placeholder=" ...")
     return f"{text[: VALUE_WIDTH - 3]}..." if words == "..." != text else words

@@ -74,12 +74,12 @@ class SearchReport(CrossEvaluation):
     changed: float = 0.0
 
     def _notes(self) -> Iterator[Any]:
-        best = next(iter(self.params))
-        yield (
-            f"{best} has the best mean over folds, {self.naive_score:.4f}, which is too good, as it is the best of "
-            f"{counted(len(self.params), 'candidate')}. Chosen on all other folds, the best scores "
-            f"{self.expected_score:.4f}."
-        )
+        n_whole = sum(reason != "failed" and "dropped" not in reason for reason in self.not_compared.values())
+        if (n_whole := n_whole + len(self.names)) > 1:
+            yield (
+                f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}, which is too good, as "
+                f"it is the best of {n_whole}. The best on all other folds scores {self.expected_score:.4f}."
+            )
         reasons = list(self.not_compared.values())
         if reasons:
             counts = (f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))
@@ -192,7 +192,7 @@ def search_report(
     >>> search = GridSearchCV(QueryRanker(Ridge()), grid, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
     >>> report = search_report(search.fit(X, with_qid(y, qid)), X, y, qid=qid)
     >>> report.params
-    {'alpha=1.0': {'estimator__alpha': 1.0}, 'alpha=1000000000.0': {'estimator__alpha': 1000000000.0}}
+    {'alpha=1': {'estimator__alpha': 1.0}, 'alpha=1e+09': {'estimator__alpha': 1000000000.0}}
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)

@@ -276,7 +276,7 @@ def test_ids_that_are_requested_but_not_passed(problem):
 def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)
-    with pytest.raises(ValueError, match=r"y must be finite and >= 0; got nan at row .* Label unjudged documents 0"):
+    with pytest.raises(ValueError, match=r"y contains NaN, first at row .* Label unjudged documents 0"):
         cross_evaluate(Ridge(), X, unknown, qid=qid, judged=columns["judged"])
 
 

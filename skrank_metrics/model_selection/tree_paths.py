@@ -128,7 +128,11 @@ TABLE = {
     **{f"catboost.CatBoost{kind}": _CATBOOST for kind in ("Ranker", "Regressor", "Classifier")},
     **{f"sklearn.HistGradientBoosting{kind}": _HISTOGRAM for kind in ("Regressor", "Classifier")},
     **{f"sklearn.GradientBoosting{kind}": _BOOSTING for kind in ("Regressor", "Classifier")},
-    **{f"sklearn.{name}{kind}": _FOREST for name in ("RandomForest", "ExtraTrees") for kind in ("Regressor", "Classifier")},
+    **{
+        f"sklearn.{name}{kind}": _FOREST
+        for name in ("RandomForest", "ExtraTrees")
+        for kind in ("Regressor", "Classifier")
+    },
 }
 
 
@@ -188,7 +192,9 @@ class Candidate:
     kind: str = ""  # class of the estimator with trees
 
 
-def candidates_of(estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]) -> list[Candidate]:
+def candidates_of(
+    estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]
+) -> list[Candidate]:
     """Find the candidates that differ only in the number of trees."""
     if any(map(_OF_TRAINING.search, fit_params)):
         return [Candidate(one) for one in params]

@@ -13,8 +13,8 @@ import numpy as np
 from skrank_metrics._input.arrays import Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
 

@@ -21,13 +21,13 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes the halving search importable
 from sklearn.model_selection import HalvingGridSearchCV, ParameterGrid
+from skrank_metrics.model_selection._fold_scores import Task, fit_and_score
 from xgboost import XGBRanker
 
 from benchmarks.timing import machine
 from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
-from skrank_metrics.model_selection._fold_scores import Task, fit_and_score
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules
 
 N_FOLDS, N_TREES = 5, 40

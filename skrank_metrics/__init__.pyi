@@ -27,7 +27,6 @@ from skrank_metrics.metrics import (
     map_score,
     mrr_score,
     ndcg_score,
-    nerr_score,
     pairwise_accuracy_score,
     pfound_score,
     precision_at_k_score,
@@ -38,8 +37,6 @@ from skrank_metrics.metrics import (
     spearman_score,
 )
 from skrank_metrics.metrics.check import check_metric
-from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import register_metric
 from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
@@ -55,15 +52,12 @@ from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.board import Leaderboard
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison, Comparisons
+from skrank_metrics.reports.compare import compare, leaderboard
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.explain_difference import Difference, explain_difference
 from skrank_metrics.reports.inspection import Inspection
-from skrank_metrics.reports.leaderboard import leaderboard
 from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
-from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
@@ -77,18 +71,14 @@ from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
 __version__: str
 
 __all__ = [
-    "CONVENTIONS",
     "CVResultsDisplay",
     "Comparison",
     "ComparisonDisplay",
-    "Comparisons",
-    "Convention",
     "ConventionMatch",
     "CrossEvaluation",
     "Difference",
     "DifferenceDisplay",
     "Inspection",
-    "Leaderboard",
     "LeaderboardDisplay",
     "MetricAtKDisplay",
     "PredefinedQuerySplit",
@@ -136,20 +126,17 @@ __all__ = [
     "match_convention",
     "mrr_score",
     "ndcg_score",
-    "nerr_score",
     "pairwise_accuracy_score",
     "pfound_score",
     "precision_at_k_score",
     "q_measure_score",
     "qid_from_sizes",
-    "queries_needed",
     "query_fold",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",
     "rbp_score",
     "recall_at_k_score",
-    "register_metric",
     "search_report",
     "spearman_score",
     "with_qid",

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from support import fuzz_parser
 
 from skrank_metrics import (
-    CONVENTIONS,
     evaluate,
     get_metric,
     get_metric_names,
@@ -23,6 +22,7 @@ from skrank_metrics import (
     ranking_scorers,
 )
 from skrank_metrics.metrics import _bound, names
+from skrank_metrics.metrics.conventions import CONVENTIONS
 
 
 @pytest.mark.parametrize(

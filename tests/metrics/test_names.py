@@ -120,8 +120,8 @@ def test_refuses(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ndgc@10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
-        ("ndgc_at_10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
+        ("ndgc@10", "Unknown metric 'ndgc'. Did you mean 'ndcg@10'"),
+        ("ndgc_at_10", "Unknown metric 'ndgc'. Did you mean 'ndcg@10'"),
         ("ndcg(gian=exp2)", "unexpected parameter 'gian'.* Did you mean 'gain'"),
         ("ndcg(gain=exp)", "gain must be one of .* got 'exp'. Did you mean 'exp2'"),
         ("ndcg" * 17, "at most 64 characters long; got 68"),
@@ -298,18 +298,17 @@ def test_refuses_what_is_no_metric(metric):
         ("P_5", r"Did you mean 'precision@5', or get_metric\('P_5', convention='trec_eval'\)\?"),
         ("recip_rank", r"Did you mean 'mrr', or get_metric\('recip_rank', convention='trec_eval'\)\?"),
         ("ndcg_cut_10", r"Did you mean 'ndcg@10', or get_metric\('ndcg_cut_10', convention='trec_eval'\)"),
-        ("ndcg_cut_5,10", r"Did you mean 'ndcg@5,10', or convention='trec_eval'\?"),
         ("success@5", r"Did you mean 'hit_rate@5'\?"),
         ("pre@5", r"Did you mean 'precision@5', or get_metric\('pre@5', convention='xgboost'\)"),
         (
             "PrecisionAt:top=5",
             r"Did you mean 'precision@5', or get_metric\('PrecisionAt:top=5', convention='catboost'\)",
         ),
-        ("hits@5", "Did you mean 'hit_rate@5'"),
         ("AP", "Did you mean 'map'"),
         ("fallout@5", "Did you mean 'fall_out@5'"),
-        ("r_cap@10", r"Did you mean 'recall\(normalizer=min\)@10'"),
-        ("ndgc@10", "Did you mean 'ndcg'"),
+        ("ngcd@10", "Did you mean 'ndcg@10'"),
+        ("ner@5", "Did you mean 'nerr@5'"),
+        ("gmap", r"Did you mean 'map\(average=geometric\)'"),
     ],
 )
 def test_unknown_names_lead_to_known_ones(name, expected):
@@ -375,8 +374,6 @@ def test_an_error_names_the_function_that_was_called_and_the_option_that_helps()
 
 
 def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():
-    with pytest.raises(
-        ValueError, match=r"^Unknown metric 'hits'. ranx's hits is the number of hits, k times"
-    ) as raised:
+    with pytest.raises(ValueError, match=r"^Unknown metric 'hits'\. Known: ") as raised:
         get_metric("hits@5", convention="ranx")
     assert "hit_rate@5" not in str(raised.value)

@@ -1,5 +1,3 @@
-import ast
-import inspect
 import re
 import subprocess
 import sys
@@ -21,7 +19,6 @@ from skrank_metrics import (
     ndcg_score,
     ranking_scorers,
 )
-from skrank_metrics.metrics import _bound, names
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 
@@ -175,15 +172,6 @@ def test_long_strings_are_refused_whatever_their_length(piece):
         get_metric(piece * 10_000)
 
 
-def test_text_is_never_run_or_looked_up():
-    for module in (_bound, names):
-        tree = ast.parse(inspect.getsource(module))
-        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        assert called.isdisjoint({"eval", "exec", "compile", "getattr", "__import__", "globals", "vars", "open"})
-        imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
-        assert imported.isdisjoint({"ast", "importlib", "builtins", "pickle", "os"})
-
-
 def test_parsing_imports_compiles_and_opens_nothing():
     code = (
         "import sys\nfrom support import fuzz_parser\n"
@@ -211,19 +199,10 @@ def test_takes_functions_and_bound_metrics_and_parameters_win():
     ("spec", "convention", "own"),
     [
         ("P_5", "trec_eval", "precision@5"),
-        ("recip_rank", "trec_eval", "mrr"),
-        ("map_cut_10", "trec_eval", "map@10"),
-        ("Rprec", "trec_eval", "r_precision"),
-        ("success_5", "trec_eval", "hit_rate@5"),
         ("pre@5", "xgboost", "precision@5"),
-        ("PrecisionAt:top=5", "catboost", "precision@5"),
         ("NDCG:top=10;type=Base", "catboost", "ndcg@10"),
-        ("ndcg_score", "sklearn", "ndcg"),
         ("r-precision", "ranx", "r_precision"),
-        ("nDCG@10", "ir_measures", "ndcg@10"),
         ("ap_metric(topn=3)", "rax", "map@3"),
-        ("ndcgAt(10)", "spark", "ndcg@10"),
-        ("HitsMetric(topn=1)", "tf_ranking", "hit_rate@1"),
         ("RetrievalMAP(top_k=5)", "torchmetrics", "map@5"),
         ("RetrievalFallOut", "torchmetrics", "neg_fall_out"),
     ],

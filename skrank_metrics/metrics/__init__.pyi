@@ -51,7 +51,7 @@ def auc_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
+    r"""Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
     .. math::
 
@@ -1447,7 +1447,7 @@ def pairwise_accuracy_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    r"""Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
+    r"""Pairwise accuracy: the share of pairs of documents with different labels that are ranked correctly.
 
     .. math::
 

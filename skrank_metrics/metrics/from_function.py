@@ -304,7 +304,7 @@ def _check_columns(documents: Any) -> tuple[str, ...]:
 
 
 def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:
-    """Options of a function, with their defaults: the parameters after the first that are no columns."""
+    """Options of a function, with their defaults: the parameters after the first that are not columns."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -335,8 +335,7 @@ def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...
             raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
         if p.name == "k" and p.default is not None:
             raise TypeError(
-                f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] is all "
-                "labels."
+                f"Declare the cutoff as k=None; set {p.default!r} with get_metric(metric, k={p.default!r})."
             )
     return {p.name: p.default for p in others}
 

@@ -1,4 +1,4 @@
-"""Models of readers who scan the list until they are satisfied or give up: MRR, ERR, pFound, RBP."""
+"""User models: MRR, ERR, pFound, RBP."""
 
 from __future__ import annotations
 

@@ -66,14 +66,14 @@ def test_finds_what_is_wrong_with_a_function(function, bounds, message):
             lambda ranked: ranked.relevance(None).sum(axis=1) ** 2,
             r"mean over all orders of tied .* got 0\.25 instead of 0\.5",
         ),
-        (lambda ranked: 9 * ranked.gains(linear_gain).sum(axis=1), "must be within its bounds, 0 to 25; got 27"),
+        (lambda ranked: 9 * ranked.gains(linear_gain).sum(axis=1), "must be within its bounds, 0 to 25; got"),
         (lambda ranked: np.arange(len(ranked.n_documents)) / 100, "must be the mean over all orders|not depend"),
     ],
 )
 def test_finds_what_is_wrong_with_a_kernel(kernel, message):
     kernel.__name__ = kernel.__qualname__ = "broken"
     traits = {"formula": "", "transform": "gains", "graded": True, "reference": None, "undefined": "a value of NaN"}
-    broken = metric("broken", upper=25.0, has_cutoff=False, **traits)(kernel)
+    broken = metric("broken", upper=25.0, **traits)(kernel)
     with pytest.raises(AssertionError, match=rf"^broken\(ties=average\).*{message}"):
         check_metric(broken)
 

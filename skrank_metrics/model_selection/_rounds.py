@@ -38,7 +38,7 @@ class Folds:
         self.ids = ids  # by argument of fit
         self.whole = whole  # whether queries must be
         self.splits: list[tuple[IntArray, IntArray]] | None = None
-        self.n_queries: IntArray | None = None  # tested in each fold
+        self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -241,7 +241,9 @@ class Rounds:
 
     def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query."""
-        found = {row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold}
+        found = {
+            row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold
+        }
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
@@ -260,9 +262,7 @@ class Rounds:
             name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
             for name, value in one.items()
         }
-        return [
-            self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)
-        ]
+        return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
 
 
 def mean_so_far(columns: Sequence[FloatArray]) -> FloatArray:

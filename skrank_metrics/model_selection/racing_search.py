@@ -37,14 +37,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks the
     same candidate but needs two to three times as many fits.
 
-    Candidates that differ only in the number of trees share one fit per fold, that with the most trees: the first trees
-    of a gradient booster or forest are the smaller model, to the bit. This holds for LightGBM, XGBoost, CatBoost and the
-    ensembles of scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping; other candidates
-    are fitted one by one. In the first fold, one of the smaller models is fitted as well to check this.
+    Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
+    first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
+    scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping. Other candidates are fitted
+    one by one. On the first fold, a smaller model is also fitted and compared, as a check.
 
     The probability that the winner of the grid search is dropped is at most 1 - confidence, over all folds and
-    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored by
-    other models, whose training queries overlap; docs/intervals_and_races.md has simulations.
+    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored
+    by other models, whose training queries overlap; docs/intervals_and_races.md has simulations.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     min_queries : int, default=30
         Number of queries with a defined value that must be tested before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or labels
-        always abort the search.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
+        labels always abort the search.
     return_train_score : bool, default=False
         As in GridSearchCV.
     pre_dispatch : int or str, default="2*n_jobs"
@@ -90,32 +90,17 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
-        NaN, and times are means over the folds that it ran. It ranks after those that ran more folds, by its mean so
-        far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number of
-        folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "". The
-        others describe the last comparison with the leader: "leader" is its row (-1 if never compared), "difference" its
-        lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
-    best_estimator_ : estimator
-        The best candidate, fitted on all rows. Missing with refit=False.
-    best_index_ : int
-        Row of the best candidate in ``cv_results_``.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_score_ : float
-        Mean score of the best candidate over folds. Missing if ``refit`` is callable.
+        NaN, times are means over the folds that it ran, and it ranks after candidates that ran more folds, by its mean
+        so far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number
+        of folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "".
+        The others describe the last comparison with the leader: "leader" is its row (-1 if never compared),
+        "difference" its lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
     n_fits_ : int
-        Number of fits on folds, with those that checked shared fits; a grid search needs the number of candidates times
-        ``n_splits_``.
+        Number of fits on folds, including the check of shared fits. A grid search needs one per candidate and fold.
     n_trees_ : int
-        Number of trees (boosting rounds) of these fits, of candidates for which it is a parameter of the search.
-    n_splits_ : int
-        Number of folds.
-    scorer_ : callable or dict of str to callable
+        Number of trees or boosting rounds of these fits, of candidates that set it.
+    best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
-    multimetric_ : bool
-        Whether there are several metrics.
-    refit_time_ : float
-        Seconds it took to fit the best estimator. Missing with refit=False.
 
     See Also
     --------
@@ -335,23 +320,20 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         raw.update(self._table(rounds, race))
 
     def _race(self, rounds: Rounds, folds: Folds, n_folds: int) -> Race:
-        race: Race | None = None
+        n_candidates = len(rounds.candidates)
+        race = Race(Rules(n_candidates, n_folds, self.confidence or 0.0, float(self.indifference), self.min_queries))
         for fold in range(n_folds):
-            rounds.run(race.remaining if race else range(len(rounds.candidates)), [fold])
-            race = race or Race(self._rules(len(rounds.candidates), folds))
+            rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
             if values is None:
                 raise ValueError(
                     f"all {counted(len(race.remaining), 'candidate')} failed in fold {fold}, so there is no best one. "
                     "Pass error_score='raise' to see where."
                 )
-            race.finish_fold(scores, values)
+            race.finish_fold(scores, values, folds.n_queries)
             if self.verbose:
                 self._report(race, rounds, fold)
         return race
-
-    def _rules(self, n_candidates: int, folds: Folds) -> Rules:
-        return Rules(n_candidates, folds.n_queries, float(self.confidence), float(self.indifference), self.min_queries)
 
     def _report(self, race: Race, rounds: Rounds, fold: int) -> None:
         leader, n_candidates = race.leader, race.rules.n_candidates

@@ -14,10 +14,10 @@ from skrank_metrics._input.arrays import FloatArray, check_label_column, count_r
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import check_rows, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
-from skrank_metrics.rankers._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers import _fitting, _passed_on
+from skrank_metrics.rankers._callbacks import CallbackSupportMixin, start_task, with_callbacks
 
 
 class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

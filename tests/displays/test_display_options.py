@@ -79,7 +79,7 @@ RACE = fitted_search(
     scoring=ranking_scorers("ndcg@10", "map"),
     refit="ndcg@10",
 )
-RACE.cv_results_ |= {"left_after": np.array([1, np.nan, 2]), "left_because": np.array(["behind", "", "failed"])}
+RACE.cv_results_ |= {"dropped_after": np.array([1, np.nan, 2]), "dropped_because": np.array(["behind", "", "failed"])}
 RACE.best_index_, RACE.best_params_, RACE.n_splits_ = 1, {"estimator__alpha": 10}, 3
 COMPARED = ComparisonDisplay([0.5, -0.25], 0.125, (-0.75, 0.875), metric="mrr")
 COMPARISON = compare({**REPORTS, "same": REPORTS["old"]}, "mrr", confidence=0.9)

@@ -1,6 +1,6 @@
-"""scikit-learn's own tests of its searches, from the installed package, with searches made of RacingSearchCV in place.
+"""scikit-learn's own tests of its searches, from the installed package, run on searches made of RacingSearchCV.
 
-Without a race, RacingSearchCV promises the results of GridSearchCV, or RandomizedSearchCV, for any estimator and scorer.
+Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
 """
 
 import importlib.util

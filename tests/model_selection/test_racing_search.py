@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -137,13 +136,87 @@ def test_dropped_candidates_rank_after_those_that_ran_more_folds(raced):
     assert (found["mean_fit_time"] > 0).all(), "over the folds that ran"
 
 
-def test_the_difference_is_that_of_the_values_per_query():
-    found = race(grid={"column": [0, 4]}).fit(X, LABELS).cv_results_
-    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
-    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
-    assert found["difference"][0] == pytest.approx((best - worst).mean())
-    assert found["leader"].tolist() == [1, -1]
+def unequal_folds(sizes):
+    """Splits whose folds test so many queries, in order."""
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    return [(np.flatnonzero(numbers[QID] != fold), np.flatnonzero(numbers[QID] == fold)) for fold in range(len(sizes))]
 
+
+def values_of(splits, column, weights=None):
+    return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
+
+
+def p_by_hand(leads, sizes, weights=None, indifference=0.0):
+    """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
+    n_run, n_folds = len(leads), len(sizes)
+    weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
+    n = np.array([w.sum() ** 2 / (w**2).sum() for w in weights])
+    means = [np.average(lead, weights=w) for lead, w in zip(leads, weights, strict=True)]
+    variances = [np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)]
+    s2 = np.sum(n * variances) / (n.sum() - n_run)
+    to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
+    variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
+    error = (1 - n_run / n_folds) * np.sqrt(variance * s2)
+    return t.sf((np.mean(means) + indifference) / error, n.sum() - n_run)
+
+
+@pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
+def test_the_lead_and_its_p_value_by_hand(sizes):
+    splits = unequal_folds(sizes)
+    options = {"cv": splits, "confidence": 0.999999, "min_queries": 2}
+    found = race(grid={"column": [2, 3, 4]}, **options).fit(X, LABELS)
+    values = {row: values_of(splits, column) for row, column in enumerate((2, 3, 4))}
+    final = int(np.argmax([np.mean([fold.mean() for fold in values[row][:2]]) for row in values]))
+    for row, leader in enumerate(found.cv_results_["leader"]):
+        if row != final:
+            assert leader == final
+            leads = [best - other for best, other in zip(values[leader][:2], values[row][:2], strict=True)]
+            assert found.cv_results_["difference"][row] == pytest.approx(np.mean([lead.mean() for lead in leads]))
+            p = min(1, 2 * 2 * p_by_hand(leads, sizes))  # two other candidates, after two folds
+            assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
+
+
+@pytest.mark.parametrize("indifference", [0.0, 0.02])
+def test_weights_and_indifference_by_hand(indifference):
+    sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
+    splits = unequal_folds(sizes)
+    labels = with_qid(Y, QID, sample_weight=weights[QID])
+    options = {"cv": splits, "confidence": 0.9999999, "indifference": indifference, "min_queries": 2}
+    found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
+    of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
+    values = [values_of(splits, column) for column in (3, 4)]
+    means = [np.mean([np.average(v, weights=w) for v, w in zip(of[:2], of_fold[:2], strict=True)]) for of in values]
+    row = int(np.argmin(means))
+    other, one = values[row], values[1 - row]
+    leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
+    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]], indifference)
+    assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[600, 60, 50, 40, 30], [250, 200, 150, 100, 50]])
+def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
+    n, rng, lost, n_dropped = sum(sizes), np.random.default_rng(0), 0, 0
+    numbers, labels = np.repeat(np.arange(5), np.multiply(sizes, 2)), with_qid([1, 0] * n, np.repeat(np.arange(n), 2))
+    splits = [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)]
+    for _ in range(40):
+        # Six equal candidates that rank most queries alike.
+        right = np.where(rng.random((n, 6)) < 0.3, rng.random((n, 6)), rng.random((n, 1))) < 0.6
+        scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
+        found = race(grid={"column": list(range(6))}, scoring="mrr", cv=splits, refit=False).fit(scores, labels)
+        means = [[right[numbers[::2] == fold, column].mean() for fold in range(5)] for column in range(6)]
+        dropped = ~np.isnan(found.cv_results_["dropped_after"])
+        lost += dropped[np.argmax(np.mean(means, axis=1))]
+        n_dropped += dropped.sum()
+    assert lost <= 2
+    assert n_dropped > 0
+
+
+def test_candidates_of_equal_values_stay():
+    copies = np.column_stack([X[:, 4], 3 * X[:, 4], X[:, 0]])
+    found = race(grid={"column": [0, 1, 2]}).fit(copies, LABELS).cv_results_
+    assert np.isnan(found["dropped_after"]).tolist() == [True, True, False]
+    assert (found["leader"][1], found["difference"][1], found["p_adjusted"][1]) == (0, 0, 1)
 
 
 def test_estimators_of_the_grid_are_not_fitted():
@@ -350,12 +423,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(confidence=0.5) <= usual <= fits(confidence=0.9999) < 5 * len(NOISE)
     assert fits(indifference=0.05) < usual
     assert fits(indifference=1.0) == len(NOISE) + 4
-
-
-
-
-
-
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
@@ -114,7 +114,7 @@ class Watched:
             started = time.time()
             try:
                 model = first_trees(estimator, number)
-                found = None if model is None else self._scores(model, X, args, kwargs)
+                found: Any = None if model is None else self._scores(model, X, args, kwargs)
                 if number in self.checked and model is not None:
                     kept.digests[number] = _digest(model, X)
             except Exception:  # the model is fitted on its own instead
@@ -126,10 +126,10 @@ class Watched:
     def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
         with nullcontext() if self.score is None else recorded(self.score) as recording:
             scores = self.scorers(estimator, X, *args, **kwargs)
-        found = scores[self.key] if isinstance(scores, dict) else scores
+        found: Any = scores[self.key] if isinstance(scores, dict) else scores
         if not isinstance(found, Number):
             return scores
-        kept = Score(found)
+        kept = Score(cast(float, found))
         kept.queries = recording.found if recording else None
         return {**scores, self.key: kept} if isinstance(scores, dict) else kept
 
@@ -147,7 +147,7 @@ def _digest(model: Any, X: Any) -> bytes:
 class Rounds:
     """Fits candidates on folds, those that differ only in the number of trees at once."""
 
-    fit: Callable[[list[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
+    fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
     candidates: list[Candidate]
     watched: Watched | None
     results: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)  # by candidate and fold
@@ -188,7 +188,9 @@ class Rounds:
 
     def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
         """Record the candidates that share a fit, and return those that must be fitted on their own."""
-        kept = {name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result}
+        kept: dict[str, Any] = {
+            name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result
+        }
         alone = []
         for row in group[1:]:
             n_trees = self._n_trees(row)
@@ -247,13 +249,13 @@ class Rounds:
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
-        first = next(iter(done.values())).queries
+        queries: Any = {row: score.queries for row, score in done.items()}
+        first = next(iter(queries.values()))
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
-        for row, score in done.items():
-            values[row] = score.queries.values
-        return {row: float(score) for row, score in done.items()}, FoldValues(
-            first.ids, values, first.defined, first.weights
-        )
+        for row, one in queries.items():
+            values[row] = one.values
+        fold_values = FoldValues(first.ids, values, first.defined, first.weights)
+        return {row: float(score) for row, score in done.items()}, fold_values
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""

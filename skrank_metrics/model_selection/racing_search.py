@@ -134,6 +134,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         **BaseSearchCV._parameter_constraints,
         "scoring": "no_validation",  # names of metrics of this package, too
     }
+    cv: Any
+    n_splits_: int
     # During a fit: the scorers that also keep values per query.
     _watched: Watched | None = None
 
@@ -244,7 +246,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Name of the metric to race by."""
         names = list(getattr(scorers, "_scorers", ["score"]))
         chosen = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
-        return chosen if chosen in names else names[0]
+        return str(chosen if chosen in names else names[0])
 
     def _check_options(self, scorers: Any) -> None:
         check_number(self.indifference, "indifference", "[0, inf)")
@@ -282,36 +284,39 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
         folds, n_folds, candidates = self.cv, self.n_splits_, self._candidates
-        raw: dict[str, Any] = {"out": []}
         at_once = self.confidence is None and not has_paths(candidates)  # as GridSearchCV
         size = _size(candidates, range(n_folds)) if at_once else {"max_subtasks": None}
         search = _begun(self, callback_ctx, "search", **size)
+        found: list[dict[str, Any]] = []
 
         def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
-            nonlocal raw
-            n_before, folds.chosen, self.n_splits_ = len(raw["out"]), numbers, len(numbers)
+            n_before, folds.chosen, self.n_splits_ = len(found[-1]["out"]) if found else 0, numbers, len(numbers)
             context = search if at_once else _begun(self, search, "fold", **_size(params, numbers))
-            raw = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
+            found.append(evaluate_candidates(params, **({"callback_ctx": context} if context else {})))
             if not at_once:
                 _ended(self, context)
-            return raw["out"][n_before:]
+            return found[-1]["out"][n_before:]
 
-        rounds, race = Rounds(fit, candidates, self._watched), None
+        rounds = Rounds(fit, candidates, self._watched)
         try:
-            if not (candidates and n_folds):
-                fit([], range(n_folds))  # which raises scikit-learn's error
-            if self.confidence is not None:
-                race = self._race(rounds, folds, n_folds)
-            else:
-                for stage in [range(n_folds)] if at_once else [range(1), range(1, n_folds)]:
-                    rounds.run(range(len(candidates)), stage)
+            race = self._run(rounds, folds, n_folds, [range(n_folds)] if at_once else [range(1), range(1, n_folds)])
         finally:
             folds.chosen, self.n_splits_ = None, n_folds
         _ended(self, search)
-        self._finish(raw, rounds, race)
+        self._finish(found[-1], rounds, race)
+
+    def _run(self, rounds: Rounds, folds: Folds, n_folds: int, stages: Sequence[Sequence[int]]) -> Race | None:
+        rows = range(len(rounds.candidates))
+        if not (rows and n_folds):
+            rounds.fit([], range(n_folds))  # which raises scikit-learn's error
+        if self.confidence is not None:
+            return self._race(rounds, folds, n_folds)
+        for stage in filter(len, stages):
+            rounds.run(rows, stage)
+        return None
 
     def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None) -> None:
-        """Put the table where scikit-learn will look for it, and keep what it does not hold."""
+        """Put the table where scikit-learn keeps what ran last, and keep what the table does not hold."""
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
         kept = [rounds.values(fold)[1] for fold in range(self.n_splits_)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.

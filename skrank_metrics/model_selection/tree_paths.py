@@ -151,11 +151,13 @@ def _trees(leaf: Any) -> Trees | None:
 
 def n_trees_of(model: Any) -> int | None:
     """Number of trees that a fitted model was told to grow; None if the table does not have it."""
-    while hasattr(model, "steps") or _wrapped(model):
-        model = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, _wrapped(model)[1])
+    if hasattr(model, "steps"):
+        return n_trees_of(model.steps[-1][1])
+    if names := _wrapped(model):
+        return n_trees_of(getattr(model, names[1]))
     trees = _trees(model)
-    params = model.get_params() if trees else {}
-    return next((params[name] for name in trees.parameters if params.get(name) is not None), None) if trees else None
+    counts = [model.get_params().get(name) for name in trees.parameters] if trees else []
+    return next((count for count in counts if count is not None), None)
 
 
 def first_trees(model: Any, n_trees: int) -> Any:

@@ -31,14 +31,16 @@ Scores = float | dict[str, float]
 
 
 class Folds:
-    """The splits of a search, made once and handed out fold by fold."""
+    """The splits of a search, made once and handed out one by one, or all at once."""
 
-    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool) -> None:
+    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
         self.cv = cv
+        self.at_once = at_once
         self.ids = ids  # by argument of fit
         self.whole = whole  # whether queries must be
         self.splits: list[tuple[IntArray, IntArray]] | None = None
         self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
+        self.n_folds = 0
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -50,21 +52,23 @@ class Folds:
             raise AttributeError(name)
         return getattr(self.cv, name)  # such as the metadata that it requests
 
+    def get_n_splits(self, *args: Any, **given: Any) -> int:
+        """How many folds scikit-learn gets in each call."""
+        self.n_folds = self.cv.get_n_splits(*args, **given)
+        return self.n_folds if self.at_once else min(1, self.n_folds)
+
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
         if self.splits is None:
             queries = self._queries(y) if self.whole else None
-            self.splits, n_splits = list(self.cv.split(X, y, **given)), self.cv.get_n_splits(X, y, **given)
-            if len(self.splits) != n_splits:
-                raise ValueError(
-                    "cv.split and cv.get_n_splits return inconsistent results. "
-                    f"Expected {n_splits} splits, got {len(self.splits)}"
-                )
+            self.splits = list(self.cv.split(X, y, **given))
+            if len(self.splits) != self.n_folds and not self.at_once:  # otherwise, scikit-learn says so
+                raise ValueError(f"cv must split as often as it says; got {len(self.splits)} for {self.n_folds}.")
             if queries is not None:
                 groups = self.ids.get("groups")
                 check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
                 self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
-        return self.splits if self.chosen is None else [self.splits[number] for number in self.chosen]
+        return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
 
     def _queries(self, y: Any) -> Grouping:
         qid, groups = self.ids.get("qid"), self.ids.get("groups")

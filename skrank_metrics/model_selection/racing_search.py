@@ -135,7 +135,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         "scoring": "no_validation",  # names of metrics of this package, too
     }
     cv: Any
-    n_splits_: int
     # During a fit: the scorers that also keep values per query.
     _watched: Watched | None = None
 
@@ -209,13 +208,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         ids = {name: params.get(name) for name in ("qid", "groups")}
         self._candidates = candidates_of(self.estimator, self._drawn(), params)
         self._watched = self._watch(scorers)
-        self.cv = Folds(cv, ids, whole=self.confidence is not None)  # for the time of the fit
+        at_once = self.confidence is None and not has_paths(self._candidates)
+        folds = self.cv = Folds(cv, ids, whole=self.confidence is not None, at_once=at_once)  # for the time of the fit
         try:
             super().fit(X, y, **params)
         finally:
             self.cv = given
             del self._watched, self._candidates
-        self.scorer_ = getattr(scorers, "_scorers", scorers)
+        self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -283,51 +283,50 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
-        folds, n_folds, candidates = self.cv, self.n_splits_, self._candidates
-        at_once = self.confidence is None and not has_paths(candidates)  # as GridSearchCV
-        size = _size(candidates, range(n_folds)) if at_once else {"max_subtasks": None}
-        search = _begun(self, callback_ctx, "search", **size)
+        folds, candidates = self.cv, self._candidates
         found: list[dict[str, Any]] = []
+        size = _size(candidates, folds.n_folds) if folds.at_once else {"max_subtasks": None}
+        search = _begun(self, callback_ctx, "search", **size)
 
         def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
-            n_before, folds.chosen, self.n_splits_ = len(found[-1]["out"]) if found else 0, numbers, len(numbers)
-            context = search if at_once else _begun(self, search, "fold", **_size(params, numbers))
+            n_before, folds.chosen = len(found[-1]["out"]) if found else 0, numbers
+            context = search if folds.at_once else _begun(self, search, "fold", **_size(params, 1))
             found.append(evaluate_candidates(params, **({"callback_ctx": context} if context else {})))
-            if not at_once:
+            if not folds.at_once:
                 _ended(self, context)
             return found[-1]["out"][n_before:]
 
         rounds = Rounds(fit, candidates, self._watched)
         try:
-            race = self._run(rounds, folds, n_folds, [range(n_folds)] if at_once else [range(1), range(1, n_folds)])
+            race = self._run(rounds, folds)
         finally:
-            folds.chosen, self.n_splits_ = None, n_folds
+            folds.chosen = None
         _ended(self, search)
-        self._finish(found[-1], rounds, race)
+        self._finish(found[-1], rounds, race, folds.n_folds)
 
-    def _run(self, rounds: Rounds, folds: Folds, n_folds: int, stages: Sequence[Sequence[int]]) -> Race | None:
-        rows = range(len(rounds.candidates))
-        if not (rows and n_folds):
-            rounds.fit([], range(n_folds))  # which raises scikit-learn's error
+    def _run(self, rounds: Rounds, folds: Folds) -> Race | None:
+        rows, numbers = range(len(rounds.candidates)), range(folds.n_folds)
+        if not (rows and numbers):
+            rounds.fit([], numbers[:1])  # which raises scikit-learn's error
         if self.confidence is not None:
-            return self._race(rounds, folds, n_folds)
-        for stage in filter(len, stages):
+            return self._race(rounds, folds)
+        for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
             rounds.run(rows, stage)
         return None
 
-    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None) -> None:
+    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None, n_folds: int) -> None:
         """Put the table where scikit-learn keeps what ran last, and keep what the table does not hold."""
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        kept = [rounds.values(fold)[1] for fold in range(self.n_splits_)]
+        kept = [rounds.values(fold)[1] for fold in range(n_folds)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
         self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
         raw.clear()
-        raw.update(self._table(rounds, race))
+        raw.update(self._table(rounds, race, n_folds))
 
-    def _race(self, rounds: Rounds, folds: Folds, n_folds: int) -> Race:
-        n_candidates = len(rounds.candidates)
-        race = Race(Rules(n_candidates, n_folds, self.confidence or 0.0, float(self.indifference), self.min_queries))
-        for fold in range(n_folds):
+    def _race(self, rounds: Rounds, folds: Folds) -> Race:
+        size = len(rounds.candidates), folds.n_folds
+        race = Race(Rules(*size, self.confidence or 0.0, float(self.indifference), self.min_queries))
+        for fold in range(folds.n_folds):
             rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
             if values is None:
@@ -349,10 +348,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             flush=True,
         )
 
-    def _table(self, rounds: Rounds, race: Race | None) -> dict[str, Any]:
+    def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-        params, n_folds = [one.params for one in rounds.candidates], self.n_splits_
-        table = rounds.table(n_folds)
+        params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
         with warnings.catch_warnings():
             if race and race.dropped:  # whose means are not finite
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
@@ -412,8 +410,8 @@ def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str
     return results | race.columns()
 
 
-def _size(candidates: Sequence[Any], folds: Sequence[int]) -> dict[str, Any]:
-    return {"max_subtasks": len(candidates) * len(folds), "sequential_subtasks": False}
+def _size(candidates: Sequence[Any], n_folds: int) -> dict[str, Any]:
+    return {"max_subtasks": len(candidates) * n_folds, "sequential_subtasks": False}
 
 
 def _begun(search: Any, parent: Any, name: str, **size: Any) -> Any:

@@ -350,8 +350,7 @@ def _as_in_search(
     method, requested = _scores_by(scorer)
     weights = None
     if not routed:
-        passed_on = passes_weights_to_scorers(search) or is_race(search)
-        weights = params.get("sample_weight") if passed_on else None
+        weights = params.get("sample_weight") if passes_weights_to_scorers(search) else None
     elif requested:
         weights = _requested_weights("sample_weight" if requested is True else requested, models, y, params)
     requests = get_routing_for_object(scorer).score.requests

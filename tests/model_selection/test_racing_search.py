@@ -408,7 +408,7 @@ def test_errors_of_the_set_up_abort_the_race():
         race(error_score=np.nan).fit(X, negative)
     weights = np.arange(len(Y)) + 1.0
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
-        race(error_score=np.nan).fit(X, LABELS, sample_weight=weights)
+        race(error_score=np.nan).fit(X, with_qid(Y, QID, sample_weight=weights))
 
 
 @pytest.mark.slow
@@ -548,7 +548,7 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, "cv must keep every query whole; got KFold.*QueryKFold", {"cv": KFold(4)}),
         (ValueError, "cv must keep every query whole", {"cv": 4}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by.*make_scorer", {"scoring": "r2"}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.score", {"scoring": None}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.*score", {"scoring": None}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
         (ValueError, "An empty dict was passed", {"scoring": {}}),
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
@@ -571,3 +571,72 @@ def test_groups_go_to_the_splitter_without_routing():
 def test_score_takes_metadata_with_routing_only(raced):
     with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         raced.score(X, Y, qid=QID)
+
+
+def test_a_cv_that_splits_less_often_than_it_says():
+    class Wrong(QueryKFold):
+        def get_n_splits(self, X=None, y=None, groups=None, qid=None):
+            return 7
+
+    with pytest.raises(ValueError, match="cv must split as often as it says; got 5 for 7"):
+        race(cv=Wrong(5)).fit(X, LABELS)
+
+
+class Bare(BaseEstimator):
+    """Without a score method; remembers what kind of labels it got."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.kind_, self.n_features_in_ = type(y), np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column]
+
+
+def test_estimators_without_a_score_method_and_labels_as_given():
+    found, expected = (
+        cross_val_score(make(Bare()), X, LABELS, cv=QueryKFold(2), error_score="raise") for make in (race, grid_search)
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert race(Bare()).fit(X, LABELS).best_estimator_.kind_ is pd.Series
+
+
+@pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")
+def test_scoring_and_cv_by_default():
+    model, grid = QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}
+    for one, prefix in ((model, ""), (make_pipeline(StandardScaler(), model), "queryranker__")):
+        params = {prefix + name: values for name, values in grid.items()}
+        found = RacingSearchCV(one, params).fit(X, LABELS)
+        assert_same_folds(found, GridSearchCV(one, params, cv=QueryKFold(5)).fit(X, LABELS))
+    expected = RacingSearchCV(model, grid, scoring="ndcg@10").fit(X, LABELS).best_score_
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert RacingSearchCV(model, grid).fit(X, Y, groups=QID).best_score_ == expected
+    assert RacingSearchCV(Column(), GRID, confidence=None, scoring="r2").fit(X, LABELS).n_splits_ == 5
+
+
+@pytest.mark.option("RacingSearchCV.random_state")
+def test_a_random_state_that_is_not_needed_is_accepted():
+    assert race(random_state=3).fit(X, LABELS).best_index_ == race().fit(X, LABELS).best_index_
+
+
+@pytest.mark.option("RacingSearchCV.return_train_score", "RacingSearchCV.pre_dispatch")
+def test_options_of_grid_searches():
+    options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
+    found, expected = race(**options).fit(X, LABELS), grid_search(return_train_score=True).fit(X, LABELS)
+    for name, column in expected.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], column)
+            assert np.asarray(found.cv_results_[name]).dtype == np.asarray(column).dtype
+    assert found.cv_results_.keys() == expected.cv_results_.keys()
+    assert found.n_fits_ == 25
+
+
+def test_html_shows_the_fitted_estimator(raced):
+    def html(search):
+        return search._repr_html_() if hasattr(search, "_repr_html_") else search._repr_mimebundle_()["text/html"]
+
+    assert "best_estimator_" in html(raced)
+    assert "best_estimator_" not in html(clone(raced))

@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from numbers import Integral
 from typing import Any
 
@@ -58,9 +58,14 @@ def _truncated(name: str, model: Any, n_trees: int) -> Any:
 
 def _unnamed(model: Any) -> list[str]:
     """Parameters that are set but that no signature names."""
-    signatures = (inspect.signature(vars(base)["__init__"]) for base in type(model).__mro__ if "__init__" in vars(base))
-    named = {name for signature in signatures for name in signature.parameters}
+    named = _named(type(model))
     return [name for name, value in model.get_params().items() if name not in named and value is not None]
+
+
+@cache
+def _named(kind: type) -> set[str]:
+    signatures = (inspect.signature(vars(base)["__init__"]) for base in kind.__mro__ if "__init__" in vars(base))
+    return {name for signature in signatures for name in signature.parameters}
 
 
 def _lightgbm_grows(model: Any) -> bool:

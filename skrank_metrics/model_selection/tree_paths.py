@@ -58,12 +58,13 @@ def _truncated(name: str, model: Any, n_trees: int) -> Any:
 
 def _unnamed(model: Any) -> list[str]:
     """Parameters that are set but that no signature names."""
-    named = _named(type(model))
+    kind: Any = type(model)
+    named = _named(kind)
     return [name for name, value in model.get_params().items() if name not in named and value is not None]
 
 
 @cache
-def _named(kind: type) -> set[str]:
+def _named(kind: Any) -> set[str]:
     signatures = (inspect.signature(vars(base)["__init__"]) for base in kind.__mro__ if "__init__" in vars(base))
     return {name for signature in signatures for name in signature.parameters}
 

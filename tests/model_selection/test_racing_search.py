@@ -10,6 +10,7 @@ import sklearn
 from joblib import parallel_config
 from scipy.stats import t, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler, cross_val_score
@@ -567,7 +568,6 @@ def test_groups_go_to_the_splitter_without_routing():
     assert search.n_splits_ == 5
 
 
-@pytest.mark.option("RacingSearchCV.score.**params")
 def test_score_takes_metadata_with_routing_only(raced):
     with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         raced.score(X, Y, qid=QID)
@@ -640,3 +640,13 @@ def test_html_shows_the_fitted_estimator(raced):
 
     assert "best_estimator_" in html(raced)
     assert "best_estimator_" not in html(clone(raced))
+
+
+@pytest.mark.option("RacingSearchCV.fit.y")
+def test_without_labels_and_without_a_race():
+    model, grid = KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}
+    found = RacingSearchCV(model, grid, cv=KFold(3), confidence=None).fit(X)
+    expected = GridSearchCV(model, grid, cv=KFold(3)).fit(X)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    with pytest.raises(TypeError, match="RacingSearchCV needs the query id"):
+        race().fit(X)

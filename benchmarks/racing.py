@@ -165,7 +165,7 @@ WAYS: dict[str, tuple[Callable[[Grid, NDArray[np.intp]], Ran], bool]] = {
 def halve(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any, grid: Grid) -> tuple[float, ...]:
     """Shares of fits, trees and time, and regret, of halving on the number of trees."""
     search = HalvingGridSearchCV(
-        QueryRanker(clone(model)),
+        QueryRanker(clone(model).set_params(**{resource: COUNTS[-1]})),
         {f"estimator__{name}": values for name, values in settings.items()},
         resource=f"estimator__{resource}",
         max_resources=COUNTS[-1],

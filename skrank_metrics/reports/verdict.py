@@ -6,7 +6,7 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,25 +39,26 @@ def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
     A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515). Each letter is a clique of names that
     are not different, found greedily (Gramm et al. 2007), so that the work is bounded by the number of pairs.
     """
-    found: dict[str, str] = dict.fromkeys(names, "")
-    alike: Mask = ~different
+    alike, n = ~different, len(names)
     np.fill_diagonal(alike, val=True)
-    missing = np.triu(alike, 1)  # pairs that do not share a letter yet
-    missing[np.arange(len(names)), np.arange(len(names))] = alike.sum(axis=0) == 1
-    n_letters = 0
-    for one, other in np.argwhere(missing):
+    missing = alike & ~np.eye(n, dtype=bool)  # pairs that do not share a letter yet
+    cliques: list[list[Any]] = [[place] for place in np.flatnonzero(~missing.any(axis=0))]
+    for one, other in np.argwhere(np.triu(missing)):
         if missing[one, other]:
-            clique = [one, other]
-            candidates = alike[one] & alike[other]
+            clique: list[Any] = [one, other]
+            candidates, gain = alike[one] & alike[other], missing[one].astype(int) + missing[other]
             candidates[clique] = False
             while candidates.any():
-                clique.append(np.argmax(candidates))
+                clique.append(np.argmax(np.where(candidates, gain, -1)))  # the name with most pairs to gain
                 candidates &= alike[clique[-1]]
                 candidates[clique[-1]] = False
+                gain += missing[clique[-1]]
             missing[np.ix_(clique, clique)] = False
-            for place in sorted(set(clique)):
-                found[names[place]] += _letter(n_letters)
-            n_letters += 1
+            cliques.append(sorted(clique))
+    found = dict.fromkeys(names, "")
+    for number, clique in enumerate(sorted(cliques)):
+        for place in clique:
+            found[names[place]] += _letter(number)
     return found
 
 

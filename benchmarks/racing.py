@@ -24,7 +24,7 @@ from sklearn.model_selection import HalvingGridSearchCV, ParameterGrid
 from xgboost import XGBRanker
 
 from benchmarks.timing import machine
-from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.model_selection._fold_scores import Task, fit_and_score
@@ -80,7 +80,7 @@ class Grid:
 
 def run_grid(model: Any, grid: Any, X: Any, y: Any, shares: Sequence[float] = (1,) * N_FOLDS) -> Grid:
     """Run all candidates in all folds, or on shares of the training queries of as many first folds."""
-    scorer, qid = get_ranking_scorer("ndcg@10"), y.index.get_level_values("qid").to_numpy()
+    scorer, qid = make_ranking_scorer("ndcg@10"), y.index.get_level_values("qid").to_numpy()
     candidates = [{f"estimator__{name}": value for name, value in params.items()} for params in ParameterGrid(grid)]
     task = Task(QueryRanker(model), {"score": scorer}, "score", {}, {}, "raise")
     folds, scores, times, n_before = [], [], [], 0
@@ -143,7 +143,7 @@ def halve(model: Any, resource: str, grid: Any, X: Any, y: Any) -> tuple[dict[st
         max_resources=N_TREES,
         min_resources=N_TREES // 9,
         factor=3,
-        scoring=get_ranking_scorer("ndcg@10"),
+        scoring=make_ranking_scorer("ndcg@10"),
         cv=QueryKFold(N_FOLDS),
         refit=False,
     )

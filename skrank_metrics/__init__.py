@@ -6,20 +6,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
+_NAMESPACES = ("dask", "datasets", "displays", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {
     "sources.accumulator": "RankingAccumulator",
     "sources.batches": "evaluate_batches",
-    "displays.comparison": "ComparisonDisplay",
-    "displays.cv_results": "CVResultsDisplay",
-    "displays.difference": "DifferenceDisplay",
-    "displays.leaderboard": "LeaderboardDisplay",
-    "displays.metric_at_k": "MetricAtKDisplay",
-    "displays.query_scores": "QueryScoreDisplay",
-    "displays.race": "RaceDisplay",
-    "displays.splits": "SplitDisplay",
     "metrics.conventions": "CONVENTIONS Convention",
     "metrics.check": "check_metric",
     "metrics.custom": "register_metric",
@@ -27,7 +19,7 @@ _MODULES = {
     "metrics.names": "get_metric get_metric_names",
     "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
     "model_selection.racing_search": "RacingSearchCV",
-    "model_selection.scorers": "get_ranking_scorer get_ranking_scorer_names make_ranking_scorer ranking_scorers",
+    "model_selection.scorers": "make_ranking_scorer ranking_scorers",
     "model_selection.search_report": "SearchReport search_report",
     "model_selection.with_qid": "qid_from_sizes with_qid",
     "model_selection.within_noise": "within_noise",

@@ -15,7 +15,7 @@ from skrank_metrics import (
     CVResultsDisplay,
     QueryKFold,
     QueryRanker,
-    get_ranking_scorer,
+    make_ranking_scorer,
     search_report,
     with_qid,
 )
@@ -29,7 +29,7 @@ search = GridSearchCV(
         "estimator__num_leaves": [3, 7, 31],
         "estimator__learning_rate": [0.01, 0.05, 0.2],
     },
-    scoring=get_ranking_scorer("ndcg@10"),
+    scoring=make_ranking_scorer("ndcg@10"),
     cv=QueryKFold(5),
 )
 search.fit(X, y)

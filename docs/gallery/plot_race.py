@@ -15,7 +15,7 @@ from skrank_metrics import (
     QueryRanker,
     RaceDisplay,
     RacingSearchCV,
-    get_ranking_scorer,
+    make_ranking_scorer,
     with_qid,
 )
 from skrank_metrics.datasets import load_digits_retrieval
@@ -27,7 +27,7 @@ search = RacingSearchCV(
         "estimator__num_leaves": [3, 7, 15, 31],
         "estimator__learning_rate": [0.01, 0.05, 0.2],
     },
-    scoring=get_ranking_scorer("ndcg@10"),
+    scoring=make_ranking_scorer("ndcg@10"),
     cv=QueryKFold(8),
 )
 search.fit(X, with_qid(y, qid))

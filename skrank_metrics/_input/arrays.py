@@ -124,6 +124,8 @@ def document_columns(documents: Any) -> dict[str, Any]:
 def check_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
+    if column.dtype.kind in "US" and not isinstance(values, np.ndarray):  # which would cut strings and merge others
+        column = np.array(values, dtype=object)
     if column.shape != shape:
         raise ValueError(f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}.")
     return column
@@ -257,6 +259,23 @@ def count_rows(X: Any) -> int:
     if X is None:
         raise TypeError("X must have one row per document; got None.")
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def is_column(value: Any, n_rows: int) -> bool:
+    """Whether a value has one entry per row, rather than as many callbacks or pairs of arrays as there are rows."""
+    if isinstance(value, list | tuple):
+        return len(value) == n_rows and all(map(_is_entry, value))
+    if isinstance(value, str | bytes | dict | set | frozenset):
+        return False
+    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
+    return has_rows and count_rows(value) == n_rows
+
+
+def _is_entry(value: Any) -> bool:
+    """Whether a value can be an entry of a column: text, a number, a date or nothing, or numbers of several columns."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, numbers.Number) for one in value)
+    return value is None or bool(np.isscalar(value)) or hasattr(value, "isoformat")
 
 
 def take_rows(X: Any, rows: IntArray) -> Any:

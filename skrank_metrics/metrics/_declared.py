@@ -10,7 +10,7 @@ from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAU
 # Options that all metrics have.
 RESERVED = {"y_true", "y_score", "convention", "metric", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
 # Columns of the frames of reports and leaderboards, beside those of the metrics.
-COLUMNS = ("qid", "by", "weight", "model", "slice", "n_queries")
+COLUMNS = ("qid", "by", "group", "weight", "model", "slice", "n_queries")
 # What makes a query undefined, if the metric does not say.
 NAN = "a value of NaN"
 # Rounding may push a ratio beyond its bounds by this much.

@@ -13,8 +13,8 @@ import numpy as np
 from skrank_metrics._input.arrays import Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
 
@@ -144,9 +144,10 @@ def _some(names: Sequence[str], word: str) -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    """Names in a sentence: "a", "a and b", "a, b and c"; with semicolons if names have commas."""
     *front, last = names
-    return f"{', '.join(front)} {word} {last}" if front else last
+    comma = "; " if any(", " in name for name in names) else ", "
+    return f"{comma.join(front)} {word} {last}" if front else last
 
 
 def tables(found: Comparison) -> Iterator[Part]:

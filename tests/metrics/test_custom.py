@@ -147,6 +147,10 @@ def test_columns_of_documents_come_in_ranked_order():
     assert TAKINGS(*two_dimensional, documents={"price": [[1, 2], [3, 4]]}, average=None).tolist() == [2, 3]
     assert "documents=None" in str(inspect.signature(TAKINGS))
     assert "documents : dict or frame, default=None" in TAKINGS.__doc__
+    seen = []
+    texts = make_metric(lambda labels, text: seen.extend(text) or 1, name="texts", documents=["text"])
+    texts([[1, 0, 0]], [[3, 2, 1]], documents={"text": [["a\0", "a", "b"]]})
+    assert seen == ["a\0", "a", "b"]
     mixed = [4, 0, 3, 2, 1]
     shuffled = {name: np.array(rows[name])[mixed] for name in ("y_true", "y_score", "qid")}
     prices = {"price": np.array([10, 20, 30, 40, 50])[mixed]}

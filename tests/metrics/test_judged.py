@@ -258,7 +258,7 @@ BAD = [
     ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true must be finite .*; got nan at row 1. Mark .* with judged="),
     ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true must be finite .*; got nan at row 1"),
     ({"y_true": ["a", "b", "c"], "judged": [False] * 3}, TypeError, "y_true must hold real numbers"),
-    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score must be without NaN"),
+    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score contains NaN"),
 ]
 
 
@@ -271,7 +271,7 @@ def test_bad_masks(call, bad, error, message):
 
 
 def test_condensed_lists_need_judgments():
-    with pytest.raises(ValueError, match="condense must be False without judged="):
+    with pytest.raises(ValueError, match="condense=True requires judged="):
         evaluate([[1, 0]], [[2, 1]], condense=True)
     with pytest.raises(TypeError, match="condense must be True or False; got 1"):
         evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)

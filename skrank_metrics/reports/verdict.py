@@ -94,9 +94,15 @@ def of_comparison(found: Comparison, metric: str) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
-    if len(may_be) > 1 and found.are_equal(may_be, metric):
+    if len(may_be) > 1 and _are_equal(found, may_be, metric):
         verdict += f" {_some(may_be, 'and')} are equal on every query."
     return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
+
+
+def _are_equal(found: Comparison, names: Sequence[str], metric: str) -> bool:
+    """Whether rankings have the same value on every query."""
+    (family, number), (first, *others) = found.family(metric), (found.names.index(name) for name in names)
+    return not family.parts[number].row(first).n_changed[others].any()
 
 
 def _release(found: Comparison, metric: str) -> str:
@@ -258,7 +264,8 @@ def _counts(found: Comparison, metric: str) -> Iterator[str]:
     family, number = found.family(metric)
     flips = family.parts[number]
     n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
-    if undefined := int(np.isnan(found.values(metric)).any(axis=1).sum()):
+    missing = np.any([np.isnan(report.per_query[metric]) for report in found.reports.values()], axis=0)
+    if undefined := int(missing.sum()):
         yield f"Left out: {counted(undefined, 'query')} without a value of {metric} in every ranking."
     if grouped:
         yield f"The queries are in {counted(n_units, 'group')}, which are independent."
@@ -294,3 +301,31 @@ def slices(found: Comparison) -> Iterator[Part]:
     many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
     n_tests = next(iter(parts.values())).family(metric)[0].n_tests
     yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+
+
+def columns_of_rankings(found: Comparison) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per ranking."""
+    rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
+    for metric in found.metrics:
+        standings = {one.name: one for one in found.standings(metric)}
+        shared = found.letters_of(metric) if found.tested(metric) else {}
+        for row, (name, report) in zip(rows, found.reports.items(), strict=True):
+            one, (low, high) = standings[name], report.intervals(found.confidence)[metric]
+            values: dict[str, Any] = {"": one.mean, " low": low, " high": high}
+            if shared:
+                low, high = one.interval
+                values |= {" difference": one.difference, " difference low": low, " difference high": high}
+                values |= {" p": one.p_value, " status": one.status, " regret": one.regret, " letters": shared[name]}
+            row |= {metric + column: value for column, value in values.items()}
+    return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def columns_of_pairs(found: Comparison) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per metric and pair."""
+    pairs = [pair for metric in found.metrics if found.tested(metric) for pair in found.pairs(metric)]
+    names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    for name, attribute in (("", "interval"), ("simultaneous ", "simultaneous")):
+        for side, end in enumerate(("low", "high")):
+            columns[f"{name}{end}"] = [getattr(pair, attribute)[side] for pair in pairs]
+    return columns

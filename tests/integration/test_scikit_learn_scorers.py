@@ -1,7 +1,7 @@
 """scikit-learn's own tests of scorers, from the installed package, as far as they are about any scorer.
 
 They take scorers by name, here those of this package. All other tests of that module are about single metrics, whose
-data have no query ids, or about scikit-learn's own code, which this package uses as it is: make_scorer, check_scoring and
+data have no query ids, or about code of scikit-learn that this package uses as it is: make_scorer, check_scoring and
 the scorers of a dict.
 """
 
@@ -21,7 +21,8 @@ NAMES = ("test_all_scorers_repr", "test_scorer_set_score_request_raises", "test_
 def without_requests(name):
     """A scorer whose requests are taken back, as scikit-learn's scorers have none."""
     with sklearn.config_context(enable_metadata_routing=True):
-        return make_ranking_scorer(name).set_score_request(qid=None, groups=None, retrieved=None, judged=None)
+        scorer = make_ranking_scorer(name)
+        return scorer.set_score_request(qid=None, groups=None, retrieved=None, judged=None, sample_weight=None)
 
 
 def load():

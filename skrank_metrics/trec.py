@@ -15,7 +15,8 @@ from skrank_metrics._input.grouping import Grouping, concatenate_ranges
 from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.ranking_report import RankingReport, make_report
-from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, match, read_lines
+from skrank_metrics.sources.ids import match_pairs
+from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
 
 SCORE_TYPES = ("float32", "float64")
 
@@ -27,14 +28,14 @@ class _File:
     _lines: TrecLines
 
     @property
-    def qid(self) -> NDArray[np.str_]:
+    def qid(self) -> NDArray[np.object_]:
         """Topic of each line."""
-        return np.array([topic.decode() for topic in self._lines.topics])[self._lines.codes]
+        return np.array([topic.decode() for topic in self._lines.topics], dtype=object)[self._lines.codes]
 
     @property
-    def document(self) -> NDArray[np.str_]:
+    def document(self) -> NDArray[np.object_]:
         """Document of each line."""
-        return np.char.decode(self._lines.documents())
+        return np.array(self._lines.documents.tolist(), dtype=object)
 
     @property
     def n_topics(self) -> int:
@@ -246,7 +247,7 @@ def _query_lists(qrels: TrecLines, run: TrecLines, complete: bool, score_type: n
         )
     topics = list(dict.fromkeys([*in_both, *qrels.topics])) if complete else in_both
     run, qrels = _of_topics(run, topics), _of_topics(qrels, topics)
-    rows, places = match(run, qrels)
+    rows, places = match_pairs((run.codes, run.documents), (qrels.codes, qrels.documents))
     labels = np.full(len(run.values), -1.0)
     labels[rows] = qrels.values[places]
     only_judged = qrels.values >= 0
@@ -274,7 +275,8 @@ def _of_topics(lines: TrecLines, topics: list[bytes]) -> TrecLines:
     number = {topic: place for place, topic in enumerate(topics)}
     codes = np.array([number.get(topic, -1) for topic in lines.topics])[lines.codes]
     numbered = replace(lines, topics=tuple(topics), codes=codes)
-    return numbered if codes.min() >= 0 else numbered.take(np.flatnonzero(codes >= 0))
+    rows = np.flatnonzero(codes >= 0)
+    return replace(numbered, codes=codes[rows], documents=lines.documents.take(rows), values=lines.values[rows])
 
 
 def _order(run: TrecLines, scores: NDArray[np.floating[Any]]) -> IntArray | None:
@@ -290,10 +292,8 @@ def _order(run: TrecLines, scores: NDArray[np.floating[Any]]) -> IntArray | None
         return order
     order = np.arange(len(scores)) if order is None else order
     tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-    # As big-endian numbers, ids compare like bytes. Inverting them puts the last id first.
-    words = ~run.words[order[tied]].view(">u8").astype(np.uint64)
     groups = np.cumsum(np.concatenate(([True], ~same)))[tied]
-    order[tied] = order[tied][np.lexsort((*words.T[::-1], groups))]
+    order[tied] = order[tied][run.documents.take(order[tied]).order_within(groups)]
     return order
 
 

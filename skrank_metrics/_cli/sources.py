@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, Mask, is_rounded
-from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER, is_rounded
 from skrank_metrics.metrics.names import bind, expand
 from skrank_metrics.reports._evaluation import Evaluation
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.files import (
+    PACKED,
+    SUFFIXES,
+    TableFile,
+    format_of,
+    import_arrow,
+    read_bytes,
+    refuse,
+)
 from skrank_metrics.sources.progress import Progress
-from skrank_metrics.sources.trec_lines import GZIP, read_bytes, refuse
 from skrank_metrics.trec import evaluate_run, read_qrels
-
-if TYPE_CHECKING:
-    from skrank_metrics.sources.tables import Columns
 
 LABEL, NUMBER = "a finite label >= 0", "a number"
 TABLES = tuple(SUFFIXES)
@@ -32,8 +34,6 @@ FORMATS = ("trec", *TABLES, "svmlight")
 # Parameters in messages of functions, and the options that set them.
 OPTIONS = {"align='intersection'": "--align intersection", "complete=True": "--complete"}
 _SVMLIGHT = (".svm", ".libsvm", ".svmlight")
-_FEATURE = rb"\s+\d+:[-+]?(?:\d+(?:\.\d*)?|\.\d+|inf|nan)(?:e[-+]?\d+)?"
-_ROW = re.compile(rb"\s*(\S+)\s+qid:(\S+)(?:" + _FEATURE + rb")*\s*", re.IGNORECASE)
 
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
@@ -163,50 +163,19 @@ def _different(names: Sequence[str]) -> Sequence[str]:
 
 def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """Labels, ids and slices of a table, and its scores."""
-    from skrank_metrics.sources.tables import columns_of, import_arrow, read_columns
+    from skrank_metrics.sources.columns import columns_of
+    from skrank_metrics.sources.tables import read_columns
 
     import_arrow(f"Reading {file}")
-    given = _open(file, form)
-    others = {"by": getattr(chosen, "by", None)}
-    columns = columns_of(chosen.label, chosen.score, chosen.qid, others, holder=given.name, lines=form in DELIMITERS)
-    if given.text:
-        columns = replace(columns, line_of=partial(line_of_row, given.text, DELIMITERS[form]))
+    columns = columns_of(chosen.label, chosen.score, chosen.qid, {"by": getattr(chosen, "by", None)})
     try:
-        arrays = read_columns(given.source, columns)
+        arrays = read_columns(TableFile.opened(file, form), columns)
     except ValueError as error:
         metrics = [score for score in chosen.score if f"{score!r} is not: " in str(error)]
         raise ValueError(f"{error}{_hint(metrics, '--score', chosen.convention)}") from None
-    _check_cells(arrays, columns, given)
     found = {"y": arrays[columns.label], "qid": arrays[columns.qid]}
     found |= {argument: arrays[column] for argument, column in columns.others.items()}
     return found, {score: arrays[score] for score in columns.scores}
-
-
-@dataclass(frozen=True)
-class _Given:
-    """An opened table."""
-
-    name: str
-    form: str
-    source: Any
-    text: bytes = b""
-
-
-def _open(file: str, form: str) -> _Given:
-    """Open a table. From uncompressed parquet or Arrow files, only the chosen columns are read."""
-    from skrank_metrics.sources.tables import Content, readable
-
-    if form not in DELIMITERS and file != "-":
-        with open(file, "rb") as start:
-            if start.read(2) != GZIP:
-                return _Given(file, form, Content(file, None, form))
-    data, name = read_bytes(file, text=form in DELIMITERS)
-    if form == "arrow":
-        import pyarrow as pa
-
-        with readable(name, f"{name} must be a file of arrow; reading it failed"):
-            return _Given(name, form, pa.ipc.open_file(data).read_all())
-    return _Given(name, form, Content(name, data, form), data if form in DELIMITERS else b"")
 
 
 def _hint(words: Sequence[str], option: str, convention: str) -> str:
@@ -216,66 +185,49 @@ def _hint(words: Sequence[str], option: str, convention: str) -> str:
     return ""
 
 
-def _check_cells(arrays: Mapping[str, Any], columns: Columns, given: _Given) -> None:
-    """Refuse labels and scores that metrics refuse, with errors that quote the file."""
-    labels = arrays[columns.label].astype(np.float64)
-    _refuse_first(~((labels >= 0) & (labels < np.inf)), labels, columns.label, LABEL, given)
-    for name in columns.scores:
-        scores = arrays[name].astype(np.float64)
-        _refuse_first(np.isnan(scores), scores, name, NUMBER, given)
-
-
-def _refuse_first(bad: Mask, values: NDArray[Any], column: str, expected: str, given: _Given) -> None:
-    if not bad.any():
-        return
-    row, expected = int(np.argmax(bad)), f"{expected} in column {column!r}"
-    if given.text:
-        refuse(given.name, line_of_row(given.text, DELIMITERS[given.form], row), given.text, expected)
-    raise ValueError(f"{given.name}, row {row}: expected {expected}; got {values[row]}.")
-
-
 def _svmlight(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Labels and ids of "label qid:id feature:value ..." lines, and the scores of other files."""
-    _check_score_files(chosen)
-    (data, name), labels, ids = read_bytes(file, text=True), [], []
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        row = line.partition(b"#")[0]
-        if row.strip():
-            match = _ROW.fullmatch(row)
-            if match is None:
-                refuse(name, number, line, "a row as 'label qid:id feature:value ...'")
-            labels.append(_number(match[1], (name, number, line), LABEL, least=0))
-            ids.append(match[2].decode())
-    if not labels:
-        raise ValueError(f"{name} must hold at least one row; got only comments.")
-    scores = {path: _scores(path, len(labels), name) for path in _different(chosen.scores)}
-    return {"y": np.array(labels), "qid": np.array(ids)}, scores
+    """Labels and ids of "label qid:id feature:value ..." lines, and the scores of other files.
 
-
-def _check_score_files(chosen: Namespace) -> None:
+    Unlike scikit-learn's loader, this keeps no features, takes any ids, and names the line of an error.
+    """
     for path in chosen.scores:
         if path != "-" and not Path(path).exists():
             hint = _hint([path], "--scores", chosen.convention)
             raise ValueError(f"--scores must be existing files; got {path!r}.{hint}")
+    labels, ids = [], []
+    for where, line in _lines_of(file):
+        if row := line.partition(b"#")[0].split(None, 2):
+            if len(row) < 2 or not row[1].startswith(b"qid:") or len(row[1]) == len(b"qid:"):
+                refuse(*where, line, "a row as 'label qid:id feature:value ...'")
+            labels.append(_number(row[0], where, line, LABEL, least=0))
+            ids.append(row[1].removeprefix(b"qid:").decode())
+    if not labels:
+        raise ValueError(f"{file} must hold at least one row; got only comments.")
+    scores = {path: _scores(path, len(labels), file) for path in _different(chosen.scores)}
+    return {"y": np.array(labels), "qid": ids}, scores
+
+
+def _lines_of(path: str) -> Iterator[tuple[tuple[str, int], bytes]]:
+    """The lines of a text file that are not blank, with the name of the file and their numbers."""
+    data, name = read_bytes(path, text=True)
+    return (((name, number), line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip())
 
 
 def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
-    data, name = read_bytes(path, text=True)
-    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    scores = [_number(line.strip(), (name, number, line), NUMBER) for number, line in lines]
+    scores = np.array([_number(line.strip(), where, line, NUMBER) for where, line in _lines_of(path)])
     if len(scores) != n_rows:
-        raise ValueError(f"{name} must hold one score per row of {rows_of}; got {len(scores)} and {n_rows}.")
-    return np.array(scores)
+        raise ValueError(f"{path} must hold one score per row of {rows_of}; got {len(scores)} and {n_rows}.")
+    return scores
 
 
-def _number(field: bytes, where: tuple[str, int, bytes], expected: str, least: float = -np.inf) -> float:
+def _number(field: bytes, where: tuple[str, int], line: bytes, expected: str, least: float = -np.inf) -> float:
     """A number in a line. If ``least`` is given, as for labels, the number must be finite."""
     try:
         value = float(field)
     except ValueError:
         value = np.nan
     if np.isnan(value) or b"_" in field or value < least or (value == np.inf and least == 0):
-        refuse(*where, expected)
+        refuse(*where, line, expected)
     if abs(value) >= LARGEST_EXACT_INTEGER and is_rounded(field.decode()):
-        refuse(*where, f"{expected}, and {EXACT_INTEGERS}")
+        refuse(*where, line, f"{expected}, and {EXACT_INTEGERS}")
     return value

@@ -1,0 +1,122 @@
+"""Reports of the files and metrics that a command names."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from skrank_metrics._input.arrays import nearest
+from skrank_metrics.metrics.names import bind, column_of, expand
+from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.sources.columns import columns_of
+from skrank_metrics.sources.files import PACKED, SUFFIXES, TableFile, format_of, import_arrow
+from skrank_metrics.sources.progress import Progress
+from skrank_metrics.sources.svmlight import SUFFIXES as SVMLIGHT
+from skrank_metrics.sources.svmlight import read_scores, read_svmlight
+from skrank_metrics.sources.tables import read_columns
+from skrank_metrics.trec import evaluate_run, read_qrels
+
+TABLES = tuple(SUFFIXES)
+FORMATS = ("trec", *TABLES, "svmlight")
+SAVED = ".json"
+COLUMNS = ("label", "score", "qid", "weight", "retrieved", "judged", "groups", "by")
+# The formats that an option applies to, if not to all; reports that were saved are what they are.
+APPLIES = {
+    **dict.fromkeys(COLUMNS, TABLES),
+    "score": (*TABLES, "svmlight"),
+    "condense": ("trec", *TABLES),
+    **dict.fromkeys(("missing", "score_type"), ("trec",)),
+    **dict.fromkeys(("convention", "ties", "replace_undefined_by"), FORMATS),
+}
+MOST_NAMED = 20  # columns in a message
+
+
+def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
+    """One report per ranking, by the name of its file or column; what needs no reading is checked first."""
+    form = _form(chosen)
+    for name, forms in APPLIES.items():
+        if getattr(chosen, name) not in (None, False) and form not in forms:
+            raise ValueError(f"{_option(name)} does not apply to {form} files.")
+    chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
+    files, metrics = _split(chosen, form)
+    scores, rows = chosen.score or [], [file for file in files if not _is_saved(file)]
+    names = [file for file in files if file not in rows[:1]] + scores
+    _check_number(chosen, form, rows, names, metrics)
+    for output in (chosen.output_file, chosen.save):
+        _keep_inputs(output, [*files, *scores] if form == "svmlight" else files)
+    found = {file: RankingReport.load(file) for file in files if _is_saved(file)}
+    metrics = metrics or [*next(iter(found.values())).metrics] if found else chosen.default_metrics
+    found = {name: _selected(report, name, metrics) for name, report in found.items()}
+    options = {name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")}
+    options["metrics"] = metrics
+    if form == "trec":
+        found |= _of_runs(rows[0], rows[1:], chosen, options)
+    elif form != "saved":
+        found |= _of_rows(rows[0], form, chosen, options)
+    return {name: found[name] for name in names}
+
+
+def _of_runs(qrels: str, runs: Sequence[str], chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
+    """Evaluate runs one by one; a terminal shows the current one."""
+    given = {name: value for name in ("missing", "score_type", "condense") if (value := getattr(chosen, name))}
+    judgments, found = read_qrels(qrels), {}
+    with Progress(None) as progress:
+        for number, name in enumerate(runs, start=1):
+            progress.say(f"{name}, {number} of {len(runs)}")
+            found[name] = evaluate_run(judgments, name, **given, **options)
+    return found
+
+
+def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
+    if form == "svmlight":
+        labels, options["qid"] = read_svmlight(file)
+        scores: dict[str, Any] = {path: read_scores(path, len(labels), file) for path in chosen.score}
+    else:
+        labels, scores, others = _read_table(file, form, chosen)
+        options |= others
+    try:
+        return {name: evaluate(labels, score, **options) for name, score in scores.items()}
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def _read_table(file: str, form: str, chosen: Namespace) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Labels, scores by name of the column, and what else ``evaluate`` takes."""
+    import_arrow(f"Reading {file}")
+    table = TableFile.opened(file, form)
+    _check_columns(table, chosen)
+    others = {"sample_weight": chosen.weight, "retrieved": chosen.retrieved, "judged": chosen.judged}
+    others = {argument: name for argument, name in {**others, "groups": chosen.groups}.items() if name}
+    slices = {f"by {name}": name for name in chosen.by or ()}
+    columns = columns_of(chosen.label, chosen.score, chosen.qid or "qid", others | slices)
+    arrays = read_columns(table, columns)
+    found = {"qid": arrays[columns.qid], **{argument: arrays[name] for argument, name in others.items()}}
+    if slices:
+        found["by"] = {name: arrays[name] for name in chosen.by} if len(slices) > 1 else arrays[chosen.by[0]]
+    scores = {name: arrays[name] for name in columns.scores}
+    return arrays[columns.label], scores, found | {"condense": chosen.condense}
+
+
+def _check_columns(table: TableFile, chosen: Namespace) -> None:
+    """Name all options that are missing or name no column, with the columns."""
+    given = {name: getattr(chosen, name) or ("qid" if name == "qid" else ()) for name in COLUMNS}
+    given = {name: [one] if isinstance(one, str) else one for name, one in given.items()}
+    known = table.column_names()
+    absent = [column for columns in given.values() for column in columns if column not in known]
+    wrong = [
+        _option(name)
+        for name, columns in given.items()
+        if (not columns and name in ("label", "score")) or any(column in absent for column in columns)
+    ]
+    if not wrong:
+        return
+    lacks = f"{table.name} has no column {' or '.join(map(repr, absent))}. Pass" if absent else f"{table.name} needs"
+    shown = ", ".join(known[:MOST_NAMED]) + (", ..." if len(known) > MOST_NAMED else "")
+    hint = nearest(absent[0], known) if len(absent) == 1 else ""
+    if any(column in absent and _is_metric(column, chosen.convention) for column in given["score"]):
+        hint = _METRICS_FIRST
+    raise ValueError(f"{lacks} {_and(wrong)}; columns: {shown}.{hint}")

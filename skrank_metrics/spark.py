@@ -24,7 +24,9 @@ def evaluate(
     retrieved: str | None = None,
     judged: str | None = None,
     condense: bool = False,
+    documents: Any = None,
     by: str | None = None,
+    groups: str | None = None,
     order: str = "shuffle",
 ) -> Any:
     """Evaluate the rows of a Spark DataFrame on the executors that hold them.

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_choice
 from skrank_metrics._input.grouping import Grouping, concatenate_ranges
-from skrank_metrics.reports._evaluation import evaluate_lists
 from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.ranking_report import RankingReport, make_report
+from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
 from skrank_metrics.sources.ids import match_pairs
 from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
 
@@ -223,7 +222,7 @@ def evaluate_run(
     ranking = run if isinstance(run, Run) else Run(read_lines(run, RUN, "run"))
     lists = _query_lists(judgments._lines, ranking._lines, complete, np.dtype(score_type))
     left_out = tuple(_left_out(judgments._lines, ranking._lines, complete))
-    return make_report(replace(evaluate_lists(lists, bound), left_out=left_out))
+    return evaluate_lists(lists, bound, left_out=left_out)
 
 
 def _left_out(qrels: TrecLines, run: TrecLines, complete: bool) -> Iterator[str]:

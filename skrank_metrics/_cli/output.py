@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
+import numbers
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -16,10 +18,12 @@ from skrank_metrics._cli.sources import left_out
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.result import Part, Result, counted, text_of
-from skrank_metrics._output.table import Table
+from skrank_metrics._output.table import Table, visible
 from skrank_metrics.reports.ranking_report import RankingReport
 
 OUTPUTS = ("table", "tsv", "json", "html")
+# Spreadsheets compute cells that start with one of these.
+_FORMULAS = ("=", "+", "-", "@")
 
 
 def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool, call: str) -> str:
@@ -138,17 +142,36 @@ def _as_records(result: Result) -> dict[str, Any]:
     return {**kept, "rows": rows}
 
 
-def _as_tsv(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    lines = ["\t".join(str(cell).replace("\t", " ").replace("\n", " ") for cell in row) for row in rows]
-    return "\n".join(["\t".join(names), *lines]) + "\n"
+def _as_tsv(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Tab-separated lines, in which text that looks like a formula is preceded by an apostrophe."""
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+    writer.writerow(map(_cell, names))
+    writer.writerows(map(_cell, row) for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, numbers.Real):
+        return value
+    text = visible(str(value))
+    return f"'{text}" if text.startswith(_FORMULAS) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _as_json(values: Any) -> str:
-    return json.dumps(_plain(values), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """JSON in ASCII, without NaN, infinity and NumPy numbers."""
+    return json.dumps(_plain(values), indent=2, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:
-    """Convert to JSON's types, without NaN, infinity and NumPy numbers."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
 
-# If the labels of a query have more different orders than this, some are drawn at random.
+# If the documents of a query have more different orders than this, some are drawn at random.
 MOST_ORDERS, N_DRAWN = 720, 100
+# Orders are made in blocks of this many entries, since a query may have a million documents.
+BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
 class RankedQuery:
-    """The labels of one query in ranked order, and which of them are tied."""
+    """The documents of one query in ranked order, and which of them are tied."""
 
     qid: Any
     labels: FloatArray
-    tied: Sequence[slice]  # ranks of equal scores and different labels
+    tied: Sequence[slice]  # ranks of equal scores, with documents that differ
     unranked: FloatArray  # labels of documents that were judged but not ranked
+    columns: Mapping[str, NDArray[Any]]  # of the ranked documents, then of the unranked ones
+    kinds: (
+        IntArray | FloatArray
+    )  # equal numbers for documents that are alike: the labels, or codes if there are columns
 
     @property
     def shown_id(self) -> str:
@@ -37,55 +44,78 @@ class RankedQuery:
         n_orders = 1
         for ranks in self.tied:
             left = ranks.stop - ranks.start
-            for count in np.unique(self.labels[ranks], return_counts=True)[1].tolist():
+            for count in np.unique(self.kinds[ranks], return_counts=True)[1].tolist():
                 n_orders, left = n_orders * math.comb(left, count), left - count
                 if n_orders > MOST_ORDERS:
                     return False
         return True
 
-    def orders(self) -> FloatArray:
-        """Labels in equally likely orders, one per row and read-only: all different ones, or some drawn at random.
+    def orders(self) -> Iterator[tuple[FloatArray, dict[str, NDArray[Any]]]]:
+        """Yield labels and columns in equally likely orders, read-only: all different ones, or some drawn at random.
 
-        The draw depends only on labels and ties, not on the order of rows or queries.
+        The draw depends only on documents and ties, not on the order of rows or queries.
         """
-        ascending = self.labels.copy()
-        for ranks in self.tied:
-            ascending[ranks].sort()
-        parts = self._all_orders(ascending) if self.enumerable else self._random_orders(ascending)
-        orders = np.repeat(ascending[None], len(parts), axis=0)
-        orders[:, self._tied_ranks] = parts
-        # Rows of an array that is read-only and owns its entries cannot be made writeable.
-        orders.flags.writeable = False
-        return orders
-
-    @property
-    def _tied_ranks(self) -> IntArray:
-        return np.concatenate([np.arange(0), *(np.arange(ranks.start, ranks.stop) for ranks in self.tied)])
-
-    def _all_orders(self, ascending: FloatArray) -> FloatArray:
-        """Combine the orders of the tied groups, side by side, one combination per row."""
-        # Each order of the labels corresponds to the same number of orders of the documents.
         if not self.tied:
-            return np.empty((1, 0))
-        each = [np.array(list(_distinct_orders(ascending[ranks].tolist()))) for ranks in self.tied]
-        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1)
-        return np.hstack([orders[chosen] for orders, chosen in zip(each, numbers, strict=True)])
+            yield _read_only(self.labels.copy())[:], {name: _read_only(c)[:] for name, c in self.columns.items()}
+            return
+        ascending = np.arange(len(self.kinds))  # ranks of the documents, with tied ones in order of their kind
+        for ranks in self.tied:
+            ascending[ranks] = ranks.start + np.argsort(self.kinds[ranks], kind="stable")
+        block = max(1, BLOCK_ENTRIES // max(1, len(ascending)))
+        for parts in self._all_orders(ascending, block) if self.enumerable else self._random_orders(ascending, block):
+            orders = np.repeat(ascending[None], len(parts), axis=0)
+            orders[:, self._tied_ranks] = parts
+            labels = _read_only(self.labels[orders])
+            columns = {name: _read_only(self._in_order(column, orders)) for name, column in self.columns.items()}
+            for row, of_row in enumerate(labels):
+                yield of_row, {name: column[row] for name, column in columns.items()} if columns else {}
 
-    def _random_orders(self, ascending: FloatArray) -> FloatArray:
+    def _in_order(self, column: NDArray[Any], orders: IntArray) -> NDArray[Any]:
+        unranked = np.broadcast_to(
+            np.arange(orders.shape[1], len(column)), (len(orders), len(column) - orders.shape[1])
+        )
+        return column[np.hstack([orders, unranked])]
+
+    @cached_property
+    def _tied_ranks(self) -> IntArray:
+        return np.concatenate([np.arange(ranks.start, ranks.stop) for ranks in self.tied])
+
+    def _all_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
+        """Combine the orders of the tied groups, side by side, one combination per row."""
+        # Each order of the kinds corresponds to the same number of orders of the documents.
+        each = [ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())] for ranks in self.tied]
+        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1)
+        for first in range(0, numbers.shape[1], block):
+            chosen = zip(each, numbers[:, first : first + block], strict=True)
+            yield np.hstack([orders[numbers] for orders, numbers in chosen])
+
+    def _random_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
         tied = ascending[self._tied_ranks]
         group = np.repeat(np.arange(len(self.tied)), [ranks.stop - ranks.start for ranks in self.tied])
-        keys = group + np.random.default_rng(zlib.crc32(ascending.tobytes())).random((N_DRAWN, len(tied)))
-        return tied[np.argsort(keys, axis=1)]
+        rng = np.random.default_rng(self._seed(ascending))
+        for first in range(0, N_DRAWN, block):
+            keys = group + rng.random((min(block, N_DRAWN - first), len(tied)))
+            yield tied[np.argsort(keys, axis=1)]
+
+    def _seed(self, ascending: IntArray) -> int:
+        seed = zlib.crc32(self.labels[ascending].tobytes())
+        return zlib.crc32(self.kinds[ascending].tobytes(), seed) if self.columns else seed
 
 
-def _distinct_orders(labels: list[float]) -> Iterator[tuple[float, ...]]:
-    """Yield each order of ascending labels once, in lexicographic order."""
-    order, last = labels.copy(), len(labels) - 1
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    # Views of an array that is read-only and owns its entries cannot be made writeable.
+    values.flags.writeable = False
+    return values
+
+
+def _distinct_orders(kinds: list[float]) -> list[list[int]]:
+    """Each order of ascending kinds once, in lexicographic order, as positions."""
+    order, last, found = list(range(len(kinds))), len(kinds) - 1, []
     while True:
-        yield tuple(order)
-        rise = next((i for i in range(last - 1, -1, -1) if order[i] < order[i + 1]), -1)
+        found.append(order.copy())
+        rise = next((i for i in range(last - 1, -1, -1) if kinds[order[i]] < kinds[order[i + 1]]), -1)
         if rise < 0:
-            return
-        above = next(i for i in range(last, rise, -1) if order[i] > order[rise])
+            return found
+        above = next(i for i in range(last, rise, -1) if kinds[order[i]] > kinds[order[rise]])
         order[rise], order[above] = order[above], order[rise]
         order[rise + 1 :] = order[:rise:-1]

@@ -14,7 +14,7 @@ import numpy as np
 from skrank_metrics._engine.exact import exact_sum
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_negative
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
 # As in trec_eval: a single query with value 0 would make a geometric mean 0.
@@ -37,6 +37,9 @@ class Computation:
     needs_all_ranks: bool = False  # even with a cutoff
     always_defined: bool = False  # even if no document was judged
     unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    name: str = ""  # of the metric, in errors
+    signed: bool = False  # whether labels may be negative
+    documents: tuple[str, ...] = ()  # columns that the kernel needs
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def refuse_overflow() -> Iterator[None]:
 @refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
+    _check_needs(lists, computations)
     computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
     results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
     seen = {way: seen_lists(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
@@ -84,6 +88,15 @@ def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[Pe
             if computation.unjudged != "counted" and not computation.always_defined:
                 result.numerators[lists.n_judged == 0] = np.nan
     return results
+
+
+def _check_needs(lists: QueryLists, computations: Sequence[Computation]) -> None:
+    for computation in computations:
+        if lists.negative and not computation.signed:
+            refuse_negative(lists.negative, computation.name)
+        for column in computation.documents:
+            if column not in lists.documents:
+                raise ValueError(f"metric {computation.name!r} needs documents=... with the column {column!r}.")
 
 
 def seen_lists(lists: QueryLists, unjudged: str) -> QueryLists:

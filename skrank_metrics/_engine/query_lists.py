@@ -13,7 +13,17 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_arrays, check_weights, to_array
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    check_arrays,
+    check_column,
+    check_labels,
+    check_weights,
+    document_columns,
+    to_array,
+)
 from skrank_metrics._input.grouping import Grouping, query_weights
 from skrank_metrics._input.query_ids import carried, check_aligned, check_documents_aligned, ids_in_index, query_ids
 
@@ -47,9 +57,12 @@ class QueryLists:
     label_type: type[np.floating[Any]] = np.float64  # original type of the labels
     judged: Mask | None = None  # in grouped order; the others have the label 0
     condense: bool = False  # leave out the documents that were not judged
+    documents: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # columns for own metrics, in grouped order
+    negative: str = ""  # where the first negative label is, for the error of metrics that need labels >= 0
     _counts: dict[float, IntArray] = field(default_factory=dict, init=False)
     _ideals: dict[Hashable, FloatArray] = field(default_factory=dict, init=False)
     _tables: dict[GainFunction, FloatArray] = field(default_factory=dict, init=False)
+    _codes: dict[str, IntArray] = field(default_factory=dict, init=False)
 
     def without_caches(self) -> QueryLists:
         """The same lists without intermediate results, which would stay in memory as long as they do."""
@@ -145,6 +158,7 @@ class QueryLists:
             retrieved=parts[0],
             judged=parts[1],
             condense=False,
+            documents={name: column[kept] for name, column in self.documents.items()},
         )
 
     def comparable(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,7 +229,7 @@ class QueryLists:
     @cached_property
     def grades(self) -> NDArray[np.uint8] | None:
         """The labels, if they are whole numbers small enough to be counted grade by grade."""
-        if self.largest_label > MAX_COUNTED_GRADE:
+        if self.largest_label > MAX_COUNTED_GRADE or self.negative:
             return None
         grades = np.empty(self.n_documents, dtype=np.uint8)
         for first in range(0, self.n_documents, BLOCK_CELLS):
@@ -224,6 +238,12 @@ class QueryLists:
             if (grades[part] != self.given_labels[part]).any():
                 return None
         return grades
+
+    def document_codes(self, name: str) -> IntArray:
+        """Equal numbers for documents with equal entries in a column."""
+        if name not in self._codes:
+            self._codes[name] = _codes_by_value(self.documents[name])
+        return self._codes[name]
 
     def labels_at(self, places: IntArray) -> FloatArray:
         """Labels of documents at given positions; positions after the last one are padding."""
@@ -310,6 +330,18 @@ def windows(values: NDArray[T], starts: IntArray, sizes: IntArray, fill: float) 
     return rows
 
 
+def _codes_by_value(column: NDArray[Any]) -> IntArray:
+    """Equal numbers for equal entries, which do not depend on their order."""
+    if column.dtype.kind != "O":
+        return np.unique(column, return_inverse=True)[1]
+    entries = column.tolist()
+    try:
+        numbers = {entry: number for number, entry in enumerate(sorted(dict.fromkeys(entries), key=repr))}
+    except TypeError:  # entries that cannot be hashed count as different
+        return np.arange(len(column))
+    return np.array([numbers[entry] for entry in entries])
+
+
 def query_lists(
     y_true: Any,
     y_score: Any,
@@ -320,35 +352,55 @@ def query_lists(
     retrieved: Any = None,
     judged: Any = None,
     condense: bool = False,
+    documents: Any = None,
     X: Any = None,
     who: str = "A 1-D y_true",
     ways_out: str = "",
 ) -> QueryLists:
-    """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row."""
+    """Validate the input and group it by query: 1-D rows with ids in any order, or 2-D with one query per row.
+
+    ``documents`` are columns for own metrics, by name: a dict or a frame of arrays of any type, of the shape of y_true.
+    It is ``per_query`` that raises an error for a metric whose columns are missing, or that needs labels >= 0.
+    """
     given = to_array(y_true, "y_true")
     columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
     if condense and columns["judged"] is None:
-        raise ValueError("condense must be False without judged=, the mask of judged documents; got True.")
+        raise ValueError("condense=True requires judged=.")
     labels, scores, *masks = check_arrays(given, y_score, columns["retrieved"], columns["judged"])
+    negative = check_labels(labels, may_be_negative=columns["judged"] is None)
     if labels.ndim == 2 and (qid is not None or ids_in_index(y_true) is not None):
         raise ValueError(
-            f"qid must be left out if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}. "
-            "Pass 1-D y_true and y_score to use it."
+            f"Leave out qid if y_true is 2-D, since each row is a query; got y_true of shape {labels.shape}."
         )
-    weights, sample_weight = None, columns["sample_weight"]
+    own = document_columns(documents)
+    columns = {"y_score": y_score, **columns, **{f"documents[{name!r}]": column for name, column in own.items()}}
     if labels.ndim == 2:
-        n_queries, n_documents = labels.shape
-        grouping = Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None)
-        check_aligned(y_true=y_true, y_score=y_score, **columns)
-        check_documents_aligned(y_true=y_true, y_score=y_score, **columns)
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, n_queries, "query")
+        grouping, weights = _grouped_2d(labels.shape, y_true=y_true, **columns)
     else:
         ids = {"qid": qid, "groups": groups, "ways_out": ways_out}
-        grouping = query_ids(len(labels), who, y=y_true, rows_of="y_true", **ids, X=X, y_score=y_score, **columns)
-        if sample_weight is not None:
-            weights = query_weights(sample_weight, grouping)
-    labels, scores = grouping.sort(labels.ravel()), grouping.sort(scores.ravel())
-    masks = [None if mask is None else grouping.sort(mask.ravel()) for mask in masks]
+        grouping = query_ids(len(labels), who, y=y_true, rows_of="y_true", **ids, X=X, **columns)
+        weights = None if columns["sample_weight"] is None else query_weights(columns["sample_weight"], grouping)
     label_type = given.dtype.type if given.dtype.kind == "f" else np.float64
-    return QueryLists(grouping, labels, scores, weights, masks[0], label_type, masks[1], condense)
+    retrieved, judged = (None if mask is None else grouping.sort(mask.ravel()) for mask in masks)
+    return QueryLists(
+        grouping,
+        grouping.sort(labels.ravel()),
+        grouping.sort(scores.ravel()),
+        weights,
+        retrieved,
+        label_type,
+        judged,
+        condense,
+        {name: grouping.sort(check_column(column, name, labels.shape).ravel()) for name, column in own.items()},
+        negative,
+    )
+
+
+def _grouped_2d(shape: tuple[int, int], **columns: Any) -> tuple[Grouping, FloatArray | None]:
+    """One query per row, and its weight."""
+    n_queries, n_documents = shape
+    check_aligned(**columns)
+    check_documents_aligned(**columns)
+    weights = columns["sample_weight"]
+    weights = None if weights is None else check_weights(weights, n_queries, "query")
+    return Grouping(np.arange(n_queries), np.full(n_queries, n_documents, dtype=np.intp), None), weights

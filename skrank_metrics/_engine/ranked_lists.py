@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+
+T = TypeVar("T", bound=np.generic)
 
 TIE_POLICIES = ("average", "best", "worst", "stable")
 
@@ -35,6 +37,8 @@ class RankedLists:
     _groups: _ties.TieGroups | None  # None if the order is settled
     _k: int | None = None
     _judged: Mask | None = None  # None if all were
+    _rows: IntArray | None = None  # of the documents, in grouped order, if there are columns of documents
+    _open: _ties.TieGroups | None = None  # whose order is not settled by labels, if there are columns of documents
     _computed: dict[Hashable, FloatArray] = field(default_factory=dict)
 
     def cut(self, k: int | None) -> RankedLists:
@@ -136,10 +140,11 @@ class RankedLists:
     def pairs(self, gain: GainFunction) -> tuple[FloatArray, FloatArray]:
         """Number of inverted pairs, the lower gain above the higher one, and of all pairs with different gains."""
         gains = self._gains(gain)
+        gains = np.where(self._padding, gains.min(), gains)  # in no inverted pair, even if labels are negative
         if self._groups is None:
             inverted = count_inversions(_codes(gains))
         else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
-            both = (count_inversions(_codes(_settle(gains, key, self._groups))) for key in (-gains, gains))
+            both = (count_inversions(_codes(_settle(gains, self._groups, key))) for key in (-gains, gains))
             inverted = (next(both) + next(both)) / 2
         n = (~self._padding).sum(axis=1)
         return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
@@ -166,15 +171,25 @@ class RankedLists:
         _check_function("discount", discount)
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
-    def each(self) -> Iterator[RankedQuery]:
-        """Yield the queries one by one, for functions of a single list; needs lists that are ranked to the end."""
-        mask = self._unranked()
-        n_ranked, tied = self.n_documents.tolist(), self._tied_labels()
+    def each(self, documents: Sequence[str] = ()) -> Iterator[RankedQuery]:
+        """Yield the queries one by one, for functions of a single list, with some columns of documents.
+
+        Needs lists that are ranked to the end.
+        """
+        mask, lists = self._unranked(), self._lists
+        n_ranked, all_tied = self.n_documents.tolist(), self._tied(any_label=bool(documents))
         for row, query in enumerate(self._queries.tolist()):
-            first, size = self._lists.grouping.starts[query], self._lists.grouping.sizes[query]
-            labels, rows = self._labels[row, : n_ranked[row]], slice(first, first + size)
-            unranked = labels[:0] if mask is None else self._lists.labels[rows][mask[rows]]
-            yield RankedQuery(self._lists.grouping.ids[query], labels, tied.get(row, []), unranked)
+            first, size = lists.grouping.starts[query], lists.grouping.sizes[query]
+            labels, tied = self._labels[row, : n_ranked[row]], all_tied.get(row, [])
+            others = np.arange(0) if mask is None else first + np.flatnonzero(mask[first : first + size])
+            columns: dict[str, NDArray[Any]] = {}
+            kinds: FloatArray | IntArray = labels
+            if documents and self._rows is not None:
+                ranked = self._rows[row, : n_ranked[row]]
+                columns = {name: lists.documents[name][np.concatenate([ranked, others])] for name in documents}
+                if tied:
+                    kinds = _kinds(labels, [lists.document_codes(name)[ranked] for name in documents])
+            yield RankedQuery(lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds)
 
     def _unranked(self) -> Mask | None:
         """Mask of the documents that were judged but not ranked; None if there can be none."""
@@ -183,13 +198,14 @@ class RankedLists:
             return None if retrieved is None else ~retrieved
         return judged & ~retrieved
 
-    def _tied_labels(self) -> dict[int, list[slice]]:
-        """Ranges of tied ranks with different labels, by row."""
+    def _tied(self, any_label: bool) -> dict[int, list[slice]]:
+        """Ranges of tied ranks with different labels, or with any labels, by row."""
         found: dict[int, list[slice]] = {}
-        if self._groups is not None:
-            starts, sizes, width = self._groups.starts, self._groups.sizes, self._labels.shape[1]
+        groups = self._open if any_label else self._groups
+        if groups is not None:
+            starts, sizes, width = groups.starts, groups.sizes, self._labels.shape[1]
             largest, smallest = (u.reduceat(self._labels.ravel(), starts) for u in (np.maximum, np.minimum))
-            for group in np.flatnonzero(largest > smallest).tolist():
+            for group in np.flatnonzero((sizes > 1) & ((largest > smallest) | any_label)).tolist():
                 row, column = divmod(int(starts[group]), width)
                 found.setdefault(row, []).append(slice(column, column + int(sizes[group])))
         return found
@@ -234,12 +250,17 @@ def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -
     tied = _ties.ties_with_previous(keys)
     groups = _ties.TieGroups.from_tied(tied) if tied.any() else None
     if groups is not None and ties != "average":
-        labels = _settle(labels, {"best": -labels, "worst": labels, "stable": columns}[ties], groups)
-        groups = None
+        second = {"best": -labels, "worst": labels, "stable": columns}[ties]
+        rows = _settle(rows, groups, second) if lists.documents else rows
+        labels, groups = _settle(labels, groups, second), None
+        if lists.documents:
+            tied[:, 1:] &= (labels[:, 1:] == labels[:, :-1]) & (ties != "stable")
     judged = None
     if lists.judged is not None:
         judged, labels = labels >= 0, labels.clip(min=0.0)
-    return RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
+    found = RankedLists(lists, part.queries, labels, padding, groups, _judged=judged)
+    # Documents with equal scores and labels are alike to all metrics but those of further columns.
+    return replace(found, _rows=rows, _open=_ties.TieGroups.from_tied(tied)) if lists.documents else found
 
 
 def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -278,18 +299,24 @@ def _cells(columns: IntArray, width: int) -> IntArray:
     return columns + np.arange(len(columns))[:, None] * width
 
 
-def _settle(labels: FloatArray, second_keys: NDArray[Any], groups: _ties.TieGroups) -> FloatArray:
-    """Reorder labels within tie groups by a second key, ascending."""
+def _settle(values: NDArray[T], groups: _ties.TieGroups, second_keys: NDArray[Any]) -> NDArray[T]:
+    """Reorder values within tie groups by a second key, ascending."""
     cells = np.flatnonzero(groups.spread(groups.sizes) > 1)
     group = groups.spread(np.arange(len(groups.sizes))).ravel()[cells]
-    settled = labels.copy()
-    settled.ravel()[cells] = labels.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
+    settled = values.copy()
+    settled.ravel()[cells] = values.ravel()[cells[np.lexsort((second_keys.ravel()[cells], group))]]
     return settled
+
+
+def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
+    """Equal numbers for documents of a query with equal labels and equal entries in all columns."""
+    table = np.column_stack([np.unique(labels, return_inverse=True)[1], *codes])
+    return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
 def _codes(values: FloatArray) -> IntArray:
     """Small whole numbers in the same order."""
-    if values.max() < 256:
+    if values.min() >= 0 and values.max() < 256:
         whole = values.astype(np.intp)
         if (whole == values).all():
             return whole

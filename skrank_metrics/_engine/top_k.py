@@ -39,7 +39,7 @@ def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     long = np.flatnonzero(end - first > depth)
     yield from _whole(lists, np.flatnonzero(end - first <= depth))
     if len(long):
-        bounds = np.full(len(sizes), np.inf)
+        bounds = np.full(len(sizes), np.nan)  # shorter lists have none: no key reaches NaN, while +inf reaches +inf
         bounds[long] = _lower_bounds(_largest_of_four(lists.keys), first[long], end[long] - first[long], depth)
         yield from _reaching(lists, long, bounds)
 
@@ -88,7 +88,7 @@ def _reaching(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> Itera
 
 def _choose(lists: QueryLists, queries: IntArray, bounds: FloatArray) -> tuple[IntArray, FloatArray, IntArray] | None:
     """For each query, the number of documents that reach its bound, with their keys and columns; None if most do."""
-    every = slice(queries[0], queries[-1] + 1)  # with short lists in between, whose bound is infinite
+    every = slice(queries[0], queries[-1] + 1)  # with short lists in between, which have no bound
     starts, sizes = lists.grouping.starts[every], lists.grouping.sizes[every]
     keys = lists.keys[starts[0] : starts[-1] + sizes[-1]]
     places = np.flatnonzero(keys >= np.repeat(bounds[every], sizes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -28,9 +28,9 @@ class NaNScoreError(ValueError):
 def check_arrays(
     y_true: Any, y_score: Any, retrieved: Any = None, judged: Any = None
 ) -> tuple[NDArray[Any], FloatArray, Mask | None, Mask | None]:
-    """Check labels, scores and masks, which must have the same shape, 1-D or 2-D. Scores become float64.
+    """Check labels, scores and masks, which must have the same shape, 1-D or 2-D; ``check_labels`` checks the values.
 
-    Labels of documents that were not judged become 0.
+    Scores become float64, and labels of documents that were not judged 0.
     """
     given = to_array(y_true, "y_true")
     known = None if judged is None else check_mask(judged, "judged", given.shape)
@@ -38,7 +38,6 @@ def check_arrays(
         given = np.where(known, given, 0)
     labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
     _check_shape(scores, labels.shape)
-    check_labels(labels)
     ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
     return labels, _check_scores(scores, ranked), ranked, known
 
@@ -61,7 +60,7 @@ def _check_scores(scores: FloatArray, ranked: Mask | None) -> FloatArray:
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):
-        raise NaNScoreError(_bad_value("y_score", scores, np.isnan(scores), "without NaN"))
+        raise NaNScoreError(f"{_first('y_score', scores, np.isnan(scores))}.")
     return scores
 
 
@@ -84,17 +83,50 @@ def check_label_column(y: Any) -> FloatArray:
     return labels
 
 
-def check_labels(labels: NDArray[Any], name: str = "y_true") -> None:
-    """Refuse relevance labels that are negative or not finite."""
+def check_labels(labels: NDArray[Any], name: str = "y_true", *, may_be_negative: bool = False) -> str:
+    """Refuse relevance labels that are negative or not finite.
+
+    If they may be negative, return where the first negative label is; "" if there is none.
+    """
     # NaN fails both comparisons, and each bound takes only one pass over memory.
     if labels.min() >= 0 and labels.max() < np.inf:
-        return
+        return ""
     labels = labels.astype(np.float64)
-    bad = ~((labels >= 0) & (labels < np.inf))
+    if not np.isfinite(labels).all():
+        raise ValueError(f"{_first(name, labels, ~np.isfinite(labels))}. {_unjudged(name)}")
+    negative = _first(name, labels, labels < 0)
+    if may_be_negative:
+        return negative
+    raise ValueError(f"{negative}. Labels must be >= 0. {_unjudged(name)}")
+
+
+def refuse_negative(found: str, metric: str) -> None:
+    """Raise an error for a negative label, found by ``check_labels``, and a metric that cannot use it."""
+    raise ValueError(f"{found}. Labels must be >= 0 for {metric}. {_unjudged('y_true')}")
+
+
+def _unjudged(name: str) -> str:
     # Models are fitted on y, so its unjudged documents need a label.
-    unjudged = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
-    hint = f" {unjudged} or leave them out; a label that means 'not relevant' is 0."
-    raise ValueError(_bad_value(name, labels, bad, "finite and >= 0") + hint)
+    what = "Mark unjudged documents with judged=" if name == "y_true" else "Label unjudged documents 0"
+    return f"{what} or leave them out; a label that means 'not relevant' is 0."
+
+
+def document_columns(documents: Any) -> dict[str, Any]:
+    """The columns of a dict or a frame, by name."""
+    names = next((getattr(documents, a) for a in ("column_names", "columns") if hasattr(documents, a)), documents)
+    if names is None:
+        return {}
+    if names is documents and not isinstance(documents, Mapping):
+        raise TypeError(f"documents must be a dict or a frame of columns; got {type(documents).__name__}.")
+    return {name: documents[name] for name in names}
+
+
+def check_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Check a column of documents, which may have any type."""
+    column = np.asarray(values)
+    if column.shape != shape:
+        raise ValueError(f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}.")
+    return column
 
 
 def check_weights(
@@ -111,7 +143,7 @@ def check_weights(
         raise ValueError(f"sample_weight must hold one weight per {what}, {n_expected} in all; got {got}")
     valid = (weights >= 0) & (weights < np.inf)
     if not valid.all():
-        raise ValueError(_bad_value("sample_weight", weights, ~valid, "finite and >= 0"))
+        raise ValueError(f"{_first('sample_weight', weights, ~valid)}. Weights must be finite and >= 0.")
     if not may_be_zero and not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
     return weights
@@ -209,9 +241,10 @@ def _check_exact(low: Any, high: Any, name: str) -> None:
         raise ValueError(f"{name} must hold {EXACT_INTEGERS}; got {low} to {high}. Subtract an offset or pass ranks.")
 
 
-def _bad_value(name: str, array: FloatArray, bad: Mask, expected: str) -> str:
+def _first(name: str, array: FloatArray, bad: Mask) -> str:
     place = int(np.flatnonzero(bad)[0])
-    return f"{name} must be {expected}; got {array.flat[place]} at {_position(place, array)}."
+    value = array.flat[place]
+    return f"{name} contains {'NaN' if np.isnan(value) else value}, first at {_position(place, array)}"
 
 
 def _position(place: int, array: NDArray[Any]) -> str:

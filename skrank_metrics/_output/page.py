@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import stat
+import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
@@ -16,62 +17,37 @@ import skrank_metrics
 
 # Under this policy, a browser loads nothing and runs no script, whatever the page contains.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# The backgrounds of .wide are shadows at the sides to which a table scrolls, covered where there is nothing more.
 _STYLE = """
-:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--first:#0072b2;--second:#c44e00;
---missing:#949494}
+:root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--shade:#00000040}
 @media (prefers-color-scheme:dark){
-:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--rule:#3d4148;--first:#56b4e9;--second:#f0954a;
---missing:#71767f}}
+:root{--paper:#16181c;--ink:#e8e8e8;--soft:#a6a6a6;--rule:#3d4148;--shade:#ffffff40}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
 main{max-width:70rem;margin:auto;padding:1rem}
 h1{font-size:1.35rem;line-height:1.3;overflow-wrap:anywhere}
 h2{font-size:1.1rem;overflow-wrap:anywhere}
 p{margin:.5em 0;max-width:46rem;overflow-wrap:anywhere}
-.wide{overflow-x:auto;margin:1rem 0}
+.note{color:var(--soft)}
+.wide{overflow-x:auto;margin:1rem 0;background:
+linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/2.5rem 100% no-repeat local,
+linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/2.5rem 100% no-repeat local,
+linear-gradient(90deg,var(--shade),transparent) 0 0/.9rem 100% no-repeat scroll,
+linear-gradient(270deg,var(--shade),transparent) 100% 0/.9rem 100% no-repeat scroll}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.3em 1em .3em 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 th{vertical-align:bottom}
 .n{text-align:right}td.n{white-space:nowrap}
 td:not(.n){max-width:24em;overflow-wrap:break-word}
 td:first-child:not(.n){min-width:8em;overflow-wrap:anywhere}
-figure{margin:1.5rem 0;max-width:46rem}
-figcaption{font-weight:600;margin-bottom:.4em;overflow-wrap:anywhere}
-.chart div{display:grid;grid-template-columns:minmax(5em,14em) 1fr max-content;gap:0 .8em}
-.chart div{align-items:center;font-size:.9rem}
-.chart span{overflow-wrap:anywhere}
-.chart b{font-weight:400;text-align:right;font-variant-numeric:tabular-nums;width:6.5em}
-.chart svg{display:block;width:100%;height:1.6em;overflow:visible}
-.chart line{stroke:var(--first);stroke-width:2.5}.chart circle,.chart rect{fill:var(--first)}
-.chart line.warn{stroke:var(--second)}.chart circle.warn,.chart rect.warn{fill:var(--second)}
-.chart line.ref{stroke:var(--soft);stroke-width:1}
-.chart text{fill:var(--soft);font-size:.75rem;text-anchor:middle}
-@media (max-width:36rem){
-.chart div{grid-template-columns:1fr max-content}
-.chart span{grid-column:1/-1}.chart .axis span{display:none}.chart b{width:4.5em}
-.short div{grid-template-columns:6em 1fr max-content}
-.short span,.chart.short .axis span{display:block;grid-column:auto}}
-details{margin:1rem 0;border-top:1px solid var(--rule);padding-top:.5rem}
-summary{font-weight:600;cursor:pointer;overflow-wrap:anywhere}
-.beside{display:flex;flex-wrap:wrap;gap:0 2rem;font-size:.9rem}
-.beside>div{max-width:100%;overflow-x:auto;margin-top:.6rem}
-.ranks td,.ranks th{text-align:right;padding:.15em .6em .15em 0;white-space:nowrap}
-.ranks td:not(.n){min-width:0;max-width:none}
-.ranks .tied td{border-bottom-color:transparent}
-.ranks td.text{text-align:left;white-space:normal;overflow-wrap:anywhere;padding-bottom:.6em}
-.ranks .text div{width:0;min-width:100%}
-.ranks td.bar{min-width:5.6em;print-color-adjust:exact;background:linear-gradient(90deg,var(--first) var(--a),
-var(--missing) var(--a) var(--i),transparent 0) 0 .35em/100% .8em no-repeat content-box}
-@media (max-width:36rem){
-main{padding:.5rem}.beside{font-size:.75rem}.ranks td,.ranks th{padding-right:.25em}.ranks td.bar{min-width:2em}
-table{font-size:.75rem}th,td{padding-right:.5em}}
+svg{max-width:100%;height:auto}
+@media (max-width:36rem){main{padding:.5rem}table{font-size:.75rem}th,td{padding-right:.5em}}
 footer{margin-top:2rem;padding-top:.5rem;border-top:1px solid var(--rule);color:var(--soft);font-size:.85rem}
-code{font-size:.95em;overflow-wrap:anywhere}
 """
 
 
 def page(title: str, blocks: Iterable[str]) -> str:
-    """Build a page from blocks of HTML, with the versions below."""
+    """Build a page from blocks of HTML, with the date and the versions below."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -79,7 +55,7 @@ def page(title: str, blocks: Iterable[str]) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
         f"<body><main><h1>{escape(title)}</h1>\n"
         + "\n".join(blocks)
-        + f"\n<footer><p>{escape(_versions())}</p></footer></main></body></html>\n"
+        + f"\n<footer><p>{datetime.date.today():%d %B %Y}. {escape(_versions())}</p></footer></main></body></html>\n"
     )
 
 
@@ -98,36 +74,34 @@ def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file; if that fails, leave the old one as it was and raise an error that names it."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a file name; got {path!r}.")
+    # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
+    data = text.encode("utf-8", "backslashreplace")
     try:
-        old = os.stat(path).st_mode if os.path.exists(path) else None
-        if old is None or stat.S_ISREG(old):
-            _replace(Path(os.path.realpath(path)), text, old)  # a link stays a link
-        else:  # a device or pipe must not be replaced
-            _write(path, "w", text)
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):  # a device or pipe must not be replaced
+            with open(path, "wb") as file:
+                file.write(data)
+        else:
+            _replace(os.path.realpath(path), data)  # a link stays a link
     except OSError as error:
         raise OSError(error.errno, f"path must be a writable file: {error.strerror}", str(path)) from None
 
 
-def _replace(target: Path, text: str, mode: int | None) -> None:
-    """Replace a file by a new one with the same mode."""
-    import secrets
-
-    new = target.with_name(f".{secrets.token_hex(8)}.new")
+def _replace(target: str, data: bytes) -> None:
+    """Replace a file by a new one with the same permissions, which nobody else can read before it has them."""
+    if os.path.exists(target):
+        if not os.access(target, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    else:
+        os.umask(mask := os.umask(0))  # the only way to read it
+        mode = 0o666 & ~mask
+    descriptor, new = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".", suffix=".new")
     try:
-        # Nobody else can read the text before the mode of the old file is set.
-        _write(new, "x", text, permissions=0o666 if mode is None else 0o600)
-        if mode is not None:
-            if not os.access(target, os.W_OK):
-                raise PermissionError(13, "Permission denied")
-            new.chmod(stat.S_IMODE(mode))
-        new.replace(target)
-    finally:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(new, mode)
+        os.replace(new, target)
+    except BaseException:
         with suppress(OSError):
-            new.unlink(missing_ok=True)
-
-
-def _write(path: str | os.PathLike[str], how: str, text: str, permissions: int = 0o666) -> None:
-    # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
-    opener = partial(os.open, mode=permissions)
-    with open(path, how, encoding="utf-8", errors="backslashreplace", newline="\n", opener=opener) as file:
-        file.write(text)
+            os.unlink(new)
+        raise

@@ -1,42 +1,31 @@
-"""The base class of all results: text, HTML and a frame from one description."""
+"""The base class of all results: text, HTML, a frame and a picture from one description."""
 
 from __future__ import annotations
 
 import importlib
-import re
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib.util import find_spec
 from os import PathLike
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from skrank_metrics._input.arrays import check_choice
-from skrank_metrics._output.chart import Chart
 from skrank_metrics._output.page import page, write_whole
-from skrank_metrics._output.table import WIDTH, Table
+from skrank_metrics._output.table import WIDTH, Table, visible
 
 _BOX = "max-width:100%;overflow-x:auto;color:inherit;background:transparent;font-size:90%;line-height:1.4"
 LIBRARIES = ("pandas", "polars")
 
-
-class Block(Protocol):
-    """A block between sentences, such as a table."""
-
-    def as_text(self) -> str:
-        """Lines of at most 80 characters."""
-
-    def as_html(self, *, inline: bool = True) -> str:
-        """With inline styles for a notebook, or with the classes of a page."""
-
-
-Part: TypeAlias = str | Block
+Part: TypeAlias = str | Table
 
 
 class Result(ABC):
-    """A title, tables and sentences, which subclasses provide, printed as text and in notebooks."""
+    """Sentences and tables, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
+    _display: ClassVar[str | None] = None  # "module.ClassName" of the picture, in skrank_metrics.displays
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
@@ -46,53 +35,95 @@ class Result(ABC):
         """Columns of the frame by name, by default those of the first table."""
         return next(part for part in self._parts() if isinstance(part, Table)).for_frame()
 
-    def _charts(self) -> Sequence[Chart]:
-        """Pictures for the page, placed below the first table."""
-        return ()
+    def _brief(self) -> str:
+        """What the result is about, in a few words that need no computation."""
+        return ""
+
+    def _headline(self) -> str:
+        """The heading of the page, in plain words; by default the title."""
+        return ""
+
+    def __repr__(self) -> str:
+        return visible(f"<{type(self).__name__}: {self._brief()}>".replace(": >", ">"))
 
     def __str__(self) -> str:
         return text_of(self._parts())
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         title, *parts = self._parts()
-        shown = [f"<div>{escape(part)}</div>" if isinstance(part, str) else part.as_html() for part in parts]
-        return f'<div style="{_BOX}"><div style="font-weight:600">{escape(str(title))}</div>{"".join(shown)}</div>'
+        shown = [f"<div>{_html(part)}</div>" if isinstance(part, str) else part.as_html() for part in parts]
+        return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{"".join(shown)}</div>'
 
-    def to_html(self, path: str | PathLike[str]) -> None:
+    def plot(self, **options: Any) -> Any:
+        """Draw the result with matplotlib.
+
+        Parameters
+        ----------
+        **options
+            Passed to the display of the result in ``skrank_metrics.displays``, such as ``ax``.
+
+        Returns
+        -------
+        display : object
+            The drawn display, with the attributes ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        TypeError
+            If there is no picture of this kind of result.
+        """
+        if self._display is None:
+            raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
+        module, name = self._display.rsplit(".", 1)
+        display = getattr(importlib.import_module(f"skrank_metrics.displays.{module}"), name)
+        return display.from_result(self, **options)
+
+    def to_html(self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None) -> None:
         """Write a self-contained HTML page, to send or to archive.
 
-        The page has the tables and sentences that the result prints, pictures of them, and the versions of the
-        libraries. It loads nothing, runs no scripts, and follows the reader's light or dark theme.
+        The page has the tables and sentences that the result prints, the date, and the versions of the libraries; if
+        matplotlib is installed, also a picture. It loads nothing, runs no scripts, and follows the reader's light or
+        dark theme.
 
         Parameters
         ----------
         path : str or path-like
             File to write. An existing file is replaced only once the new one is complete.
+        title : str, default=None
+            Heading of the page. None means what the result says first.
+        note : str, default=None
+            A paragraph below the heading, such as what the data are.
 
         Raises
         ------
         TypeError
-            If the path is not a file name.
+            If the path is not a file name, or the title or note is not text.
         OSError
             If the file cannot be written. An existing file is left unchanged.
         """
-        title, *parts = self._parts()
-        kind = re.sub("(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).capitalize()
-        write_whole(page(f"{kind}: {title}", self._blocks(parts)), path)
+        for name, text in (("title", title), ("note", note)):
+            if not isinstance(text, str | None):
+                raise TypeError(f"{name} must be text or None; got {type(text).__name__}.")
+        first, *parts = self._parts()
+        headline = title or self._headline()
+        if headline:
+            parts = [first, *parts]
+        notes = [f'<p class="note">{_html(note)}</p>'] if note else []
+        write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
-        """HTML of the page."""
-        blocks = [
-            f"<p>{escape(part)}</p>"
-            if isinstance(part, str)
-            else f'<div class="wide">{part.as_html(inline=False)}</div>'
-            for part in parts
-        ]
+        """HTML of the page, with the picture below the first table."""
+        blocks = [f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False) for part in parts]
         first = next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
-        blocks[first + 1 : first + 1] = [chart.as_html() for chart in self._charts()]
-        return blocks
+        return [*blocks[: first + 1], self._picture(), *blocks[first + 1 :]]
+
+    def _picture(self) -> str:
+        if self._display is None or find_spec("matplotlib") is None:
+            return ""
+        draw = getattr(importlib.import_module("skrank_metrics.displays"), "page_picture", None)
+        return str(draw(self)) if draw else ""
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Put the values into a data frame.
@@ -126,10 +157,14 @@ class Result(ABC):
         return frame if library == "polars" or index is None else frame.set_index(index)
 
 
+def _html(text: str) -> str:
+    return escape(visible(text))
+
+
 def text_of(parts: Iterable[Part]) -> str:
     """Join tables and sentences into lines of at most 80 characters."""
     return "\n".join(
-        textwrap.fill(part, WIDTH, break_on_hyphens=False) if isinstance(part, str) else part.as_text()
+        textwrap.fill(visible(part), WIDTH, break_on_hyphens=False) if isinstance(part, str) else part.as_text()
         for part in parts
     )
 

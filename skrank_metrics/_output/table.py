@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from html import escape
 from itertools import chain, takewhile
 from typing import Any
@@ -16,13 +16,25 @@ import numpy as np
 
 WIDTH = 80
 GAP = "  "
-# Names with less room than this are easier to read on a line of their own.
-NARROWEST_NAME = 20
+# Names with less room than this are easier to read on a line of their own, and names beyond the longest are cut.
+NARROWEST_NAME, LONGEST_NAME = 20, 240
+# Characters that are not shown as they are, since a terminal or browser may act on them: control characters, formats
+# such as the order of writing, surrogates, and separators of lines. Joiners are part of words in many scripts.
+_HIDDEN, _JOINERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"}), "\u200c\u200d"
 
 # No colours of its own, so that the notebook's light or dark theme is inherited.
 _TABLE = "border-collapse:collapse;border:0;background:transparent;color:inherit;font:inherit;margin:.4em 0;width:auto"
 _RULE = "border:0;border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 35%,transparent)"
 _CELL = "padding:.2em .8em .2em 0;background:transparent;color:inherit"
+
+
+def visible(text: str) -> str:
+    r"""Replace control characters by escapes such as ``\x1b``, which no terminal interprets."""
+    if text.isprintable():  # the usual case
+        return text
+    return "".join(
+        repr(one)[1:-1] if unicodedata.category(one) in _HIDDEN and one not in _JOINERS else one for one in text
+    )
 
 
 def as_text(value: Any, spec: str = "z.4f") -> str:
@@ -85,7 +97,11 @@ class Table:
     @cached_property
     def _shown(self) -> list[_Shown]:
         return [
-            _Shown(column.head, ["" if value is None else column.text(value) for value in values], _are_names(values))
+            _Shown(
+                _cut(column.head),
+                [_cut("" if value is None else column.text(value)) for value in values],
+                _are_names(values),
+            )
             for column, values in self._by_column
             if column.head is not None
         ]
@@ -99,13 +115,14 @@ class Table:
         return "\n".join(_layout(self._shown))
 
     def as_html(self, *, inline: bool = True) -> str:
-        """A table with inline styles, since notebooks drop style sheets, or with the classes of a page."""
+        """A table with inline styles, since notebooks drop style sheets, or one that scrolls, for a page."""
         cell = _inline_cell if inline else _cell
         head = "".join(cell("th", column.head, column) for column in self._shown)
         rows = zip(*(column.cells for column in self._shown), strict=True)
         body = "".join(f"<tr>{''.join(map(cell, ['td'] * len(row), row, self._shown))}</tr>" for row in rows)
         style = f' style="{_TABLE}"' if inline else ""
-        return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f"<table{style}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return table if inline else f'<div class="wide" tabindex="0">{table}</div>'
 
 
 def _inline_cell(tag: str, text: str, column: _Shown) -> str:
@@ -120,14 +137,13 @@ def _cell(tag: str, text: str, column: _Shown) -> str:
     return f"<{tag}{kind}>{escape(text)}</{tag}>"
 
 
+def _cut(text: str) -> str:
+    return visible(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "...")
+
+
 class _Wrapper(textwrap.TextWrapper):
     # Class names may also break between their words.
     wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
-
-
-@lru_cache(maxsize=1024)
-def _wrap_head(head: str, width: int) -> list[str]:
-    return _Wrapper(width, break_on_hyphens=False, break_long_words=False).wrap(head) or [""]
 
 
 @dataclass(frozen=True)
@@ -139,18 +155,20 @@ class _Shown:
     is_name: bool
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self.cells), default=0)
+    def cell_width(self) -> int:
+        """Width of the longest cell."""
+        return max([1, *map(len, self.cells)])
 
-    def width(self, head: int, name: int) -> int:
-        """Width of the column if its head and, in a column of names, its cells are wrapped; numbers are not broken."""
-        cells = min(self._longest, name) if self.is_name else self._longest
-        return max(1, cells, *map(len, _wrap_head(self.head, max(head, cells))))
+    @cached_property
+    def narrowest(self) -> int:
+        """Width with a wrapped head and, in a column of names, wrapped cells; numbers are not broken."""
+        width = min(self.cell_width, NARROWEST_NAME) if self.is_name else self.cell_width
+        return max([width, *map(len, _Wrapper(width, break_on_hyphens=False, break_long_words=False).wrap(self.head))])
 
     def lines(self, width: int) -> list[list[str]]:
         """Lines of the head and of each cell, padded to the widest."""
         wrap = _Wrapper(width, break_on_hyphens=False).wrap
-        lines = [_wrap_head(self.head, width), *(wrap(cell) or [""] if self.is_name else [cell] for cell in self.cells)]
+        lines = [wrap(self.head) or [""], *(wrap(cell) or [""] if len(cell) > width else [cell] for cell in self.cells)]
         pad, widest = str.ljust if self.is_name else str.rjust, max(map(len, chain.from_iterable(lines)))
         return [[pad(line, widest) for line in cell] for cell in lines]
 
@@ -165,19 +183,24 @@ def _layout(columns: list[_Shown]) -> list[str]:
         if rows:
             rest = _layout(columns[:n_names] + columns[end:]) if end < len(columns) else []
             return [*chain.from_iterable(rows), *rest]
-    return list(chain.from_iterable(_beside(columns, sys.maxsize)))
+    return list(chain.from_iterable(_beside(columns, None)))
 
 
-def _beside(columns: list[_Shown], room: int) -> list[list[str]]:
-    """Lines of the heads and of each row; empty if there is no room. Heads wrap before names, the widest first."""
-    heads = ((head, WIDTH) for head in range(max((len(column.head) for column in columns), default=1), 0, -1))
-    names = ((1, name) for name in range(WIDTH, NARROWEST_NAME - 1, -1))
-    for head, name in chain(heads, names):
-        widths = [column.width(head, name) for column in columns]
-        if sum(widths) + len(GAP) * (len(widths) - 1) <= room:
-            cells = zip(*(column.lines(width) for column, width in zip(columns, widths, strict=True)), strict=True)
-            return [_join(row, top=number == 0) for number, row in enumerate(cells)]
-    return []
+def _beside(columns: list[_Shown], room: int | None) -> list[list[str]]:
+    """Lines of the heads and of each row; empty if there is no room.
+
+    Columns get their narrowest width first; what is left goes to cells from left to right, then to heads.
+    """
+    widths = [column.narrowest for column in columns]
+    left = (room or sum(widths) + WIDTH) - sum(widths) - len(GAP) * (len(widths) - 1)
+    if left < 0 or not columns:
+        return []
+    for wanted in ([column.cell_width for column in columns], [len(column.head) for column in columns]):
+        for place, width in enumerate(wanted):
+            more = min(max(0, width - widths[place]), left)
+            widths[place], left = widths[place] + more, left - more
+    cells = zip(*(column.lines(width) for column, width in zip(columns, widths, strict=True)), strict=True)
+    return [_join(row, top=number == 0) for number, row in enumerate(cells)]
 
 
 def _below_names(names: _Shown, rows: list[list[str]]) -> Iterator[list[str]]:

@@ -18,7 +18,7 @@ from skrank_metrics.displays._base import (
     use_axes,
     with_direction,
 )
-from skrank_metrics.reports._columns import check_column
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 

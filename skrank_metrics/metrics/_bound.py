@@ -13,7 +13,6 @@ from skrank_metrics._engine.ranked_lists import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, NaNScoreError, check_choice, check_int, check_number, nearest
 from skrank_metrics._sklearn_internals import fail_in_search
 from skrank_metrics.metrics._record import (
-    DATA_KEYWORDS,
     NEGATIVE,
     NO_PAIRS,
     NO_RELEVANT,
@@ -36,9 +35,9 @@ class BoundMetric:
     negative: bool = False  # negate the function to make larger values better
 
     def __post_init__(self) -> None:
-        known = [*DATA_KEYWORDS, *self.record.parameters]
+        known = [*self.record.data, *self.record.parameters]
         for name in self.params.keys() - self.record.parameters.keys():
-            if name in DATA_KEYWORDS:
+            if name in self.record.data:
                 raise UnknownParameterError(f"{name} must be passed with the data, when the metric is called.")
             raise UnknownParameterError(
                 f"{self.function.__name__}() got an unexpected parameter {name!r}; it takes {', '.join(known)}."
@@ -140,7 +139,15 @@ class BoundMetric:
             needs_all_ranks=self.record.needs_all_ranks,
             always_defined=self.always_defined,
             unjudged=self.record.unjudged,
+            name=self.record.name.removeprefix(NEGATIVE),
+            signed=self._takes_negative_labels,
+            documents=self.record.documents,
         )
+
+    @property
+    def _takes_negative_labels(self) -> bool:
+        signed = self.record.signed
+        return self.get(signed) is not None if isinstance(signed, str) else signed
 
     @property
     def definition(self) -> tuple[Any, ...]:
@@ -173,12 +180,13 @@ class BoundMetric:
         **params: Any,
     ) -> float | FloatArray:
         """Compute the metric; parameters passed here override bound ones."""
+        documents = params.pop("documents", None) if self.record.documents else None
         if misplaced or hasattr(y_true, "predict"):
             return fail_in_search(self._misuse(y_true, misplaced))
         bound = self.replace(**params) if params else self
         try:
-            masks = {"retrieved": retrieved, "judged": judged}
-            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+            columns = {"retrieved": retrieved, "judged": judged, "documents": documents}
+            lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **columns)
             (result,) = per_query(lists, [bound.computation])
         except NaNScoreError:
             raise

@@ -83,6 +83,8 @@ class Metric:
     needs_cutoff: bool = False  # without one, every order of the documents has the same value
     needs_all_ranks: bool = False  # even with a cutoff
     unjudged: str = "zero"  # how documents that nobody judged are treated: as label 0, "left out", or "counted"
+    signed: bool | str = False  # whether labels may be negative, or the option that allows it
+    documents: tuple[str, ...] = ()  # columns of documents that the metric needs
 
     @property
     def summary(self) -> str:
@@ -94,6 +96,11 @@ class Metric:
         """The range of values, as text."""
         low = "(-∞" if self.lower == -np.inf else f"[{self.lower:g}"
         return f"{low}, {'∞)' if self.upper == np.inf else f'{self.upper:g}]'}"
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Keywords for data, besides labels and scores."""
+        return (*DATA_KEYWORDS, "documents") if self.documents else DATA_KEYWORDS
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from skrank_metrics._engine.per_query import Kernel
 from skrank_metrics._output import docstrings
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._options import Option, unchecked
-from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, Metric, MetricFunction
+from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
 
@@ -46,6 +46,10 @@ _TEXTS = docstrings.SHARED | {
         "array-like of bool, of the shape of y_true",
         "False for documents that nobody judged: they count as not relevant, whatever their label, which may be NaN. "
         "bpref leaves them out. A query without judged documents is undefined. If None, all documents were judged.",
+    ),
+    "documents": (
+        "dict or frame",
+        "Columns of documents by name, such as prices: arrays of any type, of the shape of y_true.",
     ),
 }
 _RAISES = docstrings.section(
@@ -110,13 +114,13 @@ def call(
     function: MetricFunction, y_true: Any, y_score: Any, misplaced: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """Compute a metric from the arguments of its function."""
-    data = {name: keywords.pop(name) for name in DATA_KEYWORDS if name in keywords}
+    data = {name: keywords.pop(name) for name in function.record.data if name in keywords}
     return BoundMetric(function, keywords)(y_true, y_score, *misplaced, **data)
 
 
 def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
-    defaults = {**dict.fromkeys(DATA_KEYWORDS), **record.parameters}
+    defaults = {**dict.fromkeys(record.data), **record.parameters}
     order = [
         "qid",
         "k",
@@ -126,6 +130,7 @@ def signature_of(record: Metric) -> inspect.Signature:
         "average",
         "retrieved",
         "judged",
+        "documents",
         *record.defaults,
     ]
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]

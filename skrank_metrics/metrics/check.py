@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
 from skrank_metrics._input.arrays import FloatArray, IntArray
@@ -20,7 +21,9 @@ CUTOFFS = (None, 1, 3, LONGEST + 5)
 ROUNDING = 1e-9
 
 
-def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None:
+def check_metric(
+    metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3), documents: Mapping[str, Sequence[Any]] | None = None
+) -> None:
     """Check that a metric follows the rules of all metrics of this package.
 
     On small random queries with ties, with a single document and without relevant documents, it checks that values
@@ -42,6 +45,9 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
         ``get_metric(metric, alpha=0.5)``. Cutoffs are always tried.
     labels : sequence of float, default=(0, 1, 2, 3)
         Labels that the metric accepts.
+    documents : dict of sequences, default=None
+        Entries to draw for each column that the metric needs, such as ``{"price": [1, 2, 5]}``. Columns that are not
+        named here hold 1, 2 and 3.
 
     Raises
     ------
@@ -51,7 +57,6 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     See Also
     --------
     make_metric : Make a metric from a function of one ranked list.
-    register_metric : Make a metric from a kernel.
 
     Examples
     --------
@@ -65,7 +70,7 @@ def check_metric(metric: Any, *, labels: Sequence[float] = (0, 1, 2, 3)) -> None
     """
     bound = get_metric(metric)
     cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
-    problem = _problem(labels)
+    problem = _problem(labels, {name: (documents or {}).get(name, (1, 2, 3)) for name in bound.record.documents})
     for k, ties in itertools.product(cutoffs, TIE_POLICIES):
         given = {"k": k} if bound.record.has_cutoff else {}
         chosen = bound.replace(ties=ties, **given)
@@ -86,13 +91,19 @@ class _Problem:
     labels: FloatArray
     scores: FloatArray
     qid: IntArray
-    queries: list[IntArray] = field(default_factory=list)  # rows of each
+    documents: dict[str, NDArray[Any]]
+    queries: list[IntArray]  # rows of each
 
-    def values(self, metric: BoundMetric, undefined: float = np.nan, **changed: Any) -> FloatArray:
+    def data(self, rows: Any = slice(None)) -> dict[str, Any]:
+        """Arguments of a metric for some of the rows."""
+        columns = {name: column[rows] for name, column in self.documents.items()}
+        data = {"y_true": self.labels[rows], "y_score": self.scores[rows], "qid": self.qid[rows]}
+        return {**data, "documents": columns} if columns else data
+
+    def values(self, metric: BoundMetric, undefined: float = np.nan, rows: Any = slice(None), **changed: Any) -> Any:
         """One value per query."""
         given = {} if metric.always_defined else {"replace_undefined_by": undefined}
-        data = {"y_true": self.labels, "y_score": self.scores, "qid": self.qid, **changed}
-        return np.asarray(metric(**data, average=None, **given))
+        return np.asarray(metric(**{**self.data(rows), **changed}, average=None, **given))
 
     def shown(self, query: int) -> str:
         """The labels and scores of a query, for messages."""
@@ -100,7 +111,7 @@ class _Problem:
         return f"labels {self.labels[rows].tolist()} with scores {self.scores[rows].tolist()}"
 
 
-def _problem(labels: Sequence[float]) -> _Problem:
+def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) -> _Problem:
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, LONGEST + 1, N_QUERIES)
     qid = np.repeat(np.arange(N_QUERIES), sizes)
@@ -109,7 +120,8 @@ def _problem(labels: Sequence[float]) -> _Problem:
     drawn[qid % 6 == 0] = min(labels)
     drawn[qid % 6 == 1] = max(labels)
     scores = rng.integers(0, 3, len(qid)) * (qid % 5 > 0) / 2
-    return _Problem(drawn, scores, qid, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
+    columns = {name: rng.choice(np.asarray(entries), len(qid)) for name, entries in documents.items()}
+    return _Problem(drawn, scores, qid, columns, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
 
 
 def _same(metric: BoundMetric, problem: _Problem, values: FloatArray, expected: FloatArray, rule: str) -> None:
@@ -150,9 +162,7 @@ def _check_order_of_rows(metric: BoundMetric, problem: _Problem) -> None:
     _same(metric, problem, raised, values, "depend only on the order of scores")
     if metric.computation.ties != "stable":  # which depends on the order of rows
         queries = dict.fromkeys(problem.qid[mixed].tolist())
-        moved = problem.values(
-            metric, y_true=problem.labels[mixed], y_score=problem.scores[mixed], qid=problem.qid[mixed]
-        )
+        moved = problem.values(metric, rows=mixed)
         back = np.empty_like(moved)
         back[list(queries)] = moved
         _same(metric, problem, back, values, "not depend on the order of rows")
@@ -160,13 +170,13 @@ def _check_order_of_rows(metric: BoundMetric, problem: _Problem) -> None:
 
 def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
     ties = metric.computation.ties
-    orders = [_orders(problem.labels[rows], problem.scores[rows], ties) for rows in problem.queries]
+    orders = [_orders(rows, problem, ties) for rows in problem.queries]
     flat = [order for of_query in orders for order in of_query]
     sizes = [len(order) for order in flat]
     # Each order is a query of its own, without ties.
     of_order = problem.values(
         metric,
-        y_true=np.concatenate(flat),
+        rows=np.concatenate(flat),
         y_score=np.concatenate([-np.arange(size, dtype=np.float64) for size in sizes]),
         qid=np.repeat(np.arange(len(sizes)), sizes),
     )
@@ -176,13 +186,15 @@ def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
     _same(metric, problem, problem.values(metric), expected, f"{what} under ties={ties!r}")
 
 
-def _orders(labels: FloatArray, scores: FloatArray, ties: str) -> list[FloatArray]:
-    """Orders of the labels of a query that a tie policy allows, equally likely."""
-    groups = [labels[scores == score] for score in np.unique(scores)[::-1]]
+def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
+    """Orders of the rows of a query that a tie policy allows, equally likely."""
+    scores = problem.scores[rows]
+    groups = [rows[scores == score] for score in np.unique(scores)[::-1]]
     if ties == "stable":
         return [np.concatenate(groups)]
-    if ties in ("best", "worst"):
-        return [np.concatenate([np.sort(group)[:: -1 if ties == "best" else 1] for group in groups])]
+    if ties in ("best", "worst"):  # equal labels stay tied, since documents may differ in other columns
+        by_label = [[g[problem.labels[g] == label] for label in np.unique(problem.labels[g])] for g in groups]
+        groups = [part for parts in by_label for part in parts[:: -1 if ties == "best" else 1]]
     return [np.concatenate(parts) for parts in itertools.product(*map(itertools.permutations, groups))]
 
 
@@ -190,8 +202,7 @@ def _check_cutoff(metric: BoundMetric, problem: _Problem) -> None:
     if metric.k != LONGEST + 5:
         return
     rows = np.concatenate([r for r in problem.queries if len(r) == LONGEST])
-    long = {"y_true": problem.labels[rows], "y_score": problem.scores[rows], "qid": problem.qid[rows]}
-    whole, cut = (problem.values(metric.replace(k=k), **long) for k in (None, LONGEST))
+    whole, cut = (problem.values(metric.replace(k=k), rows=rows) for k in (None, LONGEST))
     if not np.allclose(whole, cut, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
         raise AssertionError(
             f"{metric} must be the same with k={LONGEST} as without a cutoff for lists of {LONGEST} documents; got "
@@ -204,7 +215,7 @@ def _check_undefined_and_weights(metric: BoundMetric, problem: _Problem) -> None
     replaced = np.where(np.isnan(values), -0.25 if metric.negative else 0.25, values)
     _same(metric, problem, problem.values(metric, 0.25), replaced, "be replaced by replace_undefined_by if undefined")
     weights = 1.0 + problem.qid % 3
-    data = {"y_true": problem.labels, "y_score": problem.scores, "qid": problem.qid, "average": "macro", **given}
+    data = {**problem.data(), "average": "macro", **given}
     for sample_weight, expected in (
         (None, replaced.mean()),
         (weights, np.average(replaced, weights=1 + np.arange(N_QUERIES) % 3)),
@@ -219,10 +230,9 @@ def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
     ranked = problem.values(metric, retrieved=np.ones(len(problem.qid), dtype=bool))
     _same(metric, problem, ranked, values, "be the same if all documents are marked as retrieved")
     rows = [rows for rows in problem.queries if len(rows) == LONGEST]
-    two_dimensional = problem.values(metric, y_true=problem.labels[rows], y_score=problem.scores[rows], qid=None)
+    two_dimensional = problem.values(metric, rows=np.array(rows), qid=None)
     expected = np.array([value for value, r in zip(values, problem.queries, strict=True) if len(r) == LONGEST])
-    part = _Problem(problem.labels, problem.scores, problem.qid, rows)
-    _same(metric, part, two_dimensional, expected, "be the same for 2-D labels")
+    _same(metric, replace(problem, queries=rows), two_dimensional, expected, "be the same for 2-D labels")
 
 
 def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:

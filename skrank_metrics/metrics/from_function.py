@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -17,7 +17,7 @@ from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._declared import NAN, RESERVED, check_bounds, check_spelling, outside
 from skrank_metrics.metrics._options import Option, RelevanceThreshold, unchecked
-from skrank_metrics.metrics._record import NEGATIVE, Metric, Reference
+from skrank_metrics.metrics._record import NEGATIVE, Metric
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
 # Parameters of a function that are not options, since the ranking provides them.
@@ -32,13 +32,14 @@ class FunctionKernel:
     name: str
     given: frozenset[str]  # those of _GIVEN that it takes
     bounds: tuple[float, float]
+    documents: tuple[str, ...] = ()  # columns that it takes
 
     def __call__(self, ranked: RankedLists, **options: Any) -> FloatArray:
         """Compute one value per query, the mean over its orders."""
         if "k" in self.given:
             options["k"] = ranked.k
         with np.errstate(over="warn"):  # an intermediate overflow, as of np.exp, may be harmless
-            values = [self._mean(query, options) for query in ranked.each()]
+            values = [self._mean(query, options) for query in ranked.each(self.documents)]
         return np.array(values, dtype=np.float64)
 
     def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
@@ -52,7 +53,10 @@ class FunctionKernel:
                 f"others; got {len(query.unranked)} that were not ranked. Add a parameter unranked=() to the function, "
                 "for the labels of these documents."
             )
-        values = [self._value(labels, query, options) for labels in query.orders()]
+        values = [
+            self._value(labels, query, {**options, **columns} if columns else options)
+            for labels, columns in query.orders()
+        ]
         return math.fsum(values) / len(values)
 
     def _value(self, labels: FloatArray, query: RankedQuery, options: Mapping[str, Any]) -> float:
@@ -119,10 +123,10 @@ def make_metric(
     function: Callable[..., Any],
     *,
     name: str | None = None,
+    documents: Sequence[str] = (),
     bounds: tuple[float, float] = (-math.inf, math.inf),
     greater_is_better: bool = True,
     undefined: str | None = None,
-    reference: str | None = None,
 ) -> FunctionMetric:
     """Make a metric from a function of the labels of one query in ranked order.
 
@@ -141,6 +145,11 @@ def make_metric(
     name : str, default=None
         Name in reports: lower-case letters, digits and underscores, and not that of another column, such as "qid" or
         "model". If None, that of the function.
+    documents : sequence of str, default=()
+        Columns of documents that the function takes as keywords, such as ``["price"]`` for
+        ``def revenue(labels, price, k=None)``. They come from ``documents=`` of evaluate or of the metric itself, and
+        are passed in ranked order, with the labels; the entries of unranked documents follow if the function takes
+        ``unranked``.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest possible value. Intervals of means respect them, and values outside raise an error.
     greater_is_better : bool, default=True
@@ -148,8 +157,6 @@ def make_metric(
     undefined : str, default=None
         What makes the metric undefined, as a continuation of "a query with". If it is "no relevant document", queries
         without labels above 0 are undefined if the function returns 0 for them, as in the metrics of this package.
-    reference : str, default=None
-        Publication that defines the metric, for its documentation.
 
     Returns
     -------
@@ -171,9 +178,11 @@ def make_metric(
 
     Notes
     -----
-    If scores are tied, ``ties="average"`` is the exact mean over all different orders of the tied labels, if a query
-    has at most 720 of them. Otherwise, it is the mean over 100 random orders, which are the same in every run;
-    ``report.health`` says so. If the function returns NaN for one of the orders, the query is undefined.
+    If scores are tied, ``ties="average"`` is the exact mean over all different orders of the tied documents, if a query
+    has at most 720 of them; documents with equal labels, and equal entries in ``documents``, are alike. Otherwise, it
+    is the mean over 100 random orders, which are the same in every run; ``report.health`` says so. ``ties="best"`` and
+    "worst" settle the order by label, and take the mean over that of equal labels if there are ``documents``. If the
+    function returns NaN for one of the orders, the query is undefined.
 
     The function is called once per query and order, which is slower than the metrics of this package.
 
@@ -190,15 +199,23 @@ def make_metric(
     >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
     >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
     array([0.5, 1. ])
+
+    The price of what was bought among the first k: the second of three documents, at 20.
+
+    >>> def revenue(labels, price, k=None):
+    ...     return (labels * price)[:k].sum()
+    >>> metric = make_metric(revenue, documents=["price"])
+    >>> metric([[0, 1, 1]], [[3, 2, 1]], k=2, documents={"price": [[10, 20, 30]]})
+    20.0
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     settings = {
         "name": name,
+        "documents": documents,
         "bounds": bounds,
         "greater_is_better": greater_is_better,
         "undefined": undefined,
-        "reference": reference,
     }
     if name is None and not hasattr(function, "__name__"):
         raise ValueError(
@@ -206,23 +223,25 @@ def make_metric(
         )
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
     low, high = check_bounds(bounds)
-    better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own)
+    columns = _check_columns(documents)
+    better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
         name=own if better else NEGATIVE + own,
-        kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high)),
+        kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns),
         options={p: _option(p) for p in options},
         defaults=options,
         formula="",
         transform="orders",
         graded=True,
-        reference=None if reference is None else Reference(reference),
+        reference=None,
         lower=low,
         upper=high,
         undefined=undefined or NAN,
         has_cutoff="k" in parameters,
         greater_is_better=better,
         needs_all_ranks=True,
+        documents=columns,
     )
     return FunctionMetric(function, record, settings)
 
@@ -237,8 +256,17 @@ def _check_name(name: Any) -> str:
     return own
 
 
-def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
-    """Parameters of a function after the first, with their defaults."""
+def _check_columns(documents: Any) -> tuple[str, ...]:
+    if isinstance(documents, str) or not isinstance(documents, Sequence):
+        raise TypeError(f"documents must be a list of names of columns; got {documents!r}.")
+    for name in documents:
+        if not isinstance(name, str) or not name.isidentifier() or name in (*RESERVED, *_GIVEN):
+            raise ValueError(f"documents must name columns as the function names its parameters; got {name!r}.")
+    return tuple(documents)
+
+
+def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Options of a function, with their defaults: the parameters after the first that are no columns."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -249,7 +277,17 @@ def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
         raise TypeError(
             f"function must take the labels as its first argument; got {name}{inspect.signature(function)}."
         )
-    others = parameters[1:]
+    if [p.name for p in parameters[:2]] in (["y_true", "y_score"], ["y_true", "y_pred"]):
+        raise TypeError(
+            f"{name} takes {parameters[0].name} and {parameters[1].name}, but make_metric calls a function once per "
+            "query, with the labels in ranked order: function(labels)."
+        )
+    missing = [column for column in columns if column not in {p.name for p in parameters[1:]}]
+    if missing:
+        raise TypeError(
+            f"function must take the column {missing[0]!r} as a parameter; got {name}{inspect.signature(function)}."
+        )
+    others = [p for p in parameters[1:] if p.name not in columns]
     for p in others:
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
             raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
@@ -262,7 +300,7 @@ def _parameters(function: Callable[..., Any], name: str) -> dict[str, Any]:
                 f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] is all "
                 "labels."
             )
-    return {p.name: p.default for p in parameters[1:]}
+    return {p.name: p.default for p in others}
 
 
 def _option(name: str) -> Option:

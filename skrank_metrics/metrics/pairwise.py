@@ -48,6 +48,7 @@ _Normalize = Annotated[
     has_cutoff=False,
     pooled="normalize",
     greater_is_better=False,
+    signed=True,
     reference=_KENDALL,
 )
 def kendall_tau_distance(
@@ -80,6 +81,7 @@ def kendall_tau_distance(
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,
+    signed=True,
     reference=_KENDALL_TIES,
 )
 def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
@@ -109,6 +111,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     undefined=NO_PAIRS,
     has_cutoff=False,
     pooled=True,
+    signed=True,
     reference=_JOACHIMS,
 )
 def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
@@ -137,6 +140,7 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     undefined=ONE_CLASS,
     has_cutoff=False,
     pooled=True,
+    signed="relevance_threshold",
     reference=_HANLEY,
 )
 def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
@@ -165,6 +169,7 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     lower=-1.0,
     undefined=NO_PAIRS,
     has_cutoff=False,
+    signed=True,
     reference=_SPEARMAN,
 )
 def spearman_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:

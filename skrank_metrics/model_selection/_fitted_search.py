@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from skrank_metrics._input.arrays import FloatArray, nearest
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.model_selection.scorers import RankingScore
-from skrank_metrics.reports._columns import check_column
 
 # Longer parameter values would leave no room for numbers in a table.
 VALUE_WIDTH = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -19,9 +19,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from skrank_metrics._input.arrays import FloatArray, IntArray, by_text, check_label_column, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text
+from skrank_metrics._output.table import Column, Table
 from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.board import Leaderboard
@@ -103,20 +102,6 @@ class CrossEvaluation(Result):
 
     def _columns(self) -> Mapping[str, Any]:
         return self._table().for_frame()
-
-    def _charts(self) -> list[Chart]:
-        intervals = {model: report.intervals() for model, report in self.reports.items()}
-        leads = self.leaderboard._charts() if len(self.reports) > 1 else []
-        return leads + [
-            Chart(
-                f"{metric}: mean over queries and its 95% interval",
-                [
-                    Mark(model, report.mean[metric], as_text(report.mean[metric]), intervals[model][metric])
-                    for model, report in self.reports.items()
-                ],
-            )
-            for metric in next(iter(self.reports.values())).mean
-        ]
 
 
 def cross_evaluate(
@@ -228,7 +213,7 @@ def cross_evaluate(
     labels, ids, fold = np.asarray(y)[tested], ids[tested], fold[fold >= 0]
     options = {"qid": ids, "metrics": metrics, **{name: column[tested] for name, column in columns.items()}}
     reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
-    return CrossEvaluation(reports, {name: report.means_by(fold) for name, report in reports.items()}, fold, scores)
+    return CrossEvaluation(reports, {name: _of_folds(report, fold) for name, report in reports.items()}, fold, scores)
 
 
 def _named(estimators: Any) -> dict[str, Any]:
@@ -301,3 +286,9 @@ def _fit_and_predict(
 ) -> Any:
     model.fit(take_rows(X, train), take_rows(y, train), **rows_of(params, X, train))
     return predict_scores(model, take_rows(X, test), response_method)
+
+
+def _of_folds(report: RankingReport, fold: IntArray) -> dict[str, FloatArray]:
+    """Mean of each fold by name of the metric."""
+    folds = replace(report, by=fold).slices.values()
+    return {name: np.array([part.mean[name] for part in folds]) for name in report.mean}

@@ -11,7 +11,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import check_int, check_random_state
 from skrank_metrics._input.query_ids import carried
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, plus_minus, signed
 from skrank_metrics._sklearn_internals import passes_weights_to_scorers, response_method
@@ -177,15 +176,6 @@ class SearchReport(Result):
                 f"{counted(left, 'candidate')} left the race before the last fold, so they have no mean over "
                 "folds; cv_results_ shows how far behind the leader they were."
             )
-
-    def _charts(self) -> list[Chart]:
-        marks = [
-            Mark(f"{c.rank}: {spelled(c.params)}", c.pair.difference, signed(c.pair.difference), c.pair.interval)
-            for c in self.candidates
-            if c.pair
-        ]
-        title = f"{self.metric}: lead of the best and its 95% interval"
-        return [Chart(title, marks, reference=0.0)] if marks else []
 
     def _columns(self) -> dict[str, Any]:
         found, leads = self.candidates, ("difference", "low", "high", "p_adjusted")

@@ -13,10 +13,9 @@ from skrank_metrics._input.arrays import FloatArray, IntArray, by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.reports._columns import column_of, spelled
-from skrank_metrics.reports._slices import check_slices, shapes_of, slice_of_query, what_came
-from skrank_metrics.reports._totals import NO_QUERIES
+from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders, share_documents
+from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
 from skrank_metrics.reports.statistics import bounds_of
 
 
@@ -104,8 +103,6 @@ def _columns(named: dict[str, RankingReport], metric: Any) -> dict[str, str]:
         columns[name] = column
         bound, one = report.metrics[column], named[first].metrics[columns[first]]
         check_by_query(column, bound)
-        if column not in report.per_query:
-            raise ValueError(f"reports must hold values per query; got {name!r}: {NO_QUERIES}.")
         if bound.definition != one.definition:
             alike = str(one) == str(bound) and one.function is not bound.function
             way_out = "Evaluate with the same convention, ties and replace_undefined_by."
@@ -184,6 +181,8 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
     """
     if _share(named):
         return
+    if any(report.label_digests is None for report in named.values()):
+        return
     if not all(report.has_documents for report in named.values()):
         _check_digests(named, places)
         return
@@ -207,7 +206,7 @@ def _check_documents(named: dict[str, RankingReport], places: dict[str, IntArray
 def _check_digests(named: dict[str, RankingReport], places: dict[str, IntArray]) -> None:
     """Do the same for reports made in batches, which keep a digest of the labels of each query."""
     digests = {
-        name: np.stack([column[places[name]].astype(np.uint64) for column in report.label_digests])
+        name: np.stack([column[places[name]].astype(np.uint64) for column in report.label_digests or ()])
         for name, report in named.items()
     }
     first, *others = digests

@@ -11,18 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, as_text
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import named_reports
 from skrank_metrics.reports._board_input import check_same_slices, check_values, comparable
-from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports._slices import largest, names_of_slices
 from skrank_metrics.reports._standings import LETTERS, best_first, listed, verdict
 from skrank_metrics.reports.compare import check_how, compare
 from skrank_metrics.reports.comparison import Comparison, lack_of_power, queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
+from skrank_metrics.reports.slices import largest, names_of_slices
 
 # Number of metrics that fit side by side into 80 columns.
 BESIDE = 3
@@ -200,7 +199,7 @@ class Leaderboard(Result):
         parts: list[Part] = [
             self.verdict,
             f"{counted(len(self.reports), 'model')}, {counted(report.n_queries, 'query')}, "
-            f"{counted(report.n_documents, 'document')}",
+            f"{counted(report.n_documents or 0, 'document')}",
             *self._tables(),
         ]
         if found is not None:
@@ -402,19 +401,6 @@ class Leaderboard(Result):
         if kinds:
             named = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
             yield f"Found in some models, see reports[...].health: {named}."
-
-    def _charts(self) -> list[Chart]:
-        found = self._comparison(self.metrics[0])
-        if found is None:
-            return []
-        title = f"{found.metric} minus that of {self.best}, with paired {100 * found.confidence:g}% intervals"
-        title += "; orange: significantly different"
-        pairs = [(found.pair(name, self.best), name) for name in self.reports if name != self.best]
-        marks = [
-            Mark(name, pair.difference, signed(pair.difference), pair.interval, warns=pair.p_adjusted <= found.level)
-            for pair, name in pairs
-        ]
-        return [Chart(title, marks, reference=0.0)]
 
 
 def _is_level(mean: float, best: float) -> bool:

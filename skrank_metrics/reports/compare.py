@@ -12,10 +12,10 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_int, check_random_state
 from skrank_metrics.reports import statistics
 from skrank_metrics.reports._alignment import Aligned, align_reports
-from skrank_metrics.reports._slices import names_of_slices, queries_of_slices
 from skrank_metrics.reports.comparison import Comparison, Comparisons
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import names_of_slices, queries_of_slices
 
 # Default number of resamples of the permutation test, and the most that the default can become.
 N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999

@@ -11,15 +11,14 @@ import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table, p_text, signed
 from skrank_metrics.reports import statistics
-from skrank_metrics.reports._slices import ALL, names_of_slices
 from skrank_metrics.reports._standings import LETTERS, best_first, letters
 from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.pair import Pair, QueryDifference
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.slices import ALL, names_of_slices
 
 # Power for the number of queries needed, and the number of pairs for which that number is printed.
 POWER, MOST_PAIRS = 0.8, 4
@@ -140,12 +139,16 @@ class Comparison(Result):
         >>> print(compare({"new": new, "old": old}, "mrr").inspect(1))
         mrr of 1 query
         Query b: new 1.0000, old 0.5000, difference +0.5000; 1 relevant document
-        new: 1.0000, 100% of the ideal     old: 0.5000, 50% of the ideal
-        rank  row  label  score    adds    rank  row  label  score    adds
-        1       2      1      2  1.0000    1       3      0      2  0.0000
-        2       3      0      1  0.0000    2       2      1      1  0.5000
-        <BLANKLINE>
-        adds: what a rank adds to mrr.
+        new: 1.0000, 100% of the ideal
+        rank  row  label  score    adds   ideal  share
+        1       2      1      2  1.0000  1.0000   100%
+        2       3      0      1  0.0000  0.0000     0%
+        old: 0.5000, 50% of the ideal
+        rank  row  label  score    adds   ideal  share
+        1       3      0      2  0.0000  1.0000     0%
+        2       2      1      1  0.5000  0.0000    50%
+        adds: what a rank adds to mrr; ideal: what it adds in the ideal order; share:
+        what it adds, as a share of the ideal value.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
@@ -379,17 +382,6 @@ class Comparison(Result):
         if untested := [pair for pair in self.pairs if np.isnan(pair.p_value)]:
             yield f"Not tested, since all differences are equal: {self._named(untested)}."
 
-    def _charts(self) -> list[Chart]:
-        pairs, (best, *others) = self.pairs, self.ranking
-        if len(pairs) > MOST_ROWS:
-            pairs = tuple(self.pair(other, best) for other in others)
-        marks = [
-            Mark(f"{pair.first} - {pair.second}", pair.difference, signed(pair.difference), pair.interval)
-            for pair in pairs
-        ]
-        title = f"{self.metric}: difference and its {100 * self.confidence:g}% interval"
-        return [Chart(title, marks, reference=0.0)]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparisons(Result, Mapping[str, Comparison]):
@@ -417,9 +409,6 @@ class Comparisons(Result, Mapping[str, Comparison]):
 
     def _parts(self) -> list[Part]:
         return [part for comparison in self.values() for part in comparison._parts()]
-
-    def _charts(self) -> list[Chart]:
-        return [chart for comparison in self.values() for chart in comparison._charts()]
 
     def _columns(self) -> dict[str, Any]:
         parts = [(metric, comparison._columns()) for metric, comparison in self.items()]

@@ -9,11 +9,11 @@ import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool
+from skrank_metrics._input.query_ids import check_aligned, row_labels
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
-from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
-from skrank_metrics.reports.ranking_report import RankingReport, make_report
+from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 
 
 def evaluate(
@@ -29,7 +29,9 @@ def evaluate(
     retrieved: Any = None,
     judged: Any = None,
     condense: bool = False,
+    documents: Any = None,
     by: Any = None,
+    groups: Any = None,
 ) -> RankingReport:
     """Compute several metrics of a ranking in one pass over the documents.
 
@@ -68,10 +70,16 @@ def evaluate(
     condense : bool, default=False
         Whether to use condensed lists: documents that nobody judged are removed, and those below move up. Does not
         apply to judged@k. Requires judged.
+    documents : dict of arrays, or frame with one row per document, default=None
+        Columns for own metrics, such as prices, see make_metric, which ``report.inspect`` also shows. In a dict, each
+        array has the shape of y_true.
     by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
         Slices to report separately, such as the type or the length of a query, sorted if they have an order. Must not
         vary within a query. A data frame, a dict of columns, or tuples make one slice per combination of values.
         Missing values are a slice of their own.
+    groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Groups of queries that may depend on each other, such as the user or the session of each. Must not vary within a
+        query. Intervals then treat the groups as a random sample, not the queries.
 
     Returns
     -------
@@ -83,7 +91,7 @@ def evaluate(
     TypeError
         If y_true is 1-D and there are no query ids, or an argument has the wrong type.
     ValueError
-        If labels, scores, ids, weights or slices are invalid, or a metric is unknown.
+        If labels, scores, ids, weights, slices or groups are invalid, or a metric is unknown.
 
     References
     ----------
@@ -109,10 +117,16 @@ def evaluate(
     """
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, documents=documents, **masks)
     check_by_aligned(y_true, by)
-    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
-    return make_report(evaluate_lists(lists, bound), slices)
+    check_aligned(y_true=y_true, groups=groups)
+    shape = {"two_dimensional": np.ndim(y_true) == 2}
+    slices = None if by is None else slice_of_query(by, lists.grouping, **shape)
+    clusters = None if groups is None else group_of_query(groups, lists.grouping, **shape)
+    labels = next((found for rows in (y_true, y_score, qid) if (found := row_labels(rows)) is not None), None)
+    return evaluate_lists(
+        lists, bound, by=slices, groups=clusters, row_labels=None if shape["two_dimensional"] else labels
+    )
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:

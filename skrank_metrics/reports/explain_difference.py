@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from itertools import accumulate, combinations, pairwise
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ import numpy as np
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, signed
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
@@ -39,13 +38,14 @@ class Cause:
     change: str
     effect: float
     n_queries: int
+    shown: str  # cause and change in the printed table
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Difference(Result):
     """The gap between two conventions, attributed to its causes.
 
-    Prints as a table that adds up to the gap, also in notebooks. ``to_frame()`` gives one row per cause.
+    Prints as a table that adds up to the gap, in terminals and notebooks. ``to_frame()`` gives one row per cause.
 
     Attributes
     ----------
@@ -62,6 +62,8 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
+    _display = "difference.DifferenceDisplay"
+
     metric: str
     conventions: tuple[str, str]
     start: float
@@ -69,29 +71,22 @@ class Difference(Result):
     causes: list[Cause]
     not_imitated: list[str]
 
+    def _brief(self) -> str:
+        return f"{self.metric} by {' and '.join(self.conventions)}"
+
     def _parts(self) -> list[Part]:
         (first, second), gap = self.conventions, self.end - self.start
-        rows = [(f"{cause.cause}: {cause.change}", cause.effect, cause.n_queries) for cause in self.causes]
+        rows = [(cause.shown, cause.effect, cause.n_queries) for cause in self.causes]
         return [
             f"{self.metric}: {self.start:z.4f} by {first}, {self.end:z.4f} by {second}",
             Table(("", Column("effect", signed), "queries affected"), [*rows, ("gap", gap, None)]),
+            *([f"To get {second}'s value, pass convention={second!r}."] if rows else []),
             *self.not_imitated,
         ]
 
-    def _charts(self) -> list[Chart]:
-        ends = [0.0, *accumulate(cause.effect for cause in self.causes)]
-        steps = [
-            Mark(cause.cause, self.start + end, signed(cause.effect), base=self.start + start, warns=cause.effect < 0)
-            for cause, (start, end) in zip(self.causes, pairwise(ends), strict=True)
-        ]
-        first, last = (
-            Mark(name, value, as_text(value))
-            for name, value in zip(self.conventions, (self.start, self.end), strict=True)
-        )
-        return [Chart(f"From {first.name} to {last.name}", [first, *steps, last])]
-
     def _columns(self) -> dict[str, list[Any]]:
-        return {field.name: [getattr(cause, field.name) for cause in self.causes] for field in fields(Cause)}
+        names = ("cause", "change", "effect", "n_queries")
+        return {name: [getattr(cause, name) for cause in self.causes] for name in names}
 
 
 def explain_difference(
@@ -154,13 +149,14 @@ def explain_difference(
     "b" has no relevant document and counts as 0 or 1, so the means of both queries are 0.4299 and 0.8984:
 
     >>> from skrank_metrics import explain_difference
-    >>> explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"])
+    >>> print(explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"]))
     ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm
-                                          effect  queries affected
-    gain: linear -> exp2                 -0.0315                 1
-    ties: average -> stable              +0.0000                 0
-    queries without a value: 0.0 -> 1.0  +0.5000                 1
-    gap                                  +0.4685
+                                                      effect  queries affected
+    gain: linear -> exp2                                 -0.0315                 1
+    ties: average -> stable                              +0.0000                 0
+    queries with no relevant document count as 1, not 0  +0.5000                 1
+    gap                                                  +0.4685
+    To get lightgbm's value, pass convention='lightgbm'.
     """
     if isinstance(conventions, str) or len(conventions) != 2:
         raise ValueError(f"conventions must be a pair of names; got {conventions!r}.")
@@ -182,7 +178,13 @@ def explain_difference(
         # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
         per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
     causes = [
-        Cause(CAUSES[name], f"{old} -> {new}", _mean_effect(name, means), _n_affected(name, per))
+        Cause(
+            CAUSES[name],
+            f"{old} -> {new}",
+            _mean_effect(name, means),
+            _n_affected(name, per),
+            _shown(name, old, new, first.undefined),
+        )
         for name, (old, new) in changed.items()
     ]
     shown = metric if isinstance(metric, str) else str(get_metric(metric))
@@ -190,6 +192,14 @@ def explain_difference(
     return Difference(
         shown, (conventions[0], conventions[1]), start, end, causes, _remarks(conventions, first.record.name)
     )
+
+
+def _shown(name: str, old: Any, new: Any, undefined: str | None) -> str:
+    if name != "replace_undefined_by":
+        return f"{CAUSES[name]}: {old} -> {new}"
+    if math.isnan(new):
+        return f"queries with {undefined} are left out, not counted as {old:g}"
+    return f"queries with {undefined} count as {new:g}, not {'left out' if math.isnan(old) else f'{old:g}'}"
 
 
 def _remarks(conventions: tuple[str, str], name: str) -> list[str]:

@@ -10,12 +10,11 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_bool, check_mask, check_scores
 from skrank_metrics._input.query_ids import carried, check_aligned
 from skrank_metrics.reports._board_input import check_values, columns_of, naming
-from skrank_metrics.reports._evaluation import evaluate_lists
-from skrank_metrics.reports._slices import check_by_aligned, slice_of_query
 from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.compare import check_how, check_weights
 from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.ranking_report import make_report
+from skrank_metrics.reports.ranking_report import evaluate_lists
+from skrank_metrics.reports.slices import check_by_aligned, slice_of_query
 
 
 def leaderboard(
@@ -109,7 +108,7 @@ def leaderboard(
     check_weights(lists.weights is not None, how)  # before all models are evaluated
     check_by_aligned(y_true, by)
     slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=np.ndim(y_true) == 2)
-    reports = {first: make_report(evaluate_lists(lists, bound), slices)}
+    reports = {first: evaluate_lists(lists, bound, by=slices)}
     ranked = carried(y_true, retrieved=retrieved)["retrieved"]
     ranked = None if ranked is None else check_mask(ranked, "retrieved", np.shape(y_true))
     for name, column in others:
@@ -117,6 +116,6 @@ def leaderboard(
             check_aligned(y_true=y_true, y_score=column, qid=qid)
             found = check_scores(column, np.shape(y_true), ranked)
         of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
-        reports[name] = make_report(evaluate_lists(of_model, bound), slices)
+        reports[name] = evaluate_lists(of_model, bound, by=slices)
     check_values(reports, how, "y_true")
     return Leaderboard(reports, options)

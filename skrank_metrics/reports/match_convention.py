@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from itertools import product
 from typing import Any
 
-from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import check_number
-from skrank_metrics._output.chart import Chart, Mark
+import numpy as np
+
+from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.query_lists import QueryLists, query_lists
+from skrank_metrics._engine.ranked_lists import TIE_POLICIES
+from skrank_metrics._input.arrays import FloatArray, check_number
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
-from skrank_metrics.metrics.names import bind
-from skrank_metrics.reports._ways import ROUNDING, Way, all_ways
+from skrank_metrics.metrics._bound import BoundMetric
+from skrank_metrics.metrics.conventions import CONVENTIONS
+from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
 
+# Values to try of each parameter, besides those of the conventions; options skip words that they do not know.
+CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
+UNDEFINED = (0.0, 1.0, math.nan)
+WORDS = {
+    "gain": ("binary", "linear", "exp2"),
+    "normalizer": ("min", "relevant", "hits"),
+    "divisor": ("k", "retrieved"),
+}
+# Values that differ by less, relative to the larger, are equal up to rounding.
+ROUNDING, DECIMALS = 1e-12, 12
+# Number of values per query that are in memory at a time.
+MOST_VALUES = 4_000_000
 # The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
 # by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
@@ -28,6 +45,34 @@ MOST_PRINTED, MOST_NEAREST = 10, 3
 
 # Names of the parameters in the table.
 HEADS = CAUSES | {"relevance_threshold": "relevant", "replace_undefined_by": "undefined"}
+
+_Sets = Mapping[str, Sequence[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way of computing a metric.
+
+    Attributes
+    ----------
+    value : float
+        The value that it gives.
+    distance : float
+        This value minus the target value.
+    options : dict of str to tuple
+        Values of each parameter; those in the same tuple give the same result, whatever the other parameters are.
+    peers : tuple of str
+        Names of the conventions that compute the metric this way. The cutoff is not compared, since users choose it
+        in every library.
+    metric : BoundMetric
+        The metric with these parameters, to call or to pass to evaluate.
+    """
+
+    value: float
+    distance: float
+    options: dict[str, tuple[Any, ...]]
+    peers: tuple[str, ...]
+    metric: BoundMetric
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,6 +99,8 @@ class ConventionMatch(Result):
         Options that the labels do not allow, such as "gain=linear", with the reason.
     """
 
+    _display = "convention_match.ConventionMatchDisplay"
+
     metric: str
     value: float
     tolerance: float
@@ -66,44 +113,29 @@ class ConventionMatch(Result):
         """The ways that give the value within the tolerance."""
         return [way for way in self.ways if abs(way.distance) <= self.tolerance + ROUNDING]
 
+    def _brief(self) -> str:
+        return f"{self.metric} = {self.value:.10g}, {len(self.ways)} ways"
+
     def _parts(self) -> list[Part]:
         spec = f".{max(4, math.ceil(-math.log10(self.tolerance or ROUNDING)))}f"
+        shown = self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
         columns: list[str | Column] = [
             *(Column(HEADS[name], str) for name in self._varied),
             Column("value", lambda value: format(value, spec)),
             Column("distance", lambda value: format(value, f"+z{spec}")),
-            Column("as in" if any(way.peers for way in self._shown) else None),
+            Column("as in" if any(way.peers for way in shown) else None),
         ]
         rows = [
-            (*(self._text(name, way) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
-            for way in self._shown
+            (*(_text(name, way.options[name]) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
+            for way in shown
         ]
         return [self._verdict(), *([Table(columns, rows)] if rows else []), *self._remarks()]
 
     @property
-    def _shown(self) -> list[Way]:
-        return self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
-
-    @property
     def _varied(self) -> list[str]:
         """Parameters that can make a difference on these data."""
-        return [name for name in self._names if len({str(way.options[name]) for way in self.ways}) > 1]
-
-    def _text(self, name: str, way: Way) -> str:
-        return "any" if len(way.options[name]) == self._n_tried[name] > 1 else _text(name, way.options[name])
-
-    @cached_property
-    def _n_tried(self) -> dict[str, int]:
-        tried = {name: dict.fromkeys(way.options[name] for way in self.ways) for name in self._names}
-        return {name: len({str(value) for values in sets for value in values}) for name, sets in tried.items()}
-
-    def _charts(self) -> list[Chart]:
-        marks = [Mark(", ".join(way.peers) or str(way.metric), way.value, f"{way.value:z.4f}") for way in self._shown]
-        return [Chart("Nearest values, and the target value", marks, self.value)] if marks else []
-
-    @property
-    def _names(self) -> list[str]:
-        return list(self.ways[0].options) if self.ways else []
+        names = self.ways[0].options if self.ways else ()
+        return [name for name in names if len({str(way.options[name]) for way in self.ways}) > 1]
 
     def _verdict(self) -> str:
         n_matches, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
@@ -136,7 +168,8 @@ class ConventionMatch(Result):
             "value": [way.value for way in self.ways],
             "distance": [way.distance for way in self.ways],
         }
-        columns |= {name: [self._text(name, way) for way in self.ways] for name in self._names}
+        names = self.ways[0].options if self.ways else ()
+        columns |= {name: [_text(name, way.options[name]) for way in self.ways] for name in names}
         return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
 
 
@@ -216,7 +249,7 @@ def match_convention(
     mean is 0.8984:
 
     >>> from skrank_metrics import match_convention
-    >>> match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984)
+    >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984))
     ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005
     cutoff           gain  undefined    value  distance  as in
     3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
@@ -235,7 +268,7 @@ def match_convention(
         raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    ways, alike, failed = all_ways(lists, bound, value)
+    ways, alike, failed = _all_ways(lists, bound, value)
     sets = {name: [one for one in sets if len(one) > 1] for name, sets in alike.items()}
     undecided = {name: several for name, several in sets.items() if several}
     return ConventionMatch(str(bound), value, tolerance, ways, undecided, failed)
@@ -256,3 +289,145 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
 def _rounded_up(distance: float) -> float:
     """Half a unit of a digit, at least the distance."""
     return 0.5 * 10.0 ** math.ceil(math.log10(2 * distance))
+
+
+def _all_ways(lists: QueryLists, bound: BoundMetric, value: float) -> tuple[list[Way], _Sets, dict[str, str]]:
+    """Ways of computing a metric, the nearest to a value first.
+
+    Also returns the values of each parameter in sets that give the same results, and the options that the labels do
+    not allow, with the reason.
+    """
+    peers = _peers(bound)
+    levels, failed = _allowed(lists, bound, _levels(bound, peers))
+    grid, alike = _distinct(_values(lists, bound, levels), levels)
+    ways = [
+        _way(bound, dict(zip(alike, sets, strict=True)), float(found), value, peers)
+        for sets, found in zip(product(*alike.values()), grid.ravel(), strict=True)
+        if not math.isnan(found)
+    ]
+    return sorted(ways, key=lambda way: _place(way, bound)), alike, failed
+
+
+def _peers(bound: BoundMetric) -> dict[str, BoundMetric]:
+    """The metric in each convention whose library has it."""
+    name = bound.record.name
+    return {peer: in_convention(bound, peer) for peer, convention in CONVENTIONS.items() if name in convention.names}
+
+
+def _levels(bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
+    """Values to try of each parameter that the metric leaves open."""
+    usual: dict[str, Sequence[Any]] = {"k": CUTOFFS, "ties": TIE_POLICIES, "replace_undefined_by": UNDEFINED}
+    levels = {}
+    for name in (name for name in CAUSES if _is_open(bound, name)):
+        option = bound.record.options.get(name)
+        tried = [bound.get(name), *usual.get(name, WORDS.get(name, ())), *(peer.get(name) for peer in peers.values())]
+        known = {str(value): value for value in tried if option is None or _takes(option, value, name)}
+        levels[name] = sorted(known.values(), key=lambda k: k or math.inf) if name == "k" else list(known.values())
+    return levels
+
+
+def _is_open(bound: BoundMetric, name: str) -> bool:
+    """Whether a metric has a parameter, does not set it, and gives it the usual meaning."""
+    if name in bound.params or name not in bound.values or (name == "replace_undefined_by" and bound.always_defined):
+        return False
+    return name not in bound.record.options or bound.record.options[name].annotation != "Any"
+
+
+def _takes(option: Any, value: Any, name: str) -> bool:
+    try:
+        option.check(value, name)
+    except ValueError:
+        return False
+    return True
+
+
+def _allowed(
+    lists: QueryLists, bound: BoundMetric, levels: dict[str, list[Any]]
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """The levels without the gains that the labels do not allow, and the reasons."""
+    failed, gains = {}, []
+    for gain in levels.get("gain", []):
+        try:
+            per_query(lists, [bound.replace(gain=gain).computation])
+        except ValueError as error:
+            failed[f"gain={gain}"] = str(error)
+        else:
+            gains.append(gain)
+    if failed and not gains:
+        raise ValueError("; ".join(failed.values()))
+    return (levels | {"gain": gains} if gains else levels), failed
+
+
+def _values(lists: QueryLists, bound: BoundMetric, levels: Mapping[str, Sequence[Any]]) -> FloatArray:
+    """Value of each combination of levels, one axis per parameter; NaN for invalid combinations or undefined values."""
+    # The value of undefined queries needs no second pass; it is the last of the causes.
+    fillers = levels.get("replace_undefined_by", [bound.replace_undefined_by])
+    ranked = {name: values for name, values in levels.items() if name != "replace_undefined_by"}
+    name = "relevance_threshold"
+    if len(same := _same_relevance(lists, levels.get(name, []))) > len(set(same)):
+        # Most labels are whole numbers, which all thresholds up to 1 divide alike, so only one of them is computed.
+        kept = sorted(set(same))
+        fewer = _values(lists, bound, {**levels, name: [levels[name][number] for number in kept]})
+        return np.take(fewer, [kept.index(number) for number in same], axis=list(levels).index(name))
+    grid = np.full([*map(len, ranked.values()), len(fillers)], np.nan)
+    metrics = list(_metrics(bound, ranked))
+    at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
+    for some in (metrics[start : start + at_once] for start in range(0, len(metrics), at_once)):
+        results = per_query(lists, [metric.computation for _, metric in some])
+        for (place, metric), result in zip(some, results, strict=True):
+            for number, filler in enumerate(fillers):
+                chosen = metric if bound.always_defined else metric.replace(replace_undefined_by=filler)
+                grid[(*place, number)] = chosen.aggregate(result, lists.weights)
+    return grid if "replace_undefined_by" in levels else grid[..., 0]
+
+
+def _same_relevance(lists: QueryLists, thresholds: Sequence[float | None]) -> list[int]:
+    """For each threshold, the number of the first one with the same relevant documents."""
+    relevant = [lists.labels > 0 if least is None else lists.labels >= least for least in thresholds]
+    return [next(number for number, other in enumerate(relevant) if np.array_equal(one, other)) for one in relevant]
+
+
+def _metrics(bound: BoundMetric, levels: Mapping[str, Sequence[Any]]) -> Iterator[tuple[tuple[int, ...], BoundMetric]]:
+    """The metric with each valid combination of levels, and its place, by ties first."""
+    for place in product(*(range(len(values)) for values in levels.values())):
+        params = {name: values[number] for number, (name, values) in zip(place, levels.items(), strict=True)}
+        with suppress(ValueError):  # a relevance threshold needs binary gains
+            yield place, bound.replace(**params)
+
+
+def _distinct(
+    grid: FloatArray, levels: Mapping[str, Sequence[Any]]
+) -> tuple[FloatArray, dict[str, list[tuple[Any, ...]]]]:
+    """Keep one of the levels that give the same values, whatever the other parameters are."""
+    alike: dict[str, list[tuple[Any, ...]]] = {}
+    for axis, (name, values) in enumerate(levels.items()):
+        sets: dict[int, list[Any]] = {}
+        for number, value in enumerate(values):
+            own = np.take(grid, number, axis=axis)
+            same = (first for first in sets if _equal(np.take(grid, first, axis=axis), own))
+            sets.setdefault(next(same, number), []).append(value)
+        grid, alike[name] = np.take(grid, list(sets), axis=axis), list(map(tuple, sets.values()))
+    return grid, alike
+
+
+def _equal(one: FloatArray, other: FloatArray) -> bool:
+    return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
+
+
+def _way(
+    bound: BoundMetric, sets: dict[str, tuple[Any, ...]], found: float, value: float, peers: Mapping[str, BoundMetric]
+) -> Way:
+    """A way from the values of each parameter that give the same result."""
+    spelled = {name: list(map(str, values)) for name, values in sets.items()}
+    fixed = {name: known for name, known in spelled.items() if name != "k"}  # users of all libraries choose it
+    alike = [peer for peer, own in peers.items() if all(str(own.get(name)) in known for name, known in fixed.items())]
+    params = {}
+    for name, values in sets.items():
+        if str(bound.get(name)) not in spelled[name]:
+            params[name] = peers[alike[0]].get(name) if alike and name != "k" else values[0]
+    return Way(found, found - value, sets, tuple(alike), bound.replace(**params))
+
+
+def _place(way: Way, bound: BoundMetric) -> tuple[float, bool, int]:
+    """Sort key: the distance up to rounding, then ways of other libraries, then those with few changes."""
+    return round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params) - len(bound.params)

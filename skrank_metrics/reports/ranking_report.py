@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
 
@@ -11,27 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
+from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
-from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._input.grouping import Grouping, group_rows
+from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Table, as_text
+from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.reports._columns import check_column
-from skrank_metrics.reports._evaluation import Evaluation
-from skrank_metrics.reports._slices import (
+from skrank_metrics.metrics._record import flat_name
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
+from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
+from skrank_metrics.reports.saved_reports import frame_fields, read_saved, restored_fields, saved_fields, write_saved
+from skrank_metrics.reports.slices import (
     ALL,
-    check_parts,
     column_of_slices,
+    flat_slice,
     largest,
     names_of_slices,
+    part_of,
     queries_of_slices,
 )
-from skrank_metrics.reports._summary import distribution, flatten
-from skrank_metrics.reports._totals import NO_QUERIES, NO_ROWS, NoValues, Totals
-from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
-from skrank_metrics.reports.inspection import Inspection, inspect_rankings, places_of
 from skrank_metrics.reports.statistics import (
     METHOD,
     NO_INTERVAL,
@@ -45,72 +47,129 @@ from skrank_metrics.reports.statistics import (
 )
 
 _SUMMARY = ("n_queries", "mean", "low", "high", "std", "n_undefined")
+NO_ROWS = "this report keeps no labels or scores, since it was made in batches, loaded, or made from values per query"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is known of the documents of each query if they were not kept."""
+
+    sizes: IntArray
+    n_judged: IntArray
+    digests: Hashes
+    health: Health
+
+    def part(self, queries: IntArray) -> Kept:
+        """Select some of the queries."""
+        sizes = self.sizes[queries]
+        return Kept(sizes, self.n_judged[queries], self.digests[queries], Health(len(queries), int(sizes.sum())))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RankingReport(Result):
     """Values of ranking metrics, as means and per query.
 
-    Prints as a table, also in notebooks. ``to_frame()`` gives one row per query, with the ids as index (in polars, as
-    the first column, "qid"), a column "by" if there are slices, and a column "weight" if there are weights.
+    Prints as a table in terminals and notebooks. ``to_frame()`` gives one row per query, with the ids as index (in
+    polars, as the first column, "qid"), and columns "by", "group" and "weight" if there are any.
 
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
-    float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports of
-    RankingAccumulator and evaluate_batches keep no labels and scores, so their health has no counts of ties.
+    float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports that were made
+    in batches, loaded from a file, or made from a frame keep no labels and scores, so their health has no counts of
+    ties.
 
     Attributes
     ----------
-    mean : dict of str to float
-        Mean over queries by name of the metric, or another average if the metric has one.
-    per_query : dict of str to ndarray of shape (n_queries,)
-        One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``.
+    metrics : dict of str to BoundMetric
+        The metrics by name, as returned by get_metric; ``greater_is_better`` is one of their attributes.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, which is the order of the arrays in ``per_query``.
-    n_undefined : dict of str to int
-        Number of queries for which each metric is undefined, such as those without relevant documents.
-    n_documents : int
-        Number of documents of all queries.
     weights : ndarray of shape (n_queries,) or None
         Weights of the queries; None if there are none.
     by : ndarray of shape (n_queries,) or None
         The slice of each query: its value, None for a missing value, or a tuple of the values of several columns. None
         if there are no slices.
+    groups : ndarray of shape (n_queries,) or None
+        The group of each query, such as its user; None if queries are independent.
+    condensed : bool
+        Whether documents that nobody judged were left out of the lists.
     """
 
     _index: ClassVar[str | None] = "qid"
+    _display: ClassVar[str | None] = "query_scores.QueryScoreDisplay"
 
-    mean: dict[str, float]
-    per_query: dict[str, FloatArray]
+    metrics: Mapping[str, BoundMetric]
     qid: NDArray[Any]
-    n_undefined: dict[str, int]
-    n_documents: int
     weights: FloatArray | None = None
     by: NDArray[Any] | None = None
-    _evaluation: Evaluation | Totals = field(kw_only=True)
+    groups: NDArray[Any] | None = None
+    condensed: bool = False
+    _results: Mapping[str, PerQuery] = field(kw_only=True)
+    _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
+    _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
+    _kept: Kept | None = field(default=None, kw_only=True)  # without documents
+    _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
+    _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """Mean over queries by name of the metric, or another average if the metric has one."""
+        found = {}
+        for name, metric in self.metrics.items():
+            average = {} if metric.average else {"average": "macro"}
+            found[name] = float(metric.aggregate(self._results[name], self.weights, **average))
+        return found
+
+    @cached_property
+    def per_query(self) -> dict[str, FloatArray]:
+        """One value per query by name of the metric; undefined values are replaced by ``replace_undefined_by``."""
+        results = self._results
+        return {m: np.asarray(own.aggregate(results[m], None, average=None)) for m, own in self.metrics.items()}
+
+    @cached_property
+    def n_undefined(self) -> dict[str, int]:
+        """Number of queries for which each metric is undefined, such as those without relevant documents."""
+        return {name: int(np.isnan(result.values).sum()) for name, result in self._results.items()}
 
     @property
     def n_queries(self) -> int:
-        """Number of queries, even if no values per query were kept."""
-        return self._evaluation.n_queries
+        """Number of queries."""
+        return len(self.qid)
+
+    @property
+    def _sizes(self) -> IntArray | None:
+        """Number of documents of each query, if known."""
+        if self._whole is None:
+            return None if self._kept is None else self._kept.sizes
+        sizes = self._whole.grouping.sizes
+        return sizes if self._queries is None else sizes[self._queries]
+
+    @property
+    def n_documents(self) -> int | None:
+        """Number of documents of all queries; None if unknown, as in reports from a frame."""
+        return None if self._sizes is None else int(self._sizes.sum())
 
     @property
     def has_documents(self) -> bool:
-        """Whether the labels and scores were kept; False for reports made in batches."""
-        return isinstance(self._evaluation, Evaluation)
+        """Whether the labels and scores were kept."""
+        return self._whole is not None
 
-    @property
-    def label_digests(self) -> tuple[IntArray, NDArray[np.uint64]]:
-        """Number of judged documents of each query, and a number that depends on their labels."""
-        evaluation = self._evaluation
-        sizes = evaluation.sizes if isinstance(evaluation, Totals) else evaluation.lists.n_judged
-        return sizes, evaluation.digests
+    @cached_property
+    def _lists(self) -> QueryLists:
+        if self._whole is None:
+            raise ValueError(f"Labels and scores are needed, but {NO_ROWS}.")
+        return self._whole if self._queries is None else part_of(self._whole, self._queries)
+
+    @cached_property
+    def label_digests(self) -> tuple[IntArray, Hashes] | None:
+        """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
+        if self._whole is None:
+            return None if self._kept is None else (self._kept.n_judged, self._kept.digests)
+        return self._lists.n_judged, digests_of(self._lists)
 
     @property
     def documents(self) -> tuple[IntArray, FloatArray]:
         """Number of judged documents of each query, and their labels, largest first within each query."""
-        if isinstance(self._evaluation, Totals):
-            raise ValueError(f"documents are not available: {NO_ROWS}.")
-        lists = self._evaluation.lists
+        lists = self._lists
         judged = slice(None) if lists.judged is None else lists.judged
         queries, labels = np.repeat(np.arange(lists.n_queries), lists.grouping.sizes)[judged], lists.labels[judged]
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
@@ -118,31 +177,22 @@ class RankingReport(Result):
     @property
     def grouping(self) -> Grouping | None:
         """The evaluated rows, grouped by query; None if they were not kept."""
-        return None if isinstance(self._evaluation, Totals) else self._evaluation.lists.grouping
-
-    @property
-    def condensed(self) -> bool:
-        """Whether documents that nobody judged were left out of the lists."""
-        return self._evaluation.condensed
-
-    @property
-    def metrics(self) -> Mapping[str, BoundMetric]:
-        """The metrics by name, as returned by get_metric; ``greater_is_better`` is one of their attributes."""
-        return self._evaluation.metrics
+        return self._lists.grouping if self.has_documents else None
 
     @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {name: self._moments(name, pooled=False).std for name in self.mean}
+        return {name: moments(values, self.weights).std for name, values in self.per_query.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Compute confidence intervals of the means with Student's t distribution over queries.
 
-        The queries are treated as a random sample. If the metric is bounded, half an observation is added at each bound
-        and the interval is clipped to the bounds. In simulations with 10, 30 and 100 queries, at least 93% of such 95%
-        intervals covered the population mean, even if nearly all queries had the same value. For metrics that are 0 or
-        1, coverage fluctuates with the number of queries: it is 95% on average and 85% in the worst case. For unbounded
-        metrics such as DCG, it depends on the distribution of the values, and is close to nominal from 30 queries on.
+        The queries are treated as a random sample; if they are in groups, the groups are, and the queries of a group
+        may depend on each other. If the metric is bounded, half an observation is added at each bound and the interval
+        is clipped to the bounds. In simulations with 10, 30 and 100 queries, at least 93% of such 95% intervals covered
+        the population mean, even if nearly all queries had the same value. For metrics that are 0 or 1, coverage
+        fluctuates with the number of queries: it is 95% on average and 85% in the worst case. For unbounded metrics
+        such as DCG, it depends on the distribution of the values, and is close to nominal from 30 queries on.
 
         Parameters
         ----------
@@ -152,74 +202,58 @@ class RankingReport(Result):
         Returns
         -------
         intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN if fewer than two queries have a value, if all values of an
-            unbounded metric are equal, or if the average is a median or a geometric mean.
+            Lower and upper end by name of the metric; NaN if fewer than two queries or groups have a value, if all
+            values of an unbounded metric are equal, or if the average is a median or a geometric mean.
         """
         check_confidence(confidence)
         return {
             name: (np.nan, np.nan)
-            if self.metrics[name].average in NO_INTERVAL
-            else mean_interval(self._moments(name), bounds_of(self.metrics[name]), confidence)
-            for name in self.mean
+            if metric.average in NO_INTERVAL
+            else mean_interval(self._moments(name), bounds_of(metric), confidence)
+            for name, metric in self.metrics.items()
         }
 
-    def _moments(self, name: str, *, pooled: bool = True) -> Moments:
-        evaluation = self._evaluation
-        if isinstance(evaluation, Totals) and evaluation.sums:
-            sums = evaluation.sums[name]
-            return (sums.pooled if pooled and self.metrics[name].average == "micro" else sums.values).moments()
-        return moments(self.per_query[name], self._weights_of(name) if pooled else self.weights)
-
-    def _weights_of(self, name: str) -> FloatArray | None:
-        # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
-        if self.metrics[name].average != "micro":
-            return self.weights
-        sizes = self._evaluation.results[name].denominators
-        return sizes if self.weights is None else sizes * self.weights
+    def _moments(self, name: str) -> Moments:
+        values, weights = self.per_query[name], self.weights
+        if self.metrics[name].average == "micro":
+            # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
+            sizes = self._results[name].denominators
+            weights = sizes if weights is None else sizes * weights
+        if self.groups is not None:
+            values, weights = _by_group(values, weights, self.groups)
+        return moments(values, weights)
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
         """One report per slice, keyed by the value of ``by``, sorted if possible; empty without ``by``."""
-        if self.by is None:
-            return {}
-        return {name: make_report(self._evaluation.part(queries)) for name, queries in queries_of_slices(self.by)}
+        return {} if self.by is None else {name: self._part(some) for name, some in queries_of_slices(self.by)}
+
+    def _part(self, queries: IntArray) -> RankingReport:
+        """The report of some of the queries, without slices."""
+        results = {name: PerQuery(r.numerators[queries], r.denominators[queries]) for name, r in self._results.items()}
+        return replace(
+            self,
+            qid=self.qid[queries],
+            weights=None if self.weights is None else self.weights[queries],
+            by=None,
+            groups=None if self.groups is None else self.groups[queries],
+            _results=results,
+            _queries=queries if self._queries is None else self._queries[queries],
+            _kept=None if self._kept is None else self._kept.part(queries),
+            _left_out=(),
+        )
 
     @cached_property
     def health(self) -> Health:
-        """Counts of ties, repeated rows and degenerate queries, with one sentence per finding that matters."""
-        return self._evaluation.health if isinstance(self._evaluation, Totals) else examine(self._evaluation)
+        """Counts of ties and degenerate queries, with one sentence per finding that matters."""
+        if self._whole is None:
+            return Health(self.n_queries, None) if self._kept is None else self._kept.health
+        return examine(self._lists, self.metrics, self._results, self._left_out)
 
     @cached_property
     def _n_drawn(self) -> int:
-        """Number of queries for which custom metrics are means over orders of ties drawn at random."""
-        evaluation = self._evaluation
-        return 0 if isinstance(evaluation, Totals) else count_drawn(evaluation)
-
-    def means_by(self, codes: IntArray) -> dict[str, FloatArray]:
-        """Average the metrics over parts of the queries, such as the folds in which they were tested.
-
-        Parameters
-        ----------
-        codes : array-like of int of shape (n_queries,)
-            The part of each query: 0, 1 and so on.
-
-        Returns
-        -------
-        means : dict of str to ndarray of shape (n_parts,)
-            Mean of each part by name of the metric.
-
-        Raises
-        ------
-        TypeError
-            If the parts are not integers.
-        ValueError
-            If there is not one part per query, a part is negative, or the index of a Series holds the query ids in
-            another order.
-        """
-        self._check_queries("means_by")
-        numbers = check_parts(codes, self.qid)
-        parts = [self._evaluation.part(np.flatnonzero(numbers == part)) for part in range(int(numbers.max()) + 1)]
-        return {name: np.array([part.mean(name) for part in parts]) for name in self.mean}
+        """Number of queries for which own metrics are means over orders of ties drawn at random."""
+        return count_drawn(self._lists) if self.has_documents else 0
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """List the queries with the worst values.
@@ -237,14 +271,15 @@ class RankingReport(Result):
             Value by query id, the worst first. Queries for which the metric is undefined are left out.
         """
         check_int(n, "n", 1)
-        self._check_queries("worst")
-        name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
-        values = self._evaluation.results[name].values
+        name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
-        defined = np.flatnonzero(~np.isnan(values))
+        defined = np.flatnonzero(~np.isnan(self._results[name].values))
         sign = 1 if self.metrics[name].greater_is_better else -1
         order = defined[np.argsort(sign * self.per_query[name][defined], kind="stable")][:n]
         return dict(zip(as_python(self.qid[order]), self.per_query[name][order].tolist(), strict=True))
+
+    def _name(self, metric: Any) -> str:
+        return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)
 
     def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
         """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
@@ -263,7 +298,7 @@ class RankingReport(Result):
             A metric of the report, by its name there or as passed to evaluate; None means the first.
         documents : frame, Series, array-like or list with one entry per row, default=None
             Features or texts of the documents, in the order of the rows that were evaluated. At most 8 features and 160
-            characters are shown.
+            characters are shown. None means those passed to evaluate, if any.
         n_ranks : int, default=None
             Number of ranks to show. None means up to the cutoff of the metric, at most 20.
 
@@ -277,8 +312,8 @@ class RankingReport(Result):
         TypeError
             If an argument has the wrong type.
         ValueError
-            If an id or the metric is not in the report, ``documents`` has the wrong length, or the report kept no
-            labels and scores because it was made in batches.
+            If an id or the metric is not in the report, ``documents`` has the wrong length or the index of other rows,
+            or the report keeps no labels and scores.
 
         Examples
         --------
@@ -291,24 +326,26 @@ class RankingReport(Result):
         dcg@3 of 1 query
         Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
         rank  row  label  score  discount    adds   ideal  share
-        1       0      1    0.9    1.0000  1.0000  1.0000    61%  ##########
-        2       1      0    0.5    1.5850  0.0000  0.6309     0%  ......
-        3       2      1    0.1    2.0000  0.5000  0.0000    31%  #####
-        <BLANKLINE>
-        adds: what a rank adds to dcg@3; ...
+        1       0      1    0.9    1.0000  1.0000  1.0000    61%
+        2       1      0    0.5    1.5850  0.0000  0.6309     0%
+        3       2      1    0.1    2.0000  0.5000  0.0000    31%
+        adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order; share:
+        what it adds, as a share of the ideal value.
         """
-        name = next(iter(self.mean)) if metric is None else check_column(metric, self.metrics)
-        return inspect_reports({"": (self, name)}, qid, documents, n_ranks)
+        return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
 
-    def _check_queries(self, who: str) -> None:
-        if not self.per_query:
-            raise ValueError(f"{who} needs values per query; {NO_QUERIES}.")
+    def _brief(self) -> str:
+        return f"{', '.join(self.metrics)} of {counted(self.n_queries, 'query')}"
+
+    def _headline(self) -> str:
+        name, mean = next(iter(self.mean.items()))
+        return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
 
     def _columns(self) -> dict[str, Any]:
-        self._check_queries("to_frame")
         by = {} if self.by is None else {"by": column_of_slices(self.by)}
+        group = {} if self.groups is None else {"group": self.groups}
         weight = {} if self.weights is None else {"weight": self.weights}
-        return {"qid": self.qid, **by, **weight, **self.per_query}
+        return {"qid": self.qid, **by, **group, **weight, **self.per_query}
 
     def to_frame(self, library: str = "pandas", *, summary: bool = False) -> Any:
         """Put the values per query, or the means, into a data frame.
@@ -338,9 +375,8 @@ class RankingReport(Result):
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
-        reports = [(ALL, self), *zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True)]
         columns: dict[str, list[Any]] = {name: [] for name in ("metric", "slice", *_SUMMARY)}
-        for name, report in reports:
+        for name, report in [(ALL, self), *self._named_slices]:
             intervals, std = report.intervals(), report.std
             for metric, mean in report.mean.items():
                 low, high = intervals[metric]
@@ -350,6 +386,10 @@ class RankingReport(Result):
         if not self.slices:
             del columns["slice"]
         return columns
+
+    @property
+    def _named_slices(self) -> list[tuple[str, RankingReport]]:
+        return list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
 
     @overload
     def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, Any]]: ...
@@ -361,35 +401,172 @@ class RankingReport(Result):
         Parameters
         ----------
         flat : bool, default=False
-            Whether to return a single level of keys made of letters, digits and underscores, as experiment trackers
-            require: "ndcg_at_10", "ndcg_at_10_low" and so on.
+            Whether to return a single level of keys made of ASCII letters, digits and underscores, as experiment
+            trackers require: "ndcg_at_10", "ndcg_at_10_low" and so on.
 
         Returns
         -------
         values : dict
             For each metric, "mean", "std", "n_undefined" and, if there is an interval, "low" and "high". With slices,
-            "slices" holds the same for each slice by name, and "n_queries". If flat, keys of slices look like
-            "ndcg_at_10_slice_de" and "ndcg_at_10_slice_de_low". Numbers of queries are integers.
+            "slices" holds the same for each slice by name, and "n_queries". Numbers of queries are integers.
+
+            If flat, keys of slices look like "ndcg_at_10_slice_de" and "ndcg_at_10_low_slice_de". They do not depend on
+            the other slices, and no two slices share one: other characters than ASCII letters, digits and underscores
+            become "_x", their code in hexadecimal digits and "_", so "C++" is "C_x2b__x2b_" and -1 is "_x2d_1". An
+            underscore before an x is encoded, too. The values of several columns are joined by "_x_", and a missing
+            value is "missing". Text that reads like a number, a bool or "missing" is preceded by an apostrophe, and a
+            value that is neither text, number nor bool by an equals sign, both encoded.
         """
-        slices = list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
-        nested, of_slices = self._values(), {name: part._values() for name, part in slices}
-        if flat:
-            return flatten(nested, of_slices)
-        if not slices:
-            return nested
+        if check_bool(flat, "flat"):
+            return self._flat()
+        nested = self._values()
+        for name, part in self._named_slices:
+            for metric, values in part._values().items():
+                nested[metric].setdefault("slices", {})[name] = {"n_queries": part.n_queries, **values}
+        return nested
+
+    def _flat(self) -> dict[str, float]:
+        parts = [("", self), *((f"_slice_{flat_slice(value)}", part) for value, part in self.slices.items())]
+        names = _flat_names(self.metrics)
         return {
-            name: values | {"slices": {s: {"n_queries": part.n_queries, **of_slices[s][name]} for s, part in slices}}
-            for name, values in nested.items()
+            f"{names[metric]}{'' if kind == 'mean' else f'_{kind}'}{suffix}": value
+            for suffix, part in parts
+            for metric, values in part._values().items()
+            for kind, value in values.items()
         }
 
-    def _values(self) -> dict[str, dict[str, float]]:
+    def _values(self) -> dict[str, dict[str, Any]]:
         std, intervals = self.std, self.intervals()
-        values = {}
+        values: dict[str, dict[str, Any]] = {}
         for name, mean in self.mean.items():
             low, high = intervals[name]
             ends = {} if np.isnan(low) else {"low": low, "high": high}
             values[name] = {"mean": mean, **ends, "std": std[name], "n_undefined": self.n_undefined[name]}
         return values
+
+    def save(self, path: Any) -> None:
+        """Write the report to a file, to compare it with later ones.
+
+        The file is JSON, with a version of the format and a checksum. It holds the values per query, the ids with their
+        types, the metrics, weights, slices, groups, the health, and a digest of the labels of each query, with which
+        ``compare`` notices other labels, but neither labels nor scores.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. An existing file is replaced only once the new one is complete.
+
+        Raises
+        ------
+        TypeError
+            If the path is not a file name, or an id, slice or group is not a number, text, date, time, bytes or a tuple
+            of these.
+        OSError
+            If the file cannot be written. An existing file is left unchanged.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skrank_metrics import RankingReport, evaluate
+        >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics="mrr")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report.save(os.path.join(folder, "production.json"))
+        ...     RankingReport.load(os.path.join(folder, "production.json")).per_query
+        {'mrr': array([1. , 0.5])}
+        """
+        write_saved("report", self._saved(), path)
+
+    def _saved(self) -> dict[str, Any]:
+        """What a file keeps, as JSON's types."""
+        return saved_fields(self)
+
+    @classmethod
+    def load(cls, path: Any) -> RankingReport:
+        """Read a report that ``save`` wrote.
+
+        Metrics of this package are as before. Functions are not written to files, so an own metric, or one with a
+        function as parameter, keeps its name, bounds and direction, but cannot be computed; it can be compared with
+        reports that were saved and loaded, too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        report : RankingReport
+            The report, without labels and scores.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If the file is not a saved report, is damaged, or has a newer format.
+        """
+        return cls._restored(read_saved("report", path))
+
+    @classmethod
+    def _restored(cls, saved: Mapping[str, Any]) -> RankingReport:
+        found = dict(restored_fields(saved))
+        kept = found.pop("kept")
+        return cls(**found, _kept=None if kept is None else Kept(kept[0], kept[1], kept[2], Health(**kept[3])))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        metrics: Any = None,
+        qid: str | None = None,
+        weight: str | None = None,
+        by: str | None = None,
+        groups: str | None = None,
+    ) -> RankingReport:
+        """Make a report of values per query from anywhere, such as another library or a judge.
+
+        Parameters
+        ----------
+        frame : frame of pandas, polars or pyarrow, or dict of columns
+            One row per query, with one column of numbers per metric. A column named like a metric of this package, such
+            as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
+            are better and may have any size: pass negatives if smaller values are better, named "neg_..." by
+            convention. NaN is an undefined value: it counts as 0 for metrics of this package, as in evaluate, and is
+            left out of the mean of others.
+        metrics : sequence of str, or dict of str to metric, default=None
+            Columns to take as metrics, or the metric that each of them holds, as in get_metric. None means all columns
+            but the following.
+        qid : str, default=None
+            Column of query ids. None means "qid" if there is such a column, else the index of the frame.
+        weight : str, default=None
+            Column of weights of the queries. None means "weight" if there is such a column.
+        by : str, default=None
+            Column of slices. None means "by" if there is such a column.
+        groups : str, default=None
+            Column of groups, such as users, see evaluate. None means "group" if there is such a column.
+
+        Returns
+        -------
+        report : RankingReport
+            A report without labels and scores.
+
+        Raises
+        ------
+        TypeError
+            If frame is not a frame, or a column does not hold numbers.
+        ValueError
+            If a column is missing, ids repeat, or a value is outside the range of its metric.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skrank_metrics import RankingReport
+        >>> frame = pd.DataFrame({"recip_rank": [1.0, 0.5], "helpful": [4, 2]}, index=["q1", "q2"])
+        >>> RankingReport.from_frame(frame).mean
+        {'recip_rank': 0.75, 'helpful': 3.0}
+        """
+        return cls(**frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
 
     @cached_property
     def _shown_slices(self) -> list[tuple[str, RankingReport]]:
@@ -399,14 +576,14 @@ class RankingReport(Result):
         named = [(names[value], part) for value, part in shown.items()]
         if self.by is not None and len(shown) < len(sizes):
             rest = np.concatenate([queries for value, queries in queries_of_slices(self.by) if value not in shown])
-            others = make_report(self._evaluation.part(np.sort(rest)))
-            named.append((f"{len(sizes) - len(shown)} others", others))
+            named.append((f"{len(sizes) - len(shown)} others", self._part(np.sort(rest))))
         return named
 
     def _parts(self) -> list[Part]:
         intervals, std = self.intervals(), self.std
+        n_documents = [] if self.n_documents is None else [counted(self.n_documents, "document")]
         parts: list[Part] = [
-            f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}",
+            ", ".join([counted(self.n_queries, "query"), *n_documents]),
             Table(
                 ("metric", "mean", "95% interval", "std over queries", "undefined queries"),
                 [(m, mean, intervals[m], std[m], self.n_undefined[m]) for m, mean in self.mean.items()],
@@ -420,52 +597,95 @@ class RankingReport(Result):
                 rows += [(value, m, report.n_queries, mean, of_slice[m]) for m, mean in report.mean.items()]
                 ends += of_slice.items()
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        none = why_none((self.metrics[name], interval) for name, interval in ends)
-        return [*parts, f"Intervals: {METHOD}{none}.", *weighting(self.weights), *self.health.findings]
-
-    def _charts(self) -> list[Chart]:
-        name = next(iter(self.mean))
-        charts = []
-        if self.slices:
-            marks = [
-                Mark(value, part.mean[name], as_text(part.mean[name]), part.intervals()[name])
-                for value, part in self._shown_slices
-            ]
-            title = f"{name} by slice, with 95% intervals; the line is the mean of all queries"
-            charts.append(Chart(title, marks, reference=self.mean[name]))
-        if self.per_query:
-            charts.append(distribution(name, self.per_query[name]))
-        return charts
+        how = METHOD + why_none((self.metrics[name], interval) for name, interval in ends)
+        if self.groups is not None:
+            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups").replace(
+                "queries", "groups"
+            )
+        return [*parts, f"Intervals: {how}.", *weighting(self.weights), *self.health.findings]
 
 
-def make_report(evaluation: Evaluation | Totals, by: NDArray[Any] | None = None) -> RankingReport:
-    """Average the results of an evaluation."""
-    return RankingReport(
-        mean={name: evaluation.mean(name) for name in evaluation.metrics},
-        per_query={name: evaluation.per_query(name) for name in evaluation.results} or NoValues(),
-        qid=evaluation.ids,
-        n_undefined=evaluation.n_undefined,
-        n_documents=evaluation.n_documents,
-        weights=evaluation.weights,
-        by=by,
-        _evaluation=evaluation.without_caches(),
+def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    """Mean and total weight of each group; a mean over queries is the mean of these."""
+    codes = group_rows(groups).codes
+    shares = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+    totals = np.bincount(codes, shares).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
+
+
+def _flat_names(names: Mapping[str, Any]) -> dict[str, str]:
+    """Flat names of metrics, numbered if one would repeat or could be taken for a part of another."""
+    found, taken = dict[str, str](), set[str]()
+    for name in names:
+        short, number = flat_name(name), 2
+        unused = short
+        while not taken.isdisjoint(keys := {unused, *(f"{unused}_{kind}" for kind in _SUMMARY)}):
+            unused, number = f"{short}_{number}", number + 1
+        taken |= keys
+        found[name] = unused
+    return found
+
+
+def evaluate_lists(
+    lists: QueryLists,
+    metrics: Mapping[str, BoundMetric],
+    *,
+    by: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,
+    left_out: tuple[str, ...] = (),
+    row_labels: Any = None,
+) -> RankingReport:
+    """Compute metrics in one pass."""
+    results = per_query(lists, [metric.computation for metric in metrics.values()])
+    report = RankingReport(
+        metrics,
+        lists.grouping.ids,
+        lists.weights,
+        by,
+        groups,
+        lists.condense,
+        _results=dict(zip(metrics, results, strict=True)),
+        _whole=lists.without_caches(),
+        _left_out=left_out,
+        _row_labels=row_labels,
     )
+    report.mean  # noqa: B018  sums that overflow raise here
+    return report
+
+
+def digests_of(lists: QueryLists) -> Hashes:
+    """A number per query that depends on the labels of its judged documents, but not on their order."""
+    if lists.grades is None:
+        mixed = hash_ids(lists.labels)
+    else:
+        mixed = hash_ids(np.arange(lists.largest_label + 1))[lists.grades]
+    if lists.judged is not None:
+        mixed = np.where(lists.judged, mixed, np.uint64(0))
+    return np.add.reduceat(mixed, lists.grouping.starts)
 
 
 def inspect_reports(
     reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
 ) -> Inspection:
     """Show queries by a metric; each report comes with its name for the metric."""
-    evaluations = {name: report._evaluation for name, (report, _) in reports.items()}
-    kept = {name: evaluation for name, evaluation in evaluations.items() if isinstance(evaluation, Evaluation)}
-    if len(kept) < len(evaluations):
-        raise ValueError(
-            f"inspect needs labels and scores; {NO_ROWS}. Read the rows of these queries, and call "
-            "evaluate(...).inspect."
+    rankings = {}
+    for name, (report, column) in reports.items():
+        if not report.has_documents:
+            raise ValueError(
+                f"inspect needs labels and scores, but {NO_ROWS}. Read the rows of these queries, and call "
+                "evaluate(...).inspect."
+            )
+        rankings[name] = Inspected(
+            report._lists,
+            report.metrics[column],
+            column,
+            report._results[column],
+            report.per_query[column],
+            is_part=report._queries is not None,
+            row_labels=report._row_labels,
         )
-    columns = {name: column for name, (_, column) in reports.items()}
-    places = {name: places_of(qid, evaluation.ids) for name, evaluation in kept.items()}
-    return inspect_rankings(kept, columns, places, documents, n_ranks)
+    return inspect_rankings(rankings, qid, documents, n_ranks)
 
 
 def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, BoundMetric]) -> list[str]:
@@ -482,7 +702,7 @@ def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, Bou
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:
     """Whether both were made from the same arrays of ids and labels, which then need no comparison."""
-    first, second = one._evaluation, other._evaluation
-    if isinstance(first, Totals) or isinstance(second, Totals):
+    first, second = one._whole, other._whole
+    if first is None or second is None or one._queries is not other._queries:
         return False
-    return first.lists.grouping is second.lists.grouping and first.lists.given_labels is second.lists.given_labels
+    return first.grouping is second.grouping and first.given_labels is second.given_labels

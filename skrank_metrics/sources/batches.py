@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
 from skrank_metrics._output.docstrings import Text
-from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.files import import_arrow
 from skrank_metrics.sources.partitions import ORDERS, Reports, documented
 from skrank_metrics.sources.progress import Progress
@@ -76,7 +75,9 @@ def evaluate_batches(
     retrieved: str | None = None,
     judged: str | None = None,
     condense: bool = False,
+    documents: Any = None,
     by: str | None = None,
+    groups: str | None = None,
     order: str = "check",
     batch_rows: int = 262_144,
     temp_dir: Any = None,
@@ -117,16 +118,14 @@ def evaluate_batches(
     >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
+    given = dict(locals())
     import_arrow()
     check_choice(order, "order", ORDERS)
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
     shown = None if verbose is None else check_bool(verbose, "verbose")
-    others = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "by": by}
-    columns = columns_of(label, score, qid, others)
-    shared = {"convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
-    total = Reports(columns, metrics, shared, condense=condense, complete=order == "shuffle")
-    tables = tables_of(source, columns, batch_rows, use_threads=n_threads > 1)
+    total = Reports(given, complete=order == "shuffle")
+    tables = tables_of(source, total.columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)
     with Progress(shown) as progress:
         known = n_rows(source) if progress.shown or order == "shuffle" else None

@@ -18,7 +18,9 @@ class Columns:
     label: str
     scores: tuple[str, ...]
     qid: str
-    others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
+    others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by, groups
+    documents: tuple[str, ...] = ()  # columns for own metrics
+    signed: bool = False  # whether labels may be negative
 
     @property
     def names(self) -> list[str]:
@@ -34,7 +36,8 @@ class Columns:
     def by_argument(self) -> list[tuple[str, str]]:
         """The argument and the name of each column, in the order of tuples in batches."""
         scores = [("score", name) for name in self.scores]
-        return [("label", self.label), *scores, ("qid", self.qid), *self.others.items()]
+        own = [("documents", name) for name in self.documents]
+        return [("label", self.label), *scores, ("qid", self.qid), *self.others.items(), *own]
 
     def check_names(self, names: list[Any], holder: str) -> None:
         """Refuse columns that are missing."""
@@ -64,17 +67,23 @@ class Columns:
                 raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}.")
 
 
-def columns_of(label: Any, score: Any, qid: Any, others: Mapping[str, Any]) -> Columns:
+def columns_of(label: Any, score: Any, qid: Any, others: Mapping[str, Any], documents: Any = None) -> Columns:
     """Columns with the names passed by users; those in ``others`` may be None."""
-    scores = (score,) if isinstance(score, str) else score
-    if not isinstance(scores, list | tuple) or not all(isinstance(name, str) for name in scores):
-        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
+    scores, own = _listed(score, "score"), () if documents is None else _listed(documents, "documents")
     given = {argument: name for argument, name in others.items() if name is not None}
     for argument, name in {"label": label, "qid": qid, **given}.items():
         if not isinstance(name, str):
             raise TypeError(f"{argument} must be the name of a column; got {name!r}.")
     if not scores:
         raise ValueError("score must name at least one column; got none.")
-    if len(set(scores)) < len(scores):
-        raise ValueError(f"score must name different columns; got {list(scores)}.")
-    return Columns(label, tuple(scores), qid, given)
+    for argument, names in {"score": scores, "documents": own}.items():
+        if len(set(names)) < len(names):
+            raise ValueError(f"{argument} must name different columns; got {list(names)}.")
+    return Columns(label, scores, qid, given, own)
+
+
+def _listed(names: Any, argument: str) -> tuple[str, ...]:
+    listed = (names,) if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"{argument} must be the name of a column or a list of names; got {names!r}.")
+    return tuple(listed)

@@ -15,15 +15,17 @@ from skrank_metrics._input.arrays import check_arrays, check_bool, check_choice
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.docstrings import Text, parameters
-from skrank_metrics.reports._slices import slice_of_query
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
-from skrank_metrics.sources.columns import Columns, columns_of
+from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.tables import array_of, bad_cell, selected
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ORDERS = ("check", "shuffle")
+OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
+OPTIONS = ("convention", "ties", "replace_undefined_by", "condense")
 SPLIT = (
     "qid must have all rows of a query in one partition if order='check'; {query} is in several. Leave out "
     "order='check'."
@@ -50,7 +52,9 @@ TEXTS: dict[str, Text] = {
     "retrieved": ("str", "Column that is False for documents that were judged but not ranked."),
     "judged": ("str", "Column that is False for documents that nobody judged."),
     "condense": ("bool", "Whether to remove the documents that nobody judged, as in evaluate. Requires judged."),
+    "documents": ("str or list of str", "Columns for own metrics that declare them; see make_metric."),
     "by": ("str", "Column of slices, which must not vary within a query."),
+    "groups": ("str", "Column of groups of queries, such as users, as in evaluate."),
 }
 
 
@@ -119,26 +123,24 @@ The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so M
 
 
 class Reports:
-    """An accumulator per score column."""
+    """An accumulator per score column, from the arguments of a function that evaluates columns."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        metrics: Any,
-        options: Mapping[str, Any],
-        *,
-        condense: bool = False,
-        complete: bool = False,
-        came_back: str = CAME_BACK,
-    ) -> None:
-        self.columns, self._condense, self._came_back = columns, check_bool(condense, "condense"), came_back
-        if condense and "judged" not in columns.others:
+    def __init__(self, given: Mapping[str, Any], *, complete: bool = False, came_back: str = CAME_BACK) -> None:
+        columns = columns_of(
+            given["label"], given["score"], given["qid"], {name: given[name] for name in OTHERS}, given["documents"]
+        )
+        options = {name: given[name] for name in OPTIONS}
+        self._came_back, self._condense = came_back, check_bool(given["condense"], "condense")
+        if self._condense and "judged" not in columns.others:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
         # One accumulator is enough to notice that a query comes back.
         self.accumulators = {
-            name: RankingAccumulator(metrics, assume_complete=complete or name != columns.scores[0], **options)
+            name: RankingAccumulator(given["metrics"], assume_complete=complete or name != columns.scores[0], **options)
             for name in columns.scores
         }
+        bound = self.accumulators[columns.scores[0]].metrics.values()
+        signed = "judged" not in columns.others and all(metric.computation.signed for metric in bound)
+        self.columns = replace(columns, signed=signed)
 
     def add(self, table: Any, *, contiguous: bool = False) -> None:
         """Add a table of whole queries."""
@@ -146,7 +148,9 @@ class Reports:
         given = {argument: arrays[name] for argument, name in columns.others.items()}
         masks: dict[str, Any] = {name: given.get(name) for name in ("retrieved", "judged")}
         labels, qid = arrays[columns.label], arrays[columns.qid]
-        lists = query_lists(labels, arrays[columns.scores[0]], qid=qid, condense=self._condense, **masks)
+        own = {name: np.asarray(arrays[name]) for name in columns.documents}
+        first = arrays[columns.scores[0]]
+        lists = query_lists(labels, first, qid=qid, condense=self._condense, documents=own, **masks)
         if contiguous and lists.grouping.shuffled is not None:
             codes = lists.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
@@ -158,12 +162,17 @@ class Reports:
                 )
         if "sample_weight" in given:
             lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
-        slices = slice_of_query(given["by"], lists.grouping, two_dimensional=False) if "by" in given else None
+        of_query = {"by": slice_of_query, "groups": group_of_query}
+        found = {
+            name: of_query[name](given[name], lists.grouping, two_dimensional=False)
+            for name in of_query
+            if name in given
+        }
         for name, accumulator in self.accumulators.items():
             if name != columns.scores[0]:
                 scores = check_arrays(labels, arrays[name], *masks.values())[1]
                 lists = replace(lists, scores=lists.grouping.sort(scores))
-            accumulator._add_lists(lists, slices)
+            accumulator._add_lists(lists, **found)
 
     def copy(self) -> Reports:
         """A copy that can be added to on its own."""
@@ -194,26 +203,15 @@ class Reports:
 
 def reports_of_frame(given: Mapping[str, Any]) -> Reports:
     """Empty reports of a frame on a cluster, from the arguments of ``evaluate``."""
-    columns = columns_of(given["label"], given["score"], given["qid"], {name: given[name] for name in OTHERS})
     shuffled = check_choice(given["order"], "order", ORDERS) == "shuffle"
-    reports = Reports(
-        columns,
-        given["metrics"],
-        {name: given[name] for name in OPTIONS},
-        condense=given["condense"],
-        came_back=SPLIT_AFTER_SHUFFLE if shuffled else SPLIT,
-    )
-    for name, metric in reports.accumulators[columns.scores[0]].metrics.items():
+    reports = Reports(given, came_back=SPLIT_AFTER_SHUFFLE if shuffled else SPLIT)
+    for name, metric in reports.accumulators[reports.columns.scores[0]].metrics.items():
         if shuffled and metric.get("ties") == "stable":
             raise ValueError(
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {name!r}. Pass "
                 "ties='average', or order='check' if all rows of a query are in one partition."
             )
     return reports
-
-
-OTHERS = ("sample_weight", "retrieved", "judged", "by")
-OPTIONS = ("convention", "ties", "replace_undefined_by")
 
 
 def evaluate_partition(empty: Reports, table: Any) -> Reports:

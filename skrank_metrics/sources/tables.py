@@ -100,13 +100,15 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
         if argument not in NUMBERS:
             continue
         values = table[name].to_numpy()
-        low = -np.inf if argument == "score" else 0
+        signed = argument == "score" or (argument == "label" and columns.signed)
+        finite, low, least = argument != "score", -np.inf if signed else 0, "" if signed else " >= 0"
         if values.dtype.kind == "f":
-            high = np.inf if argument == "score" else np.finfo(values.dtype).max
-            expected = "numbers, not NaN" if argument == "score" else "finite numbers >= 0"
+            high = np.finfo(values.dtype).max if finite else np.inf
+            low = -high if finite and signed else low
+            expected = f"finite numbers{least}" if finite else "numbers, not NaN"
         else:
             low, high = max(low, -LARGEST_EXACT_INTEGER), LARGEST_EXACT_INTEGER
-            expected = EXACT_INTEGERS if argument == "score" else f"numbers >= 0, and {EXACT_INTEGERS}"
+            expected = EXACT_INTEGERS if signed else f"numbers >= 0, and {EXACT_INTEGERS}"
         if values.min() >= low and values.max() <= high:  # NaN fails both
             continue
         bad = ~((values >= low) & (values <= high))

@@ -16,7 +16,6 @@ from sklearn.utils import check_consistent_length
 from skrank_metrics._input.arrays import IntArray, Mask, check_label_column
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._output.chart import Chart, Mark
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 
@@ -101,16 +100,6 @@ class SplitReport(Result):
         whole = "query or group" if self.leaking_groups else "query"
         verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold."
         return [self.splitter, Table(columns, rows), *leaks, verdict]
-
-    def _charts(self) -> list[Chart]:
-        n_leaks = [0] * len(self.leaking)
-        for way in self._ways:
-            n_leaks = [n + len(ids) for n, ids in zip(n_leaks, way, strict=True)]
-        marks = [
-            Mark(f"fold {fold}" + f", {n} leaking" * bool(n), float(n_rows), f"{n_rows:,}", base=0.0, warns=n > 0)
-            for fold, (n, n_rows) in enumerate(zip(n_leaks, self.table["documents"].tolist(), strict=True))
-        ]
-        return [Chart("Documents in the test part of each fold", marks)]
 
 
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import reference
 
-from skrank_metrics import evaluate, ndcg_score
+from skrank_metrics import evaluate, hit_rate_score, ndcg_score
 from skrank_metrics._engine import query_lists as module
 from skrank_metrics._engine import top_k
 from skrank_metrics._engine.query_lists import query_lists
@@ -102,29 +102,66 @@ def test_blocks_of_any_size_give_the_same(rng, monkeypatch, ties):
             np.testing.assert_allclose(got.per_query[name], expected.per_query[name], rtol=0, atol=1e-14)
 
 
+def test_a_score_of_infinity_counts_in_its_own_query_only():
+    qid = ["a"] * 20 + ["b"] + ["c"] * 20
+    y_true, y_score = [1] + [0] * 20 + [1] + [0] * 19, [*range(20, 0, -1), np.inf, *range(20, 0, -1)]
+    assert hit_rate_score(y_true, y_score, qid=qid, k=1, average=None).tolist() == [1, 0, 1]
+
+
+LARGEST, TINY = np.finfo(float).max, 5e-324
 SCORES = {
     "random": lambda rng, n: rng.normal(size=n),
     "ascending": lambda rng, n: np.arange(n, dtype=float),
     "descending": lambda rng, n: -np.arange(n, dtype=float),
     "few values": lambda rng, n: rng.integers(0, 4, n).astype(float),
-    "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, -1.0], n),
     "equal": lambda rng, n: np.zeros(n),
     "infinite": lambda rng, n: rng.choice([np.inf, -np.inf, 1.0], n),
+    "few infinite": lambda rng, n: np.where(rng.random(n) < 0.02, np.inf, rng.normal(size=n)),
+    "few below all": lambda rng, n: np.where(rng.random(n) < 0.5, -np.inf, rng.normal(size=n)),
+    "largest": lambda rng, n: rng.choice([LARGEST, -LARGEST, np.nextafter(LARGEST, 0), np.inf, 0.0], n),
+    "subnormal": lambda rng, n: rng.integers(-3, 4, n) * TINY,
+    "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, -TINY, TINY], n),
+    "all kinds": lambda rng, n: rng.choice([np.inf, -np.inf, LARGEST, -LARGEST, TINY, -TINY, 0.0, -0.0, 1.0, 2.0], n),
+}
+SIZES = {
+    "mixed": lambda rng: rng.permutation(np.repeat([1, 3, 9, 40, 700], 6)),
+    "one long among short": lambda rng: rng.permutation([3_000, *rng.integers(1, 12, 200)]),
+    "one short among long": lambda rng: rng.permutation([1, *rng.integers(100, 300, 20)]),
+    "around groups of four": lambda rng: rng.integers(8, 20, 150),
 }
 
 
+def cg_by_full_sort(y_true, keys, ties, k):
+    """CG@k of one query whose documents with a key of None are not ranked, by definition."""
+    ranked = [(-key, label) for key, label in zip(keys, y_true, strict=True) if key is not None]
+    if ties == "average":
+        total = 0.0
+        for score in {score for score, _ in ranked}:
+            before, labels = sum(s < score for s, _ in ranked), [label for s, label in ranked if s == score]
+            total += np.mean(labels) * min(max(k - before, 0), len(labels))
+        return total
+    second = {"best": lambda pair: -pair[1], "worst": lambda pair: pair[1], "stable": lambda pair: 0}[ties]
+    return sum(label for _, label in sorted(ranked, key=lambda pair: (pair[0], second(pair)))[:k])
+
+
 @pytest.mark.parametrize("scores", SCORES.values(), ids=SCORES)
-@pytest.mark.parametrize("share", [1.0, 0.5, 0.02], ids=["all", "half", "few"])
-def test_the_first_ranks_of_long_and_short_lists_in_turn(rng, monkeypatch, scores, share):
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("share", [None, 0.5, 0.02], ids=["all", "half", "few"])
+def test_every_selection_equals_a_full_sort(rng, monkeypatch, scores, sizes, share):
     monkeypatch.setattr(top_k, "SLAB", 500)
-    sizes = rng.permutation(np.repeat([1, 3, 9, 40, 700], 6))
+    sizes = sizes(rng)
     qid, n = np.repeat(np.arange(len(sizes)), sizes), sizes.sum()
-    y_true, y_score, retrieved = rng.integers(0, 4, n), scores(rng, n), rng.random(n) < share
-    got = evaluate(y_true, y_score, qid=qid, metrics="cg@3", ties="stable", retrieved=retrieved).per_query["cg@3"]
-    order = np.lexsort((np.arange(n), -y_score, ~retrieved, qid))
-    rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    expected = np.bincount(qid[order], weights=(y_true * retrieved)[order] * (rank < 3), minlength=len(sizes))
-    np.testing.assert_array_equal(got, expected)
+    y_true, y_score = rng.integers(0, 4, n), scores(rng, n)
+    retrieved = None if share is None else rng.random(n) < share
+    keys = [s if r else None for s, r in zip(y_score.tolist(), np.ones(n) if share is None else retrieved, strict=True)]
+    ends = np.cumsum(sizes)
+    for ties, k in zip(["average", "best", "worst", "stable"], rng.permutation([1, 2, 3, 5]).tolist(), strict=True):
+        got = evaluate(y_true, y_score, qid=qid, metrics=f"cg@{k}", ties=ties, retrieved=retrieved)
+        rows = [
+            (y_true[end - size : end].tolist(), keys[end - size : end]) for end, size in zip(ends, sizes, strict=True)
+        ]
+        expected = [cg_by_full_sort(*of_query, ties, k) for of_query in rows]
+        np.testing.assert_allclose(got.per_query[f"cg@{k}"], expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,17 @@
+import datetime
+import importlib
 import os
 import re
 import stat
 import threading
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn
-from sklearn.linear_model import Ridge
 
 import skrank_metrics
-from skrank_metrics import (
-    QueryKFold,
-    audit_splits,
-    compare,
-    cross_evaluate,
-    evaluate,
-    explain_difference,
-    match_convention,
-)
-from skrank_metrics._output.chart import Chart, Mark
+from skrank_metrics import evaluate, explain_difference, match_convention
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 
@@ -63,15 +54,12 @@ class Hostile(Result):
     def _parts(self):
         return [HOSTILE, Table((HOSTILE, "n"), [(HOSTILE, 1)]), HOSTILE]
 
-    def _charts(self):
-        return [Chart(HOSTILE, [Mark(HOSTILE, 1.0, HOSTILE)])]
-
 
 def test_page_escapes_all_that_it_shows(tmp_path):
     seen = Seen(page_of(Hostile(), tmp_path))
     assert seen.open == []
     assert {"script", "img"}.isdisjoint(seen.tags)
-    assert seen.text.count(HOSTILE) == 8, "title twice, head, cell, sentence, figure, mark and value"
+    assert seen.text.count(HOSTILE) == 5, "title twice, head, cell and sentence"
     assert [name for name, _ in seen.attributes if name.startswith("on") or name in ("src", "href")] == []
 
 
@@ -84,45 +72,79 @@ def test_page_loads_nothing_and_forbids_scripts(tmp_path):
 @pytest.fixture(scope="module")
 def results():
     report = evaluate(LABELS, SCORES, qid=QID, metrics=["mrr", "dcg"], by=["x", "x", "y", "y", "y", "y"])
-    other = evaluate(LABELS, SCORES[::-1], qid=QID, metrics=["mrr", "dcg"])
-    X = np.array(SCORES, dtype=float)[:, None]
     return {
-        "Ranking report": report,
-        "Comparison": compare({"one": report, "other": other}, "mrr"),
-        "Difference": explain_difference(LABELS, SCORES, qid=QID),
-        "Convention match": match_convention(LABELS, SCORES, qid=QID, value=0.9),
-        "Split report": audit_splits(QueryKFold(3), X, LABELS, qid=QID),
-        "Health": report.health,
-        "Cross evaluation": cross_evaluate(Ridge(), X, LABELS, qid=QID, cv=QueryKFold(3), metrics="mrr"),
+        "report": report,
+        "difference": explain_difference(LABELS, SCORES, qid=QID),
+        "match": match_convention(LABELS, SCORES, qid=QID, value=0.9),
+        "health": report.health,
+        "inspection": report.inspect(["a", "b"]),
     }
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["Ranking report", "Comparison", "Difference", "Convention match", "Split report", "Health", "Cross evaluation"],
-)
-def test_page_has_every_word_of_the_text_and_a_picture(results, kind, tmp_path):
-    seen = Seen(page_of(results[kind], tmp_path))
-    assert seen.text.lstrip().startswith(kind + ": ")
-    shown = set(re.findall(r"[\w.+]+", seen.text))
-    # Tables are joined from cells without blanks, so numbers and names are looked for one by one.
-    for number in re.findall(r"[-+]?\d\.\d{4}", str(results[kind])):
+@pytest.mark.parametrize("kind", ["report", "difference", "match", "health", "inspection"])
+def test_page_has_every_word_of_the_text(results, kind, tmp_path):
+    result = results[kind]
+    seen = Seen(page_of(result, tmp_path))
+    # Tables are joined from cells without blanks, so numbers are looked for one by one.
+    for number in re.findall(r"[-+]?\d\.\d{4}", str(result)):
         assert number in seen.text
-    for sentence in results[kind]._parts()[1:]:
+    for sentence in result._parts():
         assert isinstance(sentence, Table) or sentence in seen.text
-    assert ("svg" in seen.tags) == (kind != "Health")
-    assert shown
 
 
-def test_page_names_the_versions(results, tmp_path):
-    text = Seen(page_of(results["Ranking report"], tmp_path)).text
+def test_a_page_begins_with_a_heading_in_words_and_a_note(results, tmp_path):
+    report = results["report"]
+    assert Seen(page_of(report, tmp_path)).text.count("mrr is 0.7500 over 3 queries") == 2, "in the window and on top"
+    assert Seen(page_of(results["health"], tmp_path)).text.count("Health of the labels and scores of 3 queries") == 2
+    report.to_html(tmp_path / "page.html", title=HOSTILE, note=f"Queries of May. {HOSTILE}")
+    text = Seen((tmp_path / "page.html").read_text(encoding="utf-8")).text.strip()
+    assert re.sub(r"\s+", "", text).startswith(
+        re.sub(r"\s+", "", f"{HOSTILE}{HOSTILE}Queries of May. {HOSTILE}3 queries")
+    )
+    for name in ("title", "note"):
+        with pytest.raises(TypeError, match=f"{name} must be text or None; got int"):
+            report.to_html(tmp_path / "page.html", **{name: 3})
+
+
+def test_a_page_has_the_picture_of_its_result_if_there_is_one(results, tmp_path, monkeypatch):
+    drawn = []
+    displays = importlib.import_module("skrank_metrics.displays")
+    monkeypatch.setattr(displays, "page_picture", lambda one: drawn.append(one) or "<svg></svg>", raising=False)
+    for kind in ("report", "health"):
+        assert ("svg" in Seen(page_of(results[kind], tmp_path)).tags) == (kind == "report")
+    assert drawn == [results["report"]]
+    monkeypatch.setattr("skrank_metrics._output.result.find_spec", lambda name: None)
+    assert "svg" not in Seen(page_of(results["report"], tmp_path)).tags
+
+
+def test_a_picture_is_drawn_by_the_display_of_the_result(results, monkeypatch):
+    class Display:
+        from_result = staticmethod(lambda result, **options: (result, options))
+
+    display = importlib.import_module("skrank_metrics.displays.query_scores")
+    monkeypatch.setattr(display, "QueryScoreDisplay", Display)
+    assert results["report"].plot(metric="dcg") == (results["report"], {"metric": "dcg"})
+    with pytest.raises(TypeError, match="There is no picture of a Health"):
+        results["health"].plot()
+
+
+def test_repr_is_one_line_and_computes_nothing(results, monkeypatch):
+    for result in results.values():
+        kind = type(result)
+        monkeypatch.setattr(kind, "_parts", None)
+        assert re.fullmatch(rf"<{kind.__name__}: .*>", repr(result))
+
+
+def test_page_names_the_date_and_the_versions(results, tmp_path):
+    text = Seen(page_of(results["report"], tmp_path)).text
+    assert f"{datetime.date.today():%d %B %Y}. skrank_metrics" in text
     assert f"skrank_metrics {skrank_metrics.__version__}, NumPy {np.__version__}, scikit-learn " in text
     assert sklearn.__version__ in text
 
 
 def test_a_page_replaces_another_and_nothing_else_stays(results, tmp_path):
     (tmp_path / "page.html").write_text("before")
-    assert page_of(results["Health"], tmp_path).startswith("<!DOCTYPE html>")
+    assert page_of(results["health"], tmp_path).startswith("<!DOCTYPE html>")
     assert os.listdir(tmp_path) == ["page.html"]
     usual = tmp_path / "usual"
     usual.touch()
@@ -134,21 +156,21 @@ def test_a_file_keeps_its_mode(results, tmp_path, mode):
     path = tmp_path / "page.html"
     path.write_text("before")
     path.chmod(mode)
-    results["Health"].to_html(path)
+    results["health"].to_html(path)
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 def test_a_new_page_cannot_be_read_by_others_before_it_has_the_mode_of_the_old_one(results, tmp_path, monkeypatch):
-    seen, chmod = [], Path.chmod
+    seen, chmod = [], os.chmod
 
     def look(path, mode):
-        seen.append(stat.S_IMODE(path.stat().st_mode))
+        seen.append(stat.S_IMODE(os.stat(path).st_mode))
         chmod(path, mode)
 
     (tmp_path / "page.html").touch()
-    monkeypatch.setattr(Path, "chmod", look)
-    results["Health"].to_html(tmp_path / "page.html")
+    monkeypatch.setattr(os, "chmod", look)
+    results["health"].to_html(tmp_path / "page.html")
     assert seen == [0o600]
 
 
@@ -158,7 +180,7 @@ def test_a_pipe_is_written_to_and_stays(results, tmp_path):
     found = []
     reader = threading.Thread(target=lambda: found.append(path.read_text(encoding="utf-8")), daemon=True)
     reader.start()
-    results["Health"].to_html(path)
+    results["health"].to_html(path)
     reader.join(timeout=10)
     assert found[0].startswith("<!DOCTYPE html>")
     assert stat.S_ISFIFO(path.stat().st_mode)
@@ -167,7 +189,7 @@ def test_a_pipe_is_written_to_and_stays(results, tmp_path):
 
 def test_a_link_stays_a_link(results, tmp_path):
     (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
-    results["Health"].to_html(str(tmp_path / "link.html"))
+    results["health"].to_html(str(tmp_path / "link.html"))
     assert (tmp_path / "link.html").is_symlink()
     assert (tmp_path / "page.html").is_file()
 
@@ -176,7 +198,7 @@ def test_a_link_stays_a_link(results, tmp_path):
 def test_a_path_that_cannot_be_written_is_named_and_stays(results, tmp_path, path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match=r"path must be a writable file: .*" + re.escape(path)) as caught:
-        results["Health"].to_html(f"{tmp_path}/{path}")
+        results["health"].to_html(f"{tmp_path}/{path}")
     assert caught.value.filename == f"{tmp_path}/{path}"
     assert [file.name for file in tmp_path.rglob("*")] == ["folder"]
 
@@ -187,7 +209,7 @@ def test_a_file_that_must_not_be_written_stays(results, tmp_path, monkeypatch):
     path.chmod(stat.S_IREAD)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
     with pytest.raises(PermissionError, match=r"page\.html"):
-        results["Health"].to_html(path)
+        results["health"].to_html(path)
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["page.html"]
 
@@ -196,16 +218,16 @@ def test_nothing_is_left_if_the_disk_is_full(results, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space left on device"):
-        results["Health"].to_html(tmp_path / "page.html")
+        results["health"].to_html(tmp_path / "page.html")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("path", [None, 3, ["page.html"]])
 def test_path_must_be_a_name(results, path):
     with pytest.raises(TypeError, match="path must be a file name; got "):
-        results["Health"].to_html(path)
+        results["health"].to_html(path)
 
 
 def test_ids_without_utf8_are_written(tmp_path):

@@ -66,13 +66,12 @@ def result(request):
 @pytest.mark.slow
 def test_text_fits_80_columns(result):
     assert isinstance(result, Result)
-    assert repr(result) == str(result)
+    assert len(repr(result).splitlines()) == 1
     assert max(map(len, str(result).splitlines())) <= 80
 
 
 # Tags of a page beyond those of tables.
 PAGE = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
-PICTURE = {"figure", "figcaption", "span", "b", "svg", "line", "rect", "circle", "text"}
 
 
 class Outline(HTMLParser):
@@ -101,7 +100,8 @@ def test_html_has_every_number_of_the_text(result):
 def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     result.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert Outline(page).tags <= PAGE | PICTURE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    words = re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+    assert Outline(words).tags <= PAGE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
     assert {name for name in Outline(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
     numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
     assert set(numbers.findall(str(result))) <= set(numbers.findall(re.sub(r"<[^>]*>", " ", page)))

@@ -1,8 +1,10 @@
 import math
+import time
 
 import pytest
 
-from skrank_metrics._output.table import Column, Table, as_text, p_text, plus_minus, signed
+from skrank_metrics._output.result import Result
+from skrank_metrics._output.table import Column, Table, as_text, p_text, plus_minus, signed, visible
 
 NAMES = ["ridge", "HistGradientBoostingRegressor", "x" * 100, "num_leaves=31, learning_rate=0.05, min_child_samples=20"]
 HEADS = ["mean over queries", "std over folds", "undefined queries", "share without relevant", "p", "adjusted p"]
@@ -43,14 +45,45 @@ def test_names_are_left_and_numbers_right():
 
 
 def test_heads_are_wrapped_before_names():
-    name = "a name of fifty characters, which stays in one line"
-    table = Table(("model", "mean over queries", "std over folds", "n"), [(name, 0.5, 0.25, 1), ("b", 0.125, 0.5, 12)])
+    name = "a name of sixty characters, which stays on one line as it is"
+    table = Table(("model", "mean over queries", "n"), [(name, 0.5, 1), ("b", 0.125, 12)])
     assert table.as_text().splitlines() == [
-        "                                                     mean over  std over",
-        "model                                                  queries     folds   n",
-        "a name of fifty characters, which stays in one line     0.5000    0.2500   1",
-        "b                                                       0.1250    0.5000  12",
+        "                                                              mean over",
+        "model                                                           queries   n",
+        "a name of sixty characters, which stays on one line as it is     0.5000   1",
+        "b                                                                0.1250  12",
     ]
+
+
+def test_names_of_thousands_of_characters_are_cut_and_cost_nothing():
+    names = [f"{number:04}" * 1000 for number in range(300)]
+    table = Table(("model", "mean over queries", *"abcdef"), [(name, *[0.5] * 7) for name in names])
+    start = time.process_time()
+    lines = table.as_text().splitlines()
+    assert time.process_time() - start < 2
+    assert max(map(len, lines)) <= 80
+    assert sum("..." in line for line in lines) == len(names)
+    assert list(table.for_frame()["model"]) == names
+
+
+@pytest.mark.parametrize("hidden", ["\x1b]0;title\x07", "\x9b2J", "\u202eabc", "\x00", "\udc80", "\u2028", "\n", "\t"])
+def test_control_characters_are_shown_as_escapes(hidden):
+    class Odd(Result):
+        def _brief(self):
+            return hidden
+
+        def _parts(self):
+            return [f"title {hidden}", Table((f"head {hidden}", "n"), [(f"cell {hidden}", 1)]), f"sentence {hidden}"]
+
+    escaped = repr(hidden)[1:-1]
+    for text, n in ((str(Odd()), 4), (Odd()._repr_html_(), 4), (repr(Odd()), 1)):
+        assert text.count(escaped) == n
+        assert hidden not in text.replace("\n", "") or hidden == "\n"
+
+
+def test_joiners_and_other_scripts_are_text():
+    for text in ("\U0001f469\u200d\U0001f52c", "\u0645\u06cc\u200c\u062e\u0648", "東京\u3000都", "naïve\xa0name"):
+        assert visible(text) == text
 
 
 @pytest.mark.slow

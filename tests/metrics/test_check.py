@@ -14,6 +14,18 @@ from skrank_metrics.metrics.names import REGISTRY
 ROWS = {"y_true": [2, 0, 1, 0, 1], "y_score": [5, 4, 3, 2, 2], "qid": ["a", "a", "a", "b", "b"]}
 
 
+def test_a_metric_of_documents_is_checked_with_their_columns():
+    def revenue(labels, price, k=None):
+        return float((labels * price)[:k].sum())
+
+    check_metric(make_metric(revenue, documents=["price"]))
+
+    def red_first(labels, colour):
+        return float(colour[0] == "red")
+
+    check_metric(make_metric(red_first, documents=["colour"]), documents={"colour": ["red", "blue"]})
+
+
 def register_recall(name="own_recall", **options):
     options = {"bounds": (0, 1), "undefined": "no relevant document", "pooled": True, **options}
 

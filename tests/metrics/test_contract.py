@@ -111,6 +111,26 @@ def test_depends_on_the_order_of_scores_only(name, table, k, ties):
 
 
 @names
+@given(table=tables, ties=policies)
+def test_labels_may_be_negative_if_only_their_order_counts(name, table, ties):
+    y_true, y_score, qid = table
+    metric, signed = per_query(name, None, ties), REGISTRY[name].record.signed
+    shifted = metric
+    if isinstance(signed, str):
+        with pytest.raises(ValueError, match=f"y_true contains -6.0, first at row .* for {name}"):
+            metric(y_true - 6.0 - y_true[0], y_score, qid=qid)
+        metric, shifted = metric.replace(**{signed: 5.5}), metric.replace(**{signed: 1.5})
+        y_true = y_true + 4
+    if signed:
+        np.testing.assert_array_equal(shifted(y_true - 4, y_score, qid=qid), metric(y_true, y_score, qid=qid))
+        with pytest.raises(ValueError, match="y_true contains -4"):
+            metric([-4.0, 1.0], [1, 2], qid=[1, 1], judged=[True, True])
+    else:
+        with pytest.raises(ValueError, match=r"y_true contains -1.0, first at row 0\. Labels must be >= 0 for"):
+            metric(y_true - y_true[0] - 1, y_score, qid=qid)
+
+
+@names
 @given(table=tables, k=cutoffs)
 def test_the_expectation_lies_between_worst_and_best(name, table, k):
     worst, average, best = (per_query(name, k, ties)(*table[:2], qid=table[2]) for ties in ("worst", "average", "best"))

@@ -64,7 +64,9 @@ def test_the_way_back_changes_the_signs():
 
 def test_table_adds_up_and_frame_has_the_causes():
     difference = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], conventions=("sklearn", "lightgbm"))
-    title, _head, *rows = str(difference).splitlines()
+    title, _head, *rows, way = str(difference).splitlines()
+    assert way == "To get lightgbm's value, pass convention='lightgbm'."
+    assert rows[2].startswith("queries with no relevant document count as 1, not 0 ")
     assert title == "ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm"
     assert [row.split()[-2:] for row in rows] == [
         ["-0.0315", "1"],

@@ -22,7 +22,7 @@ def test_counts(health):
     assert (health.n_queries, health.n_documents) == (5, 11)
     assert health.n_tied == 2 + 3
     assert (health.n_constant, health.n_single_document, health.n_all_relevant, health.n_no_relevant) == (1, 1, 1, 1)
-    assert (health.n_tied_in_float32, health.n_repeated) == (0, 0)
+    assert health.n_tied_in_float32 == 0
 
 
 def test_range_of_ties_is_what_both_extremes_give(health):
@@ -40,17 +40,16 @@ def test_text_html_and_frame_show_each_count_in_its_row():
     counts = [
         ("tied documents", health.n_tied, 35),
         ("tied in float32 only", health.n_tied_in_float32, 35),
-        ("repeated rows", health.n_repeated, 35),
         ("constant queries", health.n_constant, 14),
         ("single-document queries", health.n_single_document, 14),
         ("all-relevant queries", health.n_all_relevant, 14),
         ("no-relevant queries", health.n_no_relevant, 14),
     ]
-    assert [n for _, n, _ in counts] == [2 + 9, 3, 7, 1, 2, 5, 4]
+    assert [n for _, n, _ in counts] == [2 + 9, 3, 1, 2, 5, 4]
     first = [["", "number", "share"], *([name, str(n), f"{n / of:.1%}"] for name, n, of in counts)]
     second = [["tied labels", "ascending", "descending"]]
     second += [[name, f"{low:.4f}", f"{high:.4f}"] for name, (low, high) in health.tie_means.items()]
-    assert_shown(health, [first, second], ["14 queries, 35 documents", *health.findings])
+    assert_shown(health, [first, second], ["Health of the labels and scores of 14 queries", *health.findings])
     frame = {"count": [n for n, *_ in counts], "number": [n for _, n, _ in counts]}
     check_frame(health.to_frame(), {**frame, "share": [n / of for _, n, of in counts]})
 
@@ -61,9 +60,9 @@ def test_each_finding_is_a_sentence(health):
     assert ties.startswith("Ties: 45.5% of the documents have the same score")
     assert f"{worst:.4f} with tied documents in ascending order of their labels and {best:.4f} in descending" in ties
     assert constant == "Constant scores: 1 query with the same score for all documents."
-    assert single == "Single documents: 1 query with only one document; every order is correct."
+    assert single == "Single documents: 1 query with only one document."
     assert everything.startswith("All relevant: 1 query with relevant documents only")
-    assert none == "No relevant document: 1 query, counted as 0 in ndcg@10, dcg."
+    assert none == "1 query has no relevant document and counts as 0 in ndcg@10, dcg."
     assert all(finding in " ".join(str(health).split()) for finding in health.findings)
 
 
@@ -90,8 +89,9 @@ def test_relevant_documents_only_by_the_threshold_of_the_metrics(metrics, findin
 
 def test_undefined_queries_may_be_left_out():
     health = evaluate([1, 0, 0], [1, 2, 3], qid=[0, 0, 1], metrics=["map", "mrr(replace_undefined_by=nan)"]).health
-    assert health.findings[-1] == (
-        "No relevant document: 1 query, counted as 0 in map and left out of mrr(replace_undefined_by=nan)."
+    assert health.findings[-2:] == (
+        "1 query has no relevant document and counts as 0 in map.",
+        "1 query has no relevant document and is left out of mrr(replace_undefined_by=nan).",
     )
 
 
@@ -101,13 +101,14 @@ def test_each_reason_for_undefined_values_is_a_sentence():
     names = ["auc", "kendall_tau", "spearman(replace_undefined_by=nan)", "pairwise_accuracy", "map", "ndcg"]
     names += ["map(relevance_threshold=2)", "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2)"]
     report = evaluate(labels, [1, 2, 3, 2, 1, 2, 3], qid=qid, metrics=[*names, "neg_kendall_tau_distance", "cg"])
-    assert [finding for finding in report.health.findings if "counted as" in finding] == [
-        "Documents of only one class: 2 queries, counted as 0 in auc.",
-        "No two documents with different labels: 1 query, counted as 0 in kendall_tau, pairwise_accuracy and left out "
-        "of spearman(replace_undefined_by=nan) and counted as -2 in "
+    assert [finding for finding in report.health.findings if " ha" in finding] == [
+        "2 queries have documents of only one class and count as 0 in auc.",
+        "1 query has no two documents with different labels and counts as 0 in kendall_tau, pairwise_accuracy.",
+        "1 query has no two documents with different labels and is left out of spearman(replace_undefined_by=nan).",
+        "1 query has no relevant document and counts as 0 in map, ndcg, cg.",
+        "2 queries have no relevant document and count as 0 in map(relevance_threshold=2).",
+        "1 query has no two documents with different labels and counts as -2 in "
         "neg_kendall_tau_distance(normalize=true, replace_undefined_by=2).",
-        "No relevant document: 1 query, counted as 0 in map, ndcg, cg; 2 queries, counted as 0 in "
-        "map(relevance_threshold=2).",
     ]
     assert [report.n_undefined[name] for name in ("auc", "kendall_tau", "map", names[-2], names[-1])] == [2, 1, 1, 2, 1]
 
@@ -115,7 +116,7 @@ def test_each_reason_for_undefined_values_is_a_sentence():
 def test_a_query_without_a_gain_is_not_said_to_lack_relevant_documents():
     report = evaluate([[1, 0]], [[2, 1]], metrics=[get_metric("ndcg", gain=[0, 0, 1])])
     assert report.health.n_no_relevant == 0
-    assert report.health.findings == ("No document with a gain: 1 query, counted as 0 in ndcg(gain=[0, 0, 1]).",)
+    assert report.health.findings == ("1 query has no document with a gain and counts as 0 in ndcg(gain=[0, 0, 1]).",)
 
 
 def test_collapse_in_float32():
@@ -132,13 +133,9 @@ def test_scores_beyond_float32_are_no_error():
     assert evaluate([1, 0, 2], [1e300, 2e300, -np.inf], qid=[0] * 3).health.n_tied_in_float32 == 2
 
 
-def test_repeated_rows():
-    health = evaluate([1, 0, 0, 0], [3.0, 2.0, 2.0, 1.0], qid=[0] * 4).health
-    assert health.n_repeated == 1
-    assert health.findings == (
-        "Repeated rows: 1 row with the same query, label and score as an earlier row; a document that is listed twice "
-        "counts twice.",
-    )
+def test_rows_that_tie_are_not_said_to_repeat():
+    report = evaluate([1, 0, 0, 0], [3.0, 2.0, 2.0, 1.0], qid=[0] * 4)
+    assert (report.health.n_tied, report.health.findings) == (2, ())
 
 
 def test_documents_that_were_not_ranked_do_not_tie():
@@ -172,7 +169,6 @@ def test_counts_are_those_of_a_plain_count(decimals, rng):
     n_tied = sum(n for n in tied.values() if n > 1)
     assert health.n_tied == n_tied > 0
     assert health.n_tied_in_float32 == sum(n for n in in_float32.values() if n > 1) - n_tied
-    assert health.n_repeated == len(rows) - len(set(rows)) > 0
     assert health.n_constant == sum(n > 1 and n_scores[query] == 1 for query, n in ranked.items())
 
 
@@ -187,7 +183,7 @@ def test_ties_are_told_where_another_metric_is_undefined():
     health = evaluate([1, 2], [1.0, 1.0], qid=[0, 0], metrics=["auc(replace_undefined_by=nan)", "dcg"]).health
     # Both labels at either rank: 1 + 2 / log2(3) or 2 + 1 / log2(3), and the mean of the two.
     assert health.findings[0].endswith(
-        "it would be 2.2619 with tied documents in ascending order of their labels and 2.6309 in descending order."
+        "would be 2.2619 with tied documents in ascending order of their labels and 2.6309 in descending order."
     )
 
 
@@ -230,12 +226,5 @@ def test_queries_of_which_nothing_is_ranked_or_judged_count_as_neither_single_no
 def test_what_becomes_of_unjudged_documents(condense, way):
     judged = [True, False, True, True, False]
     report = evaluate([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], qid=[1] * 5, metrics="map", judged=judged, condense=condense)
-    expected = f"Unjudged: 2 ranked documents (40.0%) that nobody judged; they {way}."
+    expected = f"Unjudged: nobody judged 2 ranked documents (40.0%); they {way}."
     assert [finding for finding in report.health.findings if finding.startswith("Unjudged")] == [expected]
-
-
-def test_repeated_rows_are_told_if_they_make_up_half_of_the_ties():
-    # Rows of the same label and score repeat one another; rows of other labels tie without.
-    for labels, told in (([1, 1, 0, 0], True), ([1, 0, 2, 3], False), ([1, 1, 0, 2], False)):
-        health = evaluate([labels], [[1, 1, 1, 1]], metrics="ndcg").health
-        assert any(finding.startswith("Repeated rows") for finding in health.findings) == told

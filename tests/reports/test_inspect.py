@@ -83,24 +83,8 @@ def test_ranks_that_are_not_shown_are_counted():
     assert found.rest == pytest.approx(1 / 2 / 2 + 2 / np.log2(5))
     assert found.missed == [4]
     text = str(report_of().inspect("a", n_ranks=2)).splitlines()
-    assert "Ranks below 2 add 1.1114" in text
-    assert "1 relevant document below, at rank 4" in text
-
-
-def test_a_page_has_bars_and_text_has_characters(tmp_path):
-    inspection = report_of().inspect("a")
-    bars = "In the bars, {} is what the rank adds, and {} what it would add"
-    assert bars.format("#", ".") in " ".join(str(inspection).split())
-    assert bars.format("\u2588", "\u2591") in inspection._repr_html_()
-    inspection.to_html(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert bars.format("the first colour", "the second") in page
-    assert "\u2588" not in page
-    found = only(inspection)
-    longest = max(found.added.max(), found.ideal.max())
-    bars = re.findall(r"--a:([\d.]+)%;--i:([\d.]+)%", page)
-    assert [float(added) for added, _ in bars] == pytest.approx(100 * found.added / longest, rel=0.01)
-    assert [float(ideal) for _, ideal in bars] == pytest.approx(100 * found.ideal / longest, rel=0.01)
+    assert "Ranks below 2 add 1.1114." in text
+    assert "1 relevant document below, at rank 4." in text
 
 
 def test_ranks_shown_by_default():
@@ -119,7 +103,7 @@ def test_documents_that_are_not_ranked_or_judged():
     assert np.isnan(found.labels[1])
     assert (found.n_relevant, found.n_unranked) == (2, 1)
     text = str(report_of("ndcg", retrieved=retrieved, judged=judged).inspect("a"))
-    assert "1 relevant document not ranked" in text
+    assert "1 relevant document not ranked." in text
     assert "?: nobody judged the document." in text
     condensed = report_of("ndcg", judged=judged, condense=True)
     assert only(condensed.inspect("a")).rows.tolist() == [0, 1, 3]
@@ -130,7 +114,7 @@ def test_a_query_without_ranked_documents():
     report = evaluate([[1, 0], [1, 0]], [[1, 2]] * 2, metrics="ndcg", retrieved=[[False, False], [True, True]])
     lines = str(report.inspect(0)).splitlines()
     assert lines[1] == "Query 0: 0.0000, 0% of the ideal; 0 ranked documents, 1 relevant document"
-    assert lines[2:4] == ["No documents are ranked", "1 relevant document not ranked"]
+    assert lines[2:4] == ["No documents are ranked.", "1 relevant document not ranked."]
     assert "<table" not in report.inspect(0)._repr_html_()
     assert len(report.inspect([0, 1]).to_frame()) == 2
 
@@ -166,9 +150,9 @@ def test_text_of_one_query():
         "dcg@4 of 1 query",
         "Query a: 1.4268, 54% of the ideal; 4 ranked documents, 2 relevant documents",
         "rank  row  label  score  discount    adds   ideal  share",
-        "1       0      0      3    1.0000  0.0000  2.0000     0%  ..........",
-        "2=      1      1      2    1.5850  0.3155  0.6309    12%  ##.",
-        "3=      2      0      2    2.0000  0.2500  0.0000    10%  #",
+        "1       0      0      3    1.0000  0.0000  2.0000     0%",
+        "2=      1      1      2    1.5850  0.3155  0.6309    12%",
+        "3=      2      0      2    2.0000  0.2500  0.0000    10%",
     ]
 
 
@@ -189,12 +173,12 @@ def test_an_id_that_is_a_tuple_is_one_id():
 @pytest.mark.parametrize(
     ("ids", "wanted", "message"),
     [
-        (["alpha", "beta"], "alpa", r"qid must be in the report; got 'alpa'\. Did you mean 'alpha'\?"),
-        ([1, 2], "2", r"qid must be in the report; got '2'\. Did you mean 2, of type int\?"),
-        ([1, 2], [2, 7], r"qid must be in the report; got 7\."),
-        ([99, 998], 9999, r"qid must be in the report; got 9999\.$"),
-        ([99, 998], "9999", r"qid must be in the report; got '9999'\.$"),
-        ([1, 2], [[1]], r"qid must be in the report; got \[1\]\."),
+        (["alpha", "beta"], "alpa", r"qid 'alpa' is not in the report\. Did you mean 'alpha'\?"),
+        ([1, 2], "2", r"qid '2' is not in the report\. Did you mean 2, of type int\?"),
+        ([1, 2], [2, 7], r"qid 7 is not in the report\."),
+        ([99, 998], 9999, r"qid 9999 is not in the report\.$"),
+        ([99, 998], "9999", r"qid '9999' is not in the report\.$"),
+        ([1, 2], [[1]], r"qid \[1\] is not in the report\."),
         ([1, 2], [], "qid must name at least one query; got none"),
     ],
 )
@@ -213,7 +197,7 @@ def test_documents_of_any_kind():
     pairs = ["0, 1", "2, 3", "4, 5", "6, 7"]
     for documents, expected in (
         (texts, texts[:4]),
-        (pd.Series(texts, index=list("fedcba")), texts[:4]),
+        (pd.Series(texts, index=list("fedcba")), texts[:4]),  # rows without labels
         (pl.Series(texts), texts[:4]),
         (np.array(texts), texts[:4]),
         (tuple(texts), texts[:4]),
@@ -255,6 +239,31 @@ def test_documents_that_do_not_fit(documents, error, message):
         report_of().inspect("a", documents=documents)
 
 
+@pytest.mark.parametrize("named", ["y_true", "y_score", "qid"])
+def test_documents_of_other_rows_are_refused(named):
+    index, columns = list("stuvwx"), {"y_true": LABELS, "y_score": SCORES, "qid": QID}
+    report = evaluate(**columns | {named: pd.Series(columns[named], index=index)}, metrics="dcg")
+    texts = pd.Series([f"text of {one}" for one in index], index=index)
+    expected = [f"text of {one}" for one in "stuv"]
+    assert only(report.inspect("a", documents=texts)).documents == expected
+    assert only(report.inspect("a", documents=texts.to_numpy())).documents == expected
+    for wrong in (texts[::-1], texts.sample(frac=1, random_state=0).to_frame(), texts.set_axis(list("abcdef"))):
+        with pytest.raises(ValueError, match="documents must have the same index as y_true"):
+            report.inspect("a", documents=wrong)
+
+
+def test_documents_passed_to_evaluate_are_shown():
+    order = np.array([4, 2, 0, 5, 3, 1])
+    columns = {"price": np.arange(6) / 2, "name": list("uvwxyz")}
+    shuffled = {name: np.take(column, order) for name, column in columns.items()}
+    given = {"y_true": np.take(LABELS, order), "y_score": np.take(SCORES, order), "qid": np.take(QID, order)}
+    report = evaluate(**given, metrics="dcg", documents=shuffled, by=np.take(QID, order))
+    expected = ["price=0, name=u", "price=1, name=w", "price=0.5, name=v", "price=1.5, name=x"]
+    assert only(report.inspect("a")).documents == expected
+    assert only(report.slices["a"].inspect("a")).documents == expected
+    assert only(report.inspect("a", documents=order)).documents == ["0", "2", "1", "3"]
+
+
 def test_slices_have_ranks_but_not_the_rows():
     part = report_of(by=["x"] * 4 + ["y"] * 2).slices["y"]
     assert only(part.inspect("b")).rows is None
@@ -266,8 +275,8 @@ def test_slices_have_ranks_but_not_the_rows():
 def test_reports_of_batches_have_kept_no_documents():
     accumulator = RankingAccumulator(["mrr"])
     accumulator.update(LABELS, SCORES, qid=QID)
-    way_out = r"made in batches and keeps no .* Read the rows of these queries, and call evaluate\(...\).inspect\."
-    with pytest.raises(ValueError, match=f"inspect needs labels and scores; this report was {way_out}"):
+    way_out = r"keeps no labels or scores.* Read the rows of these queries, and call evaluate\(...\).inspect\."
+    with pytest.raises(ValueError, match=f"inspect needs labels and scores, but this report {way_out}"):
         accumulator.result().inspect("a")
 
 
@@ -348,47 +357,20 @@ def test_documents_need_the_same_rows_in_all_reports(order):
         comparison.inspect(documents=["x"] * 6)
 
 
-def test_two_rankings_stand_beside_each_other_in_80_columns(compared):
-    lines = str(compared[0].inspect(2)).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert sum(len(re.findall("rank +row +label", line)) == 2 for line in lines) == 2, (
-        "rows say which document is which"
-    )
-
-
 def test_text_explains_the_columns_that_it_shows(compared):
     comparison, n_rows = compared
-    alone, pair = report_of("ndcg").inspect("a"), comparison.inspect(1)
-    documents = report_of("ndcg").inspect("a", documents=list("uvwxyz"))
-    for shown, columns in ((alone, True), (documents, True), (pair, False)):
-        text = str(shown)
+    texts = [f"a text of about {row} characters that tells what the item is" for row in range(n_rows)]
+    for inspection in (report_of("ndcg").inspect("a"), comparison.inspect(2, documents=texts)):
+        text = str(inspection)
+        assert max(map(len, text.splitlines())) <= 80
         for word in ("ideal", "share"):
-            assert (f"{word}:" in text) == columns
-            assert (re.search(rf"rank.* {word}\b", text) is not None) == columns
-        assert "ideal:" in shown._repr_html_()
-        assert ("in the bars" in text.lower()) == columns
-        assert ("##" in text) == columns
-    for head in ("row", "discount", "ideal", "share", "document"):
-        assert re.search(rf"^rank.*\b{head}\b", str(documents), re.MULTILINE), "documents hide no column"
-    with_texts = str(comparison.inspect(1, documents=[f"text {row}" for row in range(n_rows)]))
-    assert max(map(len, with_texts.splitlines())) <= 80
-    assert "rank  document" in with_texts
+            assert f"{word}:" in text
+            assert re.search(rf"^rank.* {word}\b", text, re.MULTILINE)
+    assert re.search(r"^rank.* document$", text, re.MULTILINE)
 
 
 def test_negative_zero_is_zero():
     assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
-
-
-def test_queries_in_a_notebook_are_small(compared):
-    comparison, n_rows = compared
-    texts = ["a text of about sixty characters that tells what the item is"] * n_rows
-    assert len(comparison.inspect(12)._repr_html_().encode()) < 60_000
-    assert len(comparison.inspect(12, documents=texts)._repr_html_().encode()) < 100_000
-    labels, scores = np.tile([1, 0, 0, 1], (12, 10)), -np.tile(np.arange(40.0), (12, 1))
-    twenty = evaluate(labels, scores, metrics="ndcg")
-    both = compare({"a": twenty, "b": evaluate(labels, -scores, metrics="ndcg")}, "ndcg", test="t").inspect(12)
-    assert len(both.queries[0][0].labels) == 20
-    assert len(both._repr_html_().encode()) < 100_000
 
 
 class Outline(HTMLParser):
@@ -410,22 +392,12 @@ def test_ids_names_and_texts_that_look_like_markup_are_text(tmp_path):
     other = evaluate([1, 0], [1, 2], qid=[HOSTILE] * 2, metrics="ndcg")
     inspection = compare({HOSTILE: report, "x": other}, "ndcg").inspect(documents=[HOSTILE, HOSTILE])
     inspection.to_html(tmp_path / "page.html")
-    tags = {"div", "details", "summary", "table", "tr", "th", "td", "b"}
+    tags = {"div", "table", "thead", "tbody", "tr", "th", "td"}
     page = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
     allowed_attributes = {"style", "class", "open", "lang", "charset", "http-equiv", "content", "name"}
-    allowed_attributes |= {"colspan", "cellpadding"}
+    allowed_attributes |= {"tabindex"}
     for html, allowed in ((inspection._repr_html_(), tags), ((tmp_path / "page.html").read_text(), tags | page)):
         outline = Outline(html)
         assert outline.tags <= allowed
         assert outline.attributes <= allowed_attributes
-        assert outline.text.count(HOSTILE) >= 7, "id, two names and four documents"
-
-
-def test_twelve_queries_are_a_small_page(compared, tmp_path):
-    comparison, n_rows = compared
-    texts = ["a text of about sixty characters that tells what the item is"] * n_rows
-    comparison.inspect(12, documents=texts).to_html(tmp_path / "page.html")
-    assert (tmp_path / "page.html").stat().st_size < 100_000
-    html = (tmp_path / "page.html").read_text()
-    assert html.count("<details") == 12
-    assert html.count("<details open") == 3
+        assert outline.text.count(HOSTILE) >= 7, "id, names and four documents"

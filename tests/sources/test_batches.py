@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrank_metrics import evaluate, evaluate_batches
+from skrank_metrics import evaluate, evaluate_batches, make_metric
 from skrank_metrics.sources import batches, progress
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
@@ -202,6 +202,25 @@ def test_further_columns(order):
     check(report, expected)
     for name, part in expected.slices.items():
         assert report.slices[name].mean == pytest.approx(part.mean, abs=1e-14)
+
+
+@pytest.mark.option("evaluate_batches.documents", "evaluate_batches.groups")
+@pytest.mark.parametrize("order", ["check", "shuffle"])
+def test_documents_groups_and_negative_labels(order):
+    revenue = make_metric(lambda labels, price: float(labels[0] * price[0]), name="revenue", documents=["price"])
+    table = TABLE.append_column("price", pa.array(np.arange(len(TABLE)) / 8))
+    report = evaluate_batches(table, **NAMES | {"metrics": revenue}, documents="price", groups="b", order=order)
+    arrays = {"documents": {"price": table["price"].to_numpy()}, "groups": table["b"].to_numpy()}
+    expected = whole(table, metrics=revenue, **arrays)
+    assert report.mean == pytest.approx(expected.mean, abs=1e-12)
+    assert report.intervals()["revenue"] == pytest.approx(expected.intervals()["revenue"], abs=1e-12)
+    with pytest.raises(TypeError, match="documents must be the name of a column or a list of names; got 7"):
+        evaluate_batches(table, **NAMES, documents=7)
+    returns = TABLE.set_column(0, "y", pa.array(TABLE["y"].to_numpy() - 2))
+    rank = NAMES | {"metrics": ["spearman"]}
+    assert evaluate_batches(returns, **rank, order=order).mean == pytest.approx(whole(returns, metrics="spearman").mean)
+    with pytest.raises(ValueError, match="column 'y' must hold numbers >= 0"):
+        evaluate_batches(returns, **NAMES, order=order)
 
 
 def test_several_scores_make_several_reports():

@@ -1,16 +1,19 @@
-"""Slices of the queries of a report, from ``by``: their order and their names."""
+"""Parts of the queries of a report: slices from ``by``, their order and their names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.codes import without_nulls
-from skrank_metrics._input.grouping import Grouping, group_codes, group_rows
+from skrank_metrics._input.grouping import Grouping, concatenate_ranges, group_codes, group_rows
 from skrank_metrics._input.query_ids import (
     as_python,
     check_aligned,
@@ -28,6 +31,31 @@ MOST_SLICES = 20
 ALL = "all"
 
 T = TypeVar("T")
+
+
+def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
+    """The documents of some of the queries."""
+    grouping = lists.grouping
+    rows = concatenate_ranges(grouping.starts[queries], grouping.sizes[queries])
+    return replace(
+        lists,
+        grouping=Grouping(grouping.ids[queries], grouping.sizes[queries], None),
+        given_labels=lists.given_labels[rows],
+        scores=lists.scores[rows],
+        weights=None if lists.weights is None else lists.weights[queries],
+        retrieved=None if lists.retrieved is None else lists.retrieved[rows],
+        judged=None if lists.judged is None else lists.judged[rows],
+        documents={name: column[rows] for name, column in lists.documents.items()},
+    )
+
+
+def group_of_query(groups: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
+    """One group per query, such as its user, which must not be missing."""
+    n_expected = len(grouping.ids) if two_dimensional else int(grouping.sizes.sum())
+    units = group_ids(groups, n_expected, "groups")
+    if two_dimensional:
+        return units.ids[units.codes]
+    return id_per_query(units, grouping, "groups", "Pass the same group for all documents of a query.")
 
 
 def check_by_aligned(y_true: Any, by: Any) -> None:
@@ -60,23 +88,6 @@ def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
         check_order_of_queries(column, ids, name)
     slices = _group(_columns(by), len(ids))
     return slices.ids[slices.codes]
-
-
-def check_parts(codes: Any, ids: NDArray[Any]) -> IntArray:
-    """The number of the part that each query belongs to."""
-    if np.shape(codes) != ids.shape:
-        raise ValueError(f"codes must hold one part per query, {len(ids)} in all; got shape {np.shape(codes)}.")
-    check_order_of_queries(codes, ids, "codes")
-    numbers = np.asarray(codes)
-    if numbers.dtype.kind == "O":  # of pandas' nullable integers
-        numbers = np.asarray(numbers.tolist())
-    if numbers.dtype.kind not in "iu":
-        raise TypeError(
-            f"codes must hold integers, the part of each query; got {numbers.dtype}. Pass codes.astype(int)."
-        )
-    if numbers.min() < 0:
-        raise ValueError(f"codes must be >= 0; got {numbers.min()}. Queries to leave out can be a part of their own.")
-    return numbers
 
 
 def shapes_of(by: Any) -> set[tuple[int, ...]]:
@@ -202,6 +213,28 @@ def distinct(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
             unused, number = f"{name} ({number})", number + 1
         found[unused] = part
     return list(found.items())
+
+
+def flat_slice(value: Any) -> str:
+    """Spell a slice with letters, digits and underscores, so that different slices are spelled differently.
+
+    Other characters become "_x", their code in hexadecimal digits and "_": "C++" is "C_x2b__x2b_". The values of
+    several columns are joined by "_x_". Text that could be taken for a number, a bool or a missing value is preceded by
+    an apostrophe, and values of other types by "=", before this is done.
+    """
+    if isinstance(value, tuple):
+        return "_x_".join(map(flat_slice, value))
+    text = name_of_slice(value)
+    if isinstance(value, str):
+        text = "'" * bool(_NOT_TEXT.match(text)) + text
+    elif not isinstance(value, bool | int | float | type(None)):
+        text = f"={text}"
+    return _ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", text)
+
+
+# Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
+_NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
+_ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
 
 
 def column_of_slices(by: NDArray[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.reports.statistics import ROUNDING, Moments, moments
+from skrank_metrics.reports.mean_intervals import ROUNDING, Moments, moments
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score
 from skrank_metrics.model_selection._race import FoldValues, Race, Standing
 from skrank_metrics.model_selection.scorers import QueryScores
-from skrank_metrics.reports.statistics import bounds_of, difference_interval, moments
+from skrank_metrics.reports.mean_intervals import mean_interval, moments
 from skrank_metrics.splitters.audit import check_splits
 
 Splits = list[tuple[IntArray, IntArray]]
@@ -159,7 +159,7 @@ def departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
     last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
     left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]
     low, high = bounds_of(metric)
-    intervals = [difference_interval(found.lead, high - low, race.rules.confidence) for found in last]
+    intervals = [mean_interval(found.lead, confidence=race.rules.confidence) for found in last]
     return {
         "left_after": np.array([after for after, _ in left], dtype=np.float64),
         "left_because": np.array([why for _, why in left], dtype=object),

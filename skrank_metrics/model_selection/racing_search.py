@@ -36,7 +36,7 @@ from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, 
 from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.within_noise import WithinNoise
 from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports.statistics import check_confidence
+from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 

@@ -34,7 +34,7 @@ from skrank_metrics.reports._standings import LETTERS
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.pair import Pair
 from skrank_metrics.reports.ranking_report import drawn_orders
-from skrank_metrics.reports.statistics import TESTS, weighting
+from skrank_metrics.reports.mean_intervals import TESTS, weighting
 
 # Significance level of the tests against the best.
 LEVEL = 0.05

@@ -24,17 +24,7 @@ from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
 from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
-from skrank_metrics.reports.saved_reports import frame_fields, read_saved, restored_fields, saved_fields, write_saved
-from skrank_metrics.reports.slices import (
-    ALL,
-    column_of_slices,
-    flat_slice,
-    largest,
-    names_of_slices,
-    part_of,
-    queries_of_slices,
-)
-from skrank_metrics.reports.statistics import (
+from skrank_metrics.reports.mean_intervals import (
     METHOD,
     NO_INTERVAL,
     Moments,
@@ -44,6 +34,16 @@ from skrank_metrics.reports.statistics import (
     moments,
     weighting,
     why_none,
+)
+from skrank_metrics.reports.saved_reports import frame_fields, read_saved, restored_fields, saved_fields, write_saved
+from skrank_metrics.reports.slices import (
+    ALL,
+    column_of_slices,
+    flat_slice,
+    largest,
+    names_of_slices,
+    part_of,
+    queries_of_slices,
 )
 
 _SUMMARY = ("n_queries", "mean", "low", "high", "std", "n_undefined")

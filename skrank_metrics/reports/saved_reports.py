@@ -24,8 +24,8 @@ from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.mean_intervals import bounds_of
 from skrank_metrics.reports.slices import check_slices
-from skrank_metrics.reports.statistics import bounds_of
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1

@@ -1,0 +1,316 @@
+"""Paired tests of rankings by one matrix of random signs: statistics, p-values, maxima over pairs, intervals.
+
+Arrays in, arrays out. Larger values are better. Rankings are columns; rows are units, which flip together: queries, or
+groups of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from skrank_metrics._input.arrays import FloatArray, IntArray
+
+Hashes = NDArray[np.uint64]
+
+TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
+CORRECTIONS = {
+    "max": "adjusted by the maximum",
+    "holm": "adjusted by Holm's method",
+    "bh": "adjusted by Benjamini and Hochberg's method",
+    None: "not adjusted",
+}
+
+# Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
+N_SIGNS = 10_000
+# All sign vectors are used for at most this many units that differ: 2^13 < 10,000.
+MOST_ENUMERATED = 13
+# More units than this are merged at random. Flipping them together has the same level, and the power of this many.
+MOST_UNITS = 16_384
+# Signs of this many units, and sums of this many sign vectors, fit into the caches.
+UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
+# Values of a query that differ by less, relative to their size, differ by rounding only.
+ROUNDING = 1e-12
+
+
+def without_rounding(values: FloatArray) -> FloatArray:
+    """Make the values in a row equal if they differ by rounding only: each run of them takes its smallest value."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    steps = np.diff(ascending, axis=1, prepend=-np.inf)
+    starts = steps > ROUNDING * np.maximum(np.abs(ascending), np.roll(np.abs(ascending), 1, axis=1))
+    places = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, np.take_along_axis(ascending, places, axis=1), axis=1)
+    return found
+
+
+def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
+    """Bits that depend on the hash of a unit and the seed only, so neither order nor other units matter.
+
+    Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
+    """
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    start = _mix(_mix(hashes ^ _mix(np.array([seed], dtype=np.uint64) + golden)))
+    words = _mix(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
+    return np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1, count=n_bits)
+
+
+def _mix(bits: Hashes) -> Hashes:
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ranking minus each of the others, one entry per other ranking."""
+
+    total: FloatArray  # weighted sum of the differences
+    squares: FloatArray  # of the weighted differences of units
+    cross: FloatArray  # their products with the weights of the units
+    largest: FloatArray
+    wins: IntArray  # number of units
+    losses: IntArray
+    error: FloatArray  # standard error of the mean, from units
+    fold_error: FloatArray  # the same from folds if that is larger, else 0
+    norm: FloatArray  # by which sums with random signs are divided
+    z: FloatArray
+    tolerance: FloatArray  # of z, for rounding in sums
+
+    @property
+    def n_changed(self) -> IntArray:
+        """Number of units that differ."""
+        return self.wins + self.losses
+
+
+@dataclass
+class SignFlips:
+    """Tests of all pairs of rankings over the same queries.
+
+    The statistic of a pair is |sum d| / sqrt(sum d^2 + L^2 / 2), where d are the weighted differences of the units and
+    L is the largest, as if half a win and half a loss of that size had been seen, too. It is compared with |sum e d| /
+    sqrt(sum d^2) for random signs e; flips do not change the norm, so pairs of unlike spread share one maximum. With
+    test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    """
+
+    values: FloatArray  # (n_queries, n_rankings), finite
+    weights: FloatArray  # (n_queries,), above 0
+    units: Hashes  # (n_queries,); equal for queries that flip together
+    seed: int
+    test: str = "permutation"
+    span: float = np.inf  # largest difference possible
+    folds: IntArray | None = None
+    enumerates: bool = True  # False: random signs, which the tests of several slices can share
+    _rows: dict[int, Row] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        values = without_rounding(self.values)
+        values = values - values.mean(axis=1, keepdims=True)  # keeps the differences, and sums lose fewer digits
+        # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
+        exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+        self.scale = 2.0**exponent
+        weights = self.weights / self.weights.max()
+        self._weighted = np.ldexp(values, -exponent) * weights[:, None]
+        units = self.units if len(self.units) <= MOST_UNITS else _mix(self.units) % np.uint64(MOST_UNITS)
+        self.hashes, self.sums, self.masses = _summed(self._weighted, weights, units)
+        self.of_folds = None if self.folds is None else _summed(self._weighted, weights, self.folds)[1:]
+        self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
+        # Number of units of equal weight that would be as informative (Kish 1965).
+        self.n_effective = self.total_mass**2 / self.square_mass
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean of each ranking, relative to the mean over rankings."""
+        means: FloatArray = self.scale * self.sums.sum(axis=0) / self.total_mass
+        return means
+
+    @property
+    def covers_folds(self) -> bool:
+        """Whether differences vary more between folds than between queries for some pair."""
+        return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
+
+    def row(self, i: int) -> Row:
+        """Statistics of one ranking against each of the others."""
+        if i not in self._rows:
+            self._rows[i] = self._row(i)
+        return self._rows[i]
+
+    def _row(self, i: int) -> Row:
+        d = self.sums[:, i, None] - self.sums
+        total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
+        error = _error(d, self.masses)
+        if self.test == "t":
+            norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
+            z = _as_normal(_ratio(np.abs(total) / self.total_mass, error), self.n_effective - 1)
+        else:
+            norm = np.sqrt(squares)
+            z = _ratio(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
+        fold_error = np.zeros_like(error)
+        if self.of_folds is not None:
+            sums, masses = self.of_folds
+            of_folds = _error(sums[:, i, None] - sums, masses)
+            fold_error = np.where(of_folds > error, of_folds, 0.0)
+            t = _ratio(np.abs(total) / self.total_mass, fold_error)
+            z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
+        sizes = np.abs(self.sums).sum(axis=0)
+        tolerance = 1e-9 + _ratio(1e-14 * (sizes[i] + sizes), norm)
+        wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
+        return Row(total, squares, cross, np.abs(d).max(axis=0), wins, losses, error, fold_error, norm, z, tolerance)
+
+    @cached_property
+    def flipped(self) -> FloatArray:
+        """Sums of each ranking with random signs, of shape (n_rankings, n_signs); the first signs are all +."""
+        sums = self.sums
+        if self.test == "t":
+            sums = sums - self.masses[:, None] * (sums.sum(axis=0) / self.total_mass)
+        changed = np.ptp(sums, axis=1) > 0
+        sums, hashes = sums[changed], self.hashes[changed]
+        if len(sums) <= MOST_ENUMERATED and self.enumerates:
+            numbers = np.arange(2 ** max(0, len(sums) - 1))[:, None]  # both of e and -e give the same |sum|
+            signs = 1.0 - 2.0 * (numbers >> np.arange(len(sums)) & 1)
+            return sums.T @ signs.T
+        total = np.zeros((sums.shape[1], N_SIGNS))
+        signs = np.empty((UNITS_AT_A_TIME, N_SIGNS))
+        for start in range(0, len(sums), UNITS_AT_A_TIME):
+            part = slice(start, start + UNITS_AT_A_TIME)
+            bits = signs[: len(hashes[part])]
+            np.subtract(1.0, 2.0 * random_bits(hashes[part], N_SIGNS, self.seed), out=bits)
+            bits[:, 0] = 1.0
+            total += sums[part].T @ bits
+        return total
+
+    def null(self, i: int, j: int) -> FloatArray:
+        """Null distribution of the statistic of a pair."""
+        return np.abs(self.flipped[i] - self.flipped[j]) * _inverse(self.row(i).norm[j])
+
+    def row_maximum(self, i: int) -> FloatArray:
+        """Null distribution of the largest statistic of one ranking against all others."""
+        flipped, inverse = self.flipped, _inverse(self.row(i).norm)[:, None]
+        found = np.empty(flipped.shape[1])
+        for start in range(0, len(found), SIGNS_AT_A_TIME):
+            part = slice(start, start + SIGNS_AT_A_TIME)
+            t = flipped[:, part] - flipped[i, part]
+            np.abs(t, out=t)
+            t *= inverse
+            t.max(axis=0, out=found[part])
+        return found
+
+    def p_value(self, i: int, j: int) -> float:
+        """Two-sided p-value of a pair."""
+        row = self.row(i)
+        if self.test == "t":
+            return float(2 * special.ndtr(-row.z[j]))
+        return float(max(np.mean(self.null(i, j) >= row.z[j] - row.tolerance[j]), self.least_p(i)[j]))
+
+    def least_p(self, i: int) -> FloatArray:
+        """Smallest p-values possible with so many units that differ: all positive or all negative."""
+        n_changed = self.row(i).n_changed
+        return np.minimum(1.0, 2.0 ** (1.0 - n_changed)) if self.test != "t" else np.where(n_changed > 0, 0.0, 1.0)
+
+    def critical(self, i: int, j: int, level: float) -> float:
+        """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
+        if self.test == "t":
+            return float(-special.ndtri(level / 2))
+        return float(critical_value(self.null(i, j), level))
+
+    def intervals(self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1) -> FloatArray:
+        """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
+
+        A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
+        units differ for the test to reject, the interval follows from the number of wins and losses alone.
+        """
+        row = self.row(i)
+        c = critical + row.tolerance
+        mass, mean = self.total_mass, row.total / self.total_mass
+        with np.errstate(all="ignore"):
+            if self.test == "t":
+                half = _as_student(c, self.n_effective - 1) * row.error
+                ends = np.stack([mean - half, mean + half], axis=1)
+                ends[(row.error == 0) | (self.n_effective <= 1)] = np.nan
+            else:
+                a = mass**2 - c**2 * self.square_mass
+                b = row.total * mass - c**2 * row.cross
+                half = np.sqrt(np.fmax(b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0)) / a
+                ends = np.stack([b / a - half, b / a + half], axis=1)
+                few = (a <= 0) | (self.least_p(i) > level)
+                ends[few] = self._by_counts(row, level / n_tests)[few]
+            if row.fold_error.any():
+                half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
+                wider = np.stack([np.fmin(ends[:, 0], mean - half), np.fmax(ends[:, 1], mean + half)], axis=1)
+                ends = np.where((row.fold_error > 0)[:, None], wider, ends)
+        return np.clip(self.scale * ends, -self.span, self.span)
+
+    def _by_counts(self, row: Row, level: float) -> FloatArray:
+        """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
+        ends = []
+        for sign, counts in ((-1, row.losses), (1, row.wins)):
+            left = np.fmax(self.n_effective - counts, 1e-9)
+            ends.append(sign * self.span / self.scale * special.betaincinv(counts + 1, left, 1 - level / 2))
+        found = np.stack(ends, axis=1)
+        return found if np.isfinite(self.span) else np.full_like(found, np.nan)
+
+    def step_down(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+        """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
+        z = np.array([self.row(i).z[j] - self.row(i).tolerance[j] for i, j in pairs])
+        running, adjusted = np.zeros(self.flipped.shape[1]), np.empty(len(pairs))
+        order = np.argsort(z, kind="stable")
+        for place in order:
+            np.maximum(running, self.null(*pairs[place]), out=running)
+            adjusted[place] = np.mean(running >= z[place])
+        descending = order[::-1]
+        adjusted[descending] = np.maximum.accumulate(adjusted[descending])
+        return adjusted
+
+
+def tail(null: FloatArray, z: Any) -> Any:
+    """Shares of a null distribution that are at least z."""
+    return (len(null) - np.searchsorted(np.sort(null), z, side="left")) / len(null)
+
+
+def critical_value(null: FloatArray, level: float) -> float:
+    """Value that a statistic must exceed for its tail to be at most ``level``."""
+    place = len(null) - 1 - int(np.floor(level * len(null) + 1e-9))
+    return float(np.partition(null, place)[place])
+
+
+def _summed(values: FloatArray, weights: FloatArray, codes: NDArray[Any]) -> tuple[Hashes, FloatArray, FloatArray]:
+    """Distinct codes in ascending order, and sums of values and weights by code."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[:1]] + codes.dtype.type(1)))
+    return codes[order][starts], np.add.reduceat(values[order], starts), np.add.reduceat(weights[order], starts)
+
+
+def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
+    """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
+    mass, n = masses.sum(), masses.sum() ** 2 / (masses @ masses)
+    residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
+    squares = (residuals * residuals).sum(axis=0)
+    squares[squares <= (ROUNDING**2) * (differences * differences).sum(axis=0)] = 0.0
+    return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
+
+
+def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Divide; 0 where the divisor is 0."""
+    return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
+
+
+def _inverse(norm: FloatArray) -> FloatArray:
+    return _ratio(np.ones_like(norm), norm)
+
+
+def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:
+    """The normal quantile with the tail of Student's t."""
+    found: FloatArray = np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0)
+    return found
+
+
+def _as_student(z: FloatArray, n_degrees: float) -> FloatArray:
+    found: FloatArray = -special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z))
+    return found

@@ -343,5 +343,7 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
 def nearest(value: Any, words: Iterable[Any]) -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
-    close = difflib.get_close_matches(str(value)[:64].lower(), known, n=3, cutoff=0.6)
+    given = str(value)[:64].lower()
+    transposed = [word for word in known if sorted(word) == sorted(given)]
+    close = transposed or difflib.get_close_matches(given, known, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(known[word]) for word in close)}?" if close else ""

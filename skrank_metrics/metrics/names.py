@@ -185,11 +185,16 @@ def _hint(name: str, spec: str, k: str | None = None) -> str:
     word, rank = without_at.groups() if without_at and k is None else (name, k)
     known = _ELSEWHERE.get(word, word)
     if _function(known) is None and word not in _ELSEWHERE:
-        return nearest(name, REGISTRY)
+        found = nearest(name, REGISTRY)
+        return found if k is None else re.sub(r"'(\w+)'", lambda one: _with_cutoff(one[1], k), found)
     peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
     if peer:
         return f" Did you mean {own_spelling(spec, peer)!r}, or get_metric({spec!r}, convention={peer!r})?"
     return f" Did you mean '{known}{f'@{rank}' if rank else ''}'?"
+
+
+def _with_cutoff(name: str, k: str) -> str:
+    return repr(f"{name}@{k}" if REGISTRY[name].record.has_cutoff else name)
 
 
 def _hint_of_cutoffs(spec: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import skrank_metrics
-from skrank_metrics._cli.inputs import FORMATS, TABLES, read_reports, rows_of
+from skrank_metrics._cli.inputs import FORMATS, MISSING, SCORE_TYPES, read_reports, rows_of
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table, visible
@@ -34,8 +34,7 @@ WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
-        parser = _parser()
-        code = _run(parser, _parse(parser, arguments))
+        code = _run(_parse(arguments))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output, such as head, is gone
         _discard_output()
@@ -67,8 +66,9 @@ def _fail(message: str) -> NoReturn:
     sys.exit(INVALID)
 
 
-def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options; metrics may also follow them."""
+    parser = _parser()
     chosen, rest = parser.parse_known_args(arguments)
     if rest and (not hasattr(chosen, "words") or any(word.startswith("-") and word != "-" for word in rest)):
         parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
@@ -77,20 +77,20 @@ def _parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> 
     return chosen
 
 
-def _run(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+def _run(chosen: argparse.Namespace) -> int:
     """Run the command, and return the exit code."""
     if chosen.command == "metrics":
         names = [(own.record.name + "@k" * own.record.has_cutoff, own) for _, own in sorted(REGISTRY.items())]
         rows = [(name, own.__name__, own.record.bounds) for name, own in names]
         print(Table(("name", "function", "range"), rows).as_text())
     elif chosen.command == "demo":
-        if not chosen.picture.parent.is_dir():
-            parser.error(f"--picture must be in an existing folder; got {chosen.picture}")
         from skrank_metrics import _demo
 
+        if not chosen.picture.parent.is_dir():
+            raise ValueError(f"--picture must be in an existing folder; got {chosen.picture}.")
         _demo.run(chosen.picture)
     else:
-        return int(COMMANDS[chosen.command](chosen) or 0)
+        return int(chosen.run(chosen) or 0)
     return 0
 
 
@@ -145,11 +145,6 @@ def _of_each(chosen: argparse.Namespace, function: Callable[..., Result]) -> Non
     write(show_results(found, chosen.output), chosen.output_file)
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "evaluate": _evaluate, "compare": _compare, "explain": _explain, "match": _match,
-}  # fmt: skip
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}")
@@ -168,110 +163,97 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_evaluate(commands: Any) -> None:
-    evaluate = _add_command(
-        commands, "evaluate", "evaluate rankings in files",
-        "Mean of each metric: for one ranking with intervals and findings, for several\n"
-        "side by side.",
-        "evaluate qrels.txt run.txt ndcg@10 map",
-    )  # fmt: skip
-    evaluate.add_argument("--by-query", action="store_true", help="also print the values per query")
-    evaluate.add_argument("--save", type=Path, metavar="FILE.json", help="file for the report, for compare")
-    _add_ways(evaluate)
-    _add_slices(evaluate)
+    about = "Mean of each metric: for one ranking with intervals and findings, for several\nside by side."
+    example = "evaluate qrels.txt run.txt ndcg@10 map"
+    add = _add_command(commands, _evaluate, "evaluate rankings in files", about, example)
+    add("--by-query", action="store_true", help="also print the values per query")
+    add("--save", type=Path, metavar="FILE.json", help="file for the report, which compare takes as a ranking")
+    _add_options_of_reports(add)
 
 
 def _add_compare(commands: Any) -> None:
-    compare = _add_command(
-        commands, "compare", "find out which ranking is best, or whether one may replace another",
+    about = (
         "Which of several rankings of the same queries may be the best, with intervals\n"
-        "and p-values. With --margin, the exit code is 0 if no ranking is worse than the\n"
-        "baseline (better, or not worse by more than the margin), 1 if one is worse, and\n"
-        "3 if these queries cannot decide.",
-        "compare qrels.txt prod.txt new.txt ndcg@10 --margin 0.005",
-    )  # fmt: skip
-    compare.set_defaults(least=2)
-    add = compare.add_argument
+        "and p-values. With --margin, the exit code is 0 if every ranking is better than\n"
+        "the baseline or not worse by more than the margin, 1 if one is worse, and 3 if\n"
+        "these queries cannot decide."
+    )
+    example = "compare qrels.txt prod.txt new.txt ndcg@10 --margin 0.005"
+    add = _add_command(commands, _compare, "find out which ranking is best", about, example, least=2)
+    corrections, tests = ["max", "holm", "bh", "none"], ["permutation", "t"]
     add("--margin", type=float, help="the loss that does not matter; sets the exit code")
-    add("--baseline", metavar="RANKING", help="ranking to compare the others with (with --margin: the first one)")
-    add("--test", choices=["permutation", "t"], default="permutation",
-        help="paired test: random signs or Student's t (default: %(default)s)")  # fmt: skip
-    add("--correction", choices=["max", "holm", "bh", "none"], default="max",
-        help="correction of p-values for several pairs (default: %(default)s)")  # fmt: skip
+    add("--baseline", metavar="RANKING", help="compare the others with this one (default with --margin: the first)")
+    add("--test", choices=tests, default="permutation", help="paired test: random signs (default) or Student's t")
+    add("--correction", choices=corrections, default="max", help="of p-values for several pairs (default: max)")
     add("--confidence", type=float, default=0.95, help="confidence level (default: %(default)s)")
     add("--random-state", type=int, default=0, help="seed of the random signs (default: %(default)s)")
     add("--align", choices=["intersection"], help="compare on the queries that all rankings have")
-    _add_ways(compare)
-    _add_slices(compare)
+    _add_options_of_reports(add)
 
 
 def _add_explain(commands: Any) -> None:
-    explain = _add_command(
-        commands, "explain", "attribute the gap between two libraries to its causes",
+    about = (
         "Why two libraries give different values for the same ranking: how much each\n"
-        "difference in gain, ties and so on contributes.",
-        "explain qrels.txt run.txt map --conventions trec_eval lightgbm",
-        default=("ndcg@10",), required="--conventions A B ",
-    )  # fmt: skip
-    explain.add_argument("--conventions", nargs=2, metavar=("A", "B"), choices=list(CONVENTIONS), required=True,
-        help=f"two of {', '.join(CONVENTIONS)}")  # fmt: skip
+        "difference in gain, ties and so on contributes."
+    )
+    example = "explain qrels.txt run.txt map --conventions trec_eval lightgbm"
+    names: list[str] = list(CONVENTIONS)
+    options: dict[str, Any] = {"default": ("ndcg@10",), "required": "--conventions A B "}
+    add = _add_command(
+        commands, _explain, "attribute the gap between two libraries to its causes", about, example, **options
+    )
+    two = f"two of {', '.join(names)}"
+    add("--conventions", nargs=2, metavar=("A", "B"), choices=names, required=True, help=two)
 
 
 def _add_match(commands: Any) -> None:
-    match = _add_command(
-        commands, "match", "find the ways of computing a metric that give a known value",
-        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\n"
-        "and which libraries use them.",
-        "match rows.csv ndcg@10 --value 0.4231 --label y --score a",
-        default=("ndcg",), required="--value VALUE ",
-    )  # fmt: skip
-    match.add_argument("--value", required=True, help="the value to find")
-    match.add_argument("--tolerance", type=float,
-        help="largest distance from the value (default: half a unit of its last digit)")  # fmt: skip
+    about = (
+        "Which gain, ties, cutoff and so on give a value that you have, nearest first,\nand which libraries use them."
+    )
+    example = "match rows.csv ndcg@10 --value 0.4231 --label y --score a"
+    options: dict[str, Any] = {"default": ("ndcg",), "required": "--value VALUE "}
+    add = _add_command(
+        commands, _match, "find the ways of computing a metric that give a known value", about, example, **options
+    )
+    add("--value", required=True, help="the value to find")
+    add("--tolerance", type=float, help="largest distance from the value (default: half a unit of its last digit)")
 
 
 def _add_command(
-    commands: Any, name: str, about: str, description: str, example: str,
-    default: Sequence[str] = ("ndcg@10", "map", "mrr"), required: str = "",
-) -> argparse.ArgumentParser:  # fmt: skip
-    """Add a command that reads files."""
+    commands: Any, run: Callable[[argparse.Namespace], int | None], about: str, description: str, example: str,
+    default: Sequence[str] = ("ndcg@10", "map", "mrr"), required: str = "", least: int = 1,
+) -> Callable[..., Any]:  # fmt: skip
+    """Add a command that reads files, and return the function that adds its options."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=about, description=f"{description}\n\n{FILES}", epilog=f"Example:\n  skrank-metrics {example}",
-        usage=f"%(prog)s FILE ... [METRIC ...] {required}[options]",
+        example.split()[0], help=about, description=f"{description}\n\n{FILES}",
+        epilog=f"Example:\n  skrank-metrics {example}", usage=f"%(prog)s FILE ... [METRIC ...] {required}[options]",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.set_defaults(
-        default_metrics=default, least=1, save=None,
-        **dict.fromkeys(("convention", "ties", "replace_undefined_by", "weight", "groups", "by")),
-    )  # fmt: skip
+    absent = ("save", "convention", "ties", "replace_undefined_by", "weight", "groups", "by")
+    parser.set_defaults(run=run, default_metrics=default, least=least, **dict.fromkeys(absent))
     add = parser.add_argument
     add("words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {' '.join(default)})")
     add("--format", choices=FORMATS, help="format of the files (default: from their names and the options)")
     add("--label", metavar="COLUMN", help="column of a table with the labels")
-    add("--score", metavar="COLUMN", nargs="+", help="columns of a table with the scores, or files with one score per "
-        "svmlight row; one per ranking")  # fmt: skip
+    add(
+        "--score", metavar="COLUMN", nargs="+", help="columns with the scores, or files with one score per svmlight row"
+    )
     add("--qid", metavar="COLUMN", help="column of a table with the query ids (default: qid)")
     add("--retrieved", metavar="COLUMN", help="column that is false for documents that were not ranked")
     add("--judged", metavar="COLUMN", help="column that is false for documents that nobody judged")
     add("--condense", action="store_true", help="leave out documents that nobody judged")
-    add("--missing", choices=["zero", "skip", "error"],
-        help="count topics without a ranking as 0, leave them out, or refuse them")  # fmt: skip
-    add("--score-type", choices=["float32", "float64"],
-        help="precision in which scores of runs are compared (default: float32, as in trec_eval 9)")  # fmt: skip
+    add("--missing", choices=MISSING, help="topics without a ranking: count as 0 (default), leave out, or refuse")
+    add("--score-type", choices=SCORE_TYPES, help="precision of scores of runs (default: float32, as in trec_eval 9)")
     add("--output", choices=OUTPUTS, default="table", help="format of the output (default: %(default)s)")
     add("--output-file", type=Path, help="file for the output, replaced only when the output is complete")
-    return parser
+    return add
 
 
-def _add_slices(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+def _add_options_of_reports(add: Callable[..., Any]) -> None:
     add("--by", metavar="COLUMN", nargs="+", help="columns of a table with the slice of each query")
     add("--groups", metavar="COLUMN", help="column with groups of queries that depend on each other, such as users")
     add("--weight", metavar="COLUMN", help="column with the weight of each query")
-
-
-def _add_ways(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--convention", choices=list(CONVENTIONS),
-        help="library whose defaults apply (default: trec_eval for TREC files, else sklearn)")  # fmt: skip
+    library = "library whose defaults apply (default: trec_eval for TREC files, else sklearn)"
+    add("--convention", choices=list(CONVENTIONS), metavar="LIBRARY", help=f"{library}: {', '.join(CONVENTIONS)}")
     add("--ties", choices=["average", "best", "worst", "stable"], help="order of documents with equal scores")
     add("--replace-undefined-by", type=float, metavar="VALUE", help="value of queries for which a metric is undefined")

@@ -26,7 +26,9 @@ from skrank_metrics.trec import evaluate_run, read_qrels
 TABLES = tuple(SUFFIXES)
 FORMATS = ("trec", *TABLES, "svmlight")
 SAVED = ".json"
+MISSING, SCORE_TYPES = ("zero", "skip", "error"), ("float32", "float64")
 COLUMNS = ("label", "score", "qid", "weight", "retrieved", "judged", "groups", "by")
+REQUIRED = ("label", "score")
 # The formats that an option applies to, if not to all; reports that were saved are what they are.
 APPLIES = {
     **dict.fromkeys(COLUMNS, TABLES),
@@ -36,7 +38,6 @@ APPLIES = {
     **dict.fromkeys(("convention", "ties", "replace_undefined_by"), FORMATS),
 }
 MOST_NAMED = 20  # columns in a message
-_SEVERAL = {1: "one or more rankings", 2: "two or more rankings to compare"}
 _METRICS_FIRST = " Metrics come before --score, or after another option."
 
 
@@ -66,6 +67,10 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
         found |= _of_runs(rows[0], rows[1:], chosen, options)
     elif form != "saved":
         found |= _of_rows(rows[0], form, chosen, options)
+    for part, name in (("groups", "--groups"), *([("by", "--by")] if chosen.by else [])):
+        lacking = [ranking for ranking, report in found.items() if getattr(report, part) is None]
+        if 0 < len(lacking) < len(found):
+            raise ValueError(f"{name} must be the same for all rankings; {listed(lacking)} was evaluated without it.")
     return {name: found[name] for name in names}
 
 
@@ -113,23 +118,25 @@ def _read_table(file: str, form: str, chosen: Namespace) -> tuple[Any, dict[str,
 
 def _check_columns(table: TableFile, chosen: Namespace) -> None:
     """Name all options that are missing or name no column, with the columns."""
-    given = {name: getattr(chosen, name) or ("qid" if name == "qid" else ()) for name in COLUMNS}
+    given = {name: getattr(chosen, name) or ("qid" if name == "qid" else []) for name in COLUMNS}
     given = {name: [one] if isinstance(one, str) else one for name, one in given.items()}
     known = table.column_names()
-    absent = [column for columns in given.values() for column in columns if column not in known]
+    absent = list(dict.fromkeys(column for columns in given.values() for column in columns if column not in known))
     wrong = [
         _option(name)
         for name, columns in given.items()
-        if (not columns and name in ("label", "score")) or any(column in absent for column in columns)
+        if set(columns) & set(absent) or (name in REQUIRED and not columns)
     ]
-    if not wrong:
-        return
-    lacks = f"{table.name} has no column {' or '.join(map(repr, absent))}. Pass" if absent else f"{table.name} needs"
-    shown = ", ".join(known[:MOST_NAMED]) + (", ..." if len(known) > MOST_NAMED else "")
-    hint = nearest(absent[0], known) if len(absent) == 1 else ""
-    if any(column in absent and _is_metric(column, chosen.convention) for column in given["score"]):
-        hint = _METRICS_FIRST
-    raise ValueError(f"{lacks} {listed(wrong)}; columns: {shown}.{hint}")
+    if wrong:
+        lacks = (
+            f"{table.name} has no column {listed(list(map(repr, absent)), 'or')}. Pass"
+            if absent
+            else f"{table.name} needs"
+        )
+        is_metric = any(column in absent and _is_metric(column, chosen.convention) for column in given["score"])
+        hint = _METRICS_FIRST if is_metric else nearest(absent[0], known) if len(absent) == 1 else ""
+        shown = ", ".join(known[:MOST_NAMED]) + ", ..." * (len(known) > MOST_NAMED)
+        raise ValueError(f"{lacks} {listed(wrong)}; columns: {shown}.{hint}")
 
 
 def _form(chosen: Namespace) -> str:
@@ -199,10 +206,11 @@ def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str
     if form not in ("trec", "saved") and len(rows) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(rows)}: {', '.join(rows)}.{shadowed}")
     if len(names) < chosen.least and (chosen.score or form not in TABLES):
-        what = {"trec": "QRELS RUN", "saved": "REPORT.json", "svmlight": "--score FILE"}.get(form, "--score COLUMN")
-        got = f"; got {', '.join(names)}" if names else ""
-        several = " [...]" if chosen.least == 1 else f" {what.split()[-1]} [...]"
-        raise ValueError(f"Pass {_SEVERAL[chosen.least]}: {what}{several}{got}.{shadowed}")
+        what = {"trec": "QRELS RUN [RUN ...]", "svmlight": "--score FILE [FILE ...]", "saved": "saved reports"}
+        several = "two or more rankings" if chosen.least > 1 else "one or more rankings"
+        raise ValueError(
+            f"Pass {several}, as {what.get(form, '--score COLUMN [COLUMN ...]')}; got {', '.join(names) or 'none'}.{shadowed}"
+        )
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
 

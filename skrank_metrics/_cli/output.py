@@ -9,12 +9,11 @@ import math
 import numbers
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
@@ -32,31 +31,28 @@ _FORMULAS = ("=", "+", "-", "@")
 def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool) -> str:
     """The means of all rankings and, on request, the values per query."""
     if output == "json":
-        return _as_json({name: _values(report, by_query=by_query) for name, report in reports.items()})
+        return _as_json({name: _of_report(report, by_query=by_query) for name, report in reports.items()})
     if output == "tsv":
         return _as_tsv(
-            {(name,): report._columns() if by_query else report._summary() for name, report in reports.items()},
-            ("ranking",),
+            {(name,): own._columns() if by_query else own._summary() for name, own in reports.items()}, ("ranking",)
         )
-    shown: dict[str, Result] = {"": _Sections([*_side_by_side(reports)])} if len(reports) > 1 else {}
-    if len(reports) == 1 or output == "html":
-        shown |= {name if shown else "": report for name, report in reports.items()}
-    if by_query:
-        for name, report in reports.items():
-            ids = [str(one) for one in as_python(report.qid)]
-            rows = list(zip(ids, *(values.tolist() for values in report.per_query.values()), strict=True))
-            shown[f"{name}, per query"] = _Sections([counted(len(rows), "query"), Table(("qid", *report.per_query), rows)])
-    return _as_text(shown) if output == "table" else _as_html(shown)
+    several = len(reports) > 1
+    shown: dict[str, Result] = {"": _Sections([*_side_by_side(reports)]) if several else next(iter(reports.values()))}
+    shown |= reports if several and output == "html" else {}
+    for name, report in reports.items() if by_query else ():
+        rows = [(str(row.pop("qid")), *row.values()) for row in _records({"qid": report.qid, **report.per_query})]
+        shown[f"{name}, per query"] = _Sections([counted(len(rows), "query"), Table(("qid", *report.per_query), rows)])
+    return _as_page(shown, output)
 
 
 def show_comparison(comparison: Comparison, output: str) -> str:
     """The verdict and the rankings; in TSV, all pairs."""
     if output == "json":
-        return _as_json(_compared(comparison))
+        return _as_json(_of_comparison(comparison))
     if output == "tsv":
         parts = {ALL: comparison, **comparison.named_slices()}
         return _as_tsv({(name,): part._pair_columns() for name, part in parts.items()}, ("slice",))
-    return _as_text({"": comparison}) if output == "table" else _as_html({"": comparison})
+    return _as_page({"": comparison}, output)
 
 
 def show_results(results: Mapping[tuple[str, str], Result], output: str) -> str:
@@ -66,11 +62,10 @@ def show_results(results: Mapping[tuple[str, str], Result], output: str) -> str:
     if output == "json":
         found: dict[str, dict[str, Any]] = {}
         for (ranking, metric), result in results.items():
-            found.setdefault(ranking, {})[metric] = {**_attributes(result), "rows": _records(result._columns())}
+            plain = {name: own for name, own in vars(result).items() if isinstance(own, str | float | int | tuple)}
+            found.setdefault(ranking, {})[metric] = {**plain, "rows": _records(result._columns())}
         return _as_json(found)
-    several = len({ranking for ranking, _ in results}) > 1
-    named = {", ".join(key[not several :]) if len(results) > 1 else "": own for key, own in results.items()}
-    return _as_text(named) if output == "table" else _as_html(named)
+    return _as_page({", ".join(key) if len(results) > 1 else "": own for key, own in results.items()}, output)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,35 +97,27 @@ def _side_by_side(reports: Mapping[str, RankingReport]) -> Iterator[Part]:
         yield from (sentence if common else f"{name}: {sentence}" for sentence in sentences)
 
 
-# --- JSON
-
-
-def _values(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
+def _of_report(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
     found = {"n_queries": report.n_queries, "n_documents": report.n_documents, "metrics": report.to_dict()}
     if by_query:
-        ids = [str(one) for one in as_python(report.qid)]
+        ids = list(map(str, as_python(report.qid)))
         found["per_query"] = {m: dict(zip(ids, v.tolist(), strict=True)) for m, v in report.per_query.items()}
     return found | {"findings": report.health.findings}
 
 
-def _compared(comparison: Comparison) -> dict[str, Any]:
+def _of_comparison(comparison: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
-    found["metrics"] = {}
     pairs = _records(comparison._pair_columns())
-    for metric in comparison.metrics:
-        of_metric = {"verdict": comparison.verdict_of(metric)}
-        if comparison.tested(metric):
-            of_metric["best_set"] = comparison.best_set_of(metric)
-        standings = [one._asdict() for one in comparison.standings(metric)]
-        of_metric |= {"rankings": standings, "pairs": [pair for pair in pairs if pair.pop("metric", metric) == metric]}
-        found["metrics"][metric] = of_metric
-    slices = {name: _compared(part) for name, part in comparison.named_slices().items()}
+    found["metrics"] = {
+        metric: {
+            "verdict": comparison.verdict_of(metric),
+            "rankings": [standing._asdict() for standing in comparison.standings(metric)],
+            "pairs": [pair for pair in pairs if pair["metric"] == metric],
+        }
+        for metric in comparison.metrics
+    }
+    slices = {name: _of_comparison(part) for name, part in comparison.named_slices().items()}
     return found | ({"slices": slices} if slices else {})
-
-
-def _attributes(result: Result) -> dict[str, Any]:
-    plain = {field.name: getattr(result, field.name) for field in fields(cast(Any, result))}
-    return {name: value for name, value in plain.items() if isinstance(value, str | float | int | tuple)}
 
 
 def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -147,11 +134,8 @@ def _jsonable(value: Any) -> Any:
         return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_jsonable(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# --- TSV, text and HTML
 
 
 def _as_tsv(parts: Mapping[tuple[str, ...], Mapping[str, Any]], keys: tuple[str, ...]) -> str:
@@ -171,23 +155,16 @@ def _tsv_cell(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         return value
     text = visible(str(value))
-    return f"'{text}" if text.startswith(_FORMULAS) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
+    with suppress(ValueError):
         float(text)
-    except ValueError:
-        return False
-    return True
+        return text
+    return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
-def _as_text(results: Mapping[str, Result]) -> str:
-    return "\n\n".join(f"{visible(name)}\n{own}" if name else str(own) for name, own in results.items()) + "\n"
-
-
-def _as_html(results: Mapping[str, Result]) -> str:
-    """A page; the first result gives the heading unless it has a name."""
+def _as_page(results: Mapping[str, Result], output: str) -> str:
+    """Text, or an HTML page whose heading is that of the first result, unless that has a name."""
+    if output == "table":
+        return "\n\n".join(f"{visible(name)}\n{own}" if name else str(own) for name, own in results.items()) + "\n"
     first = results.get("")
     title = (first._headline() or str(first._parts()[0])) if first else "Rankings"
     blocks: list[str] = []

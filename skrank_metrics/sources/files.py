@@ -44,7 +44,7 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 

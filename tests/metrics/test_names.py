@@ -120,8 +120,8 @@ def test_refuses(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ndgc@10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
-        ("ndgc_at_10", "Unknown metric 'ndgc'. Did you mean 'ndcg'"),
+        ("ndgc@10", "Unknown metric 'ndgc'. Did you mean 'ndcg@10'"),
+        ("ndgc_at_10", "Unknown metric 'ndgc'. Did you mean 'ndcg@10'"),
         ("ndcg(gian=exp2)", "unexpected parameter 'gian'.* Did you mean 'gain'"),
         ("ndcg(gain=exp)", "gain must be one of .* got 'exp'. Did you mean 'exp2'"),
         ("ndcg" * 17, "at most 64 characters long; got 68"),
@@ -309,7 +309,7 @@ def test_refuses_what_is_no_metric(metric):
         ("AP", "Did you mean 'map'"),
         ("fallout@5", "Did you mean 'fall_out@5'"),
         ("r_cap@10", r"Did you mean 'recall\(normalizer=min\)@10'"),
-        ("ndgc@10", "Did you mean 'ndcg'"),
+        ("ndgc@10", "Did you mean 'ndcg@10'"),
     ],
 )
 def test_unknown_names_lead_to_known_ones(name, expected):

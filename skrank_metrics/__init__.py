@@ -12,6 +12,7 @@ _NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.da
 _MODULES = {
     "sources.accumulator": "RankingAccumulator",
     "sources.batches": "evaluate_batches",
+    "sources.evaluate_run": "evaluate_run",
     "displays.comparison": "ComparisonDisplay",
     "displays.cv_results": "CVResultsDisplay",
     "displays.difference": "DifferenceDisplay",

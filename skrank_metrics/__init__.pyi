@@ -67,6 +67,7 @@ from skrank_metrics.reports.queries_needed import queries_needed
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
+from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.splitters.audit import SplitReport, audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
 from skrank_metrics.splitters.query_fold import query_fold
@@ -117,6 +118,7 @@ __all__ = [
     "err_score",
     "evaluate",
     "evaluate_batches",
+    "evaluate_run",
     "explain_difference",
     "f1_at_k_score",
     "fall_out_score",

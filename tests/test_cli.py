@@ -236,38 +236,42 @@ def test_runs_of_different_topics_are_compared_on_those_of_both(files, capsys, t
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n")
     words = ["compare", "qrels", "run", "other", "mrr"]
+    assert "mrr, 3 queries" in output_of(capsys, *words), "the one without a list counts as 0"
+    words += ["--missing", "skip"]
     message = error_of(capsys, *words)
     assert message.startswith("skrank-metrics: error: reports must be over the same queries; got 3 in 'other' and 2 in")
     assert "Pass --align intersection to compare on the queries that all" in message
-    reports = {name: evaluate_run("qrels", name, "mrr") for name in ("run", "other")}
+    reports = {name: evaluate_run("qrels", name, "mrr", missing="skip") for name in ("run", "other")}
     expected = compare(reports, "mrr", align="intersection", random_state=0)
     assert output_of(capsys, *words, "--align", "intersection") == f"{expected}\n"
-    assert "mrr, 3 queries" in output_of(capsys, *words, "--complete")
+    message = error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
+    assert message.endswith("run has no list for 1 queries of qrels, such as '303'.")
 
 
 def test_topics_left_out_are_named_with_the_option(files, capsys, tmp_path):
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     (tmp_path / "run").write_text(RUN + "998 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
-    unranked = "Topics without a ranking: 1, left out; --complete counts them as 0."
-    unjudged = "Topics without judgments: 2, ignored."
-    words = ["evaluate", "qrels", "run", "mrr"]
+    unranked = "Queries without a list: 1, left out; --missing zero counts them as 0."
+    unjudged = "Queries without judgments: 2, ignored."
+    words = ["evaluate", "qrels", "run", "mrr", "--missing", "skip"]
     for output in ("table", "html"):
         printed = " ".join(output_of(capsys, *words, "--output", output).split())
         assert [finding in printed for finding in (unranked, unjudged)] == [True, True]
     assert json.loads(output_of(capsys, *words, "--output", "json"))["run"]["findings"][-2:] == [unranked, unjudged]
-    printed = " ".join(output_of(capsys, *words, "--complete").split())
-    assert [finding in printed for finding in (unranked, unjudged)] == [False, True]
+    printed = " ".join(output_of(capsys, *words[:-1], "zero").split())
+    unranked = "Queries without a list: 1, counted as empty lists."
+    assert [finding in printed for finding in (unranked, unjudged)] == [True, True]
 
 
 def test_topics_left_out_of_several_runs(files, capsys, tmp_path):
-    words = ["evaluate", "qrels", "run", "other", "mrr"]
+    words = ["evaluate", "qrels", "run", "other", "mrr", "--missing", "skip"]
     whole = output_of(capsys, *words)
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
-    unranked = "Topics without a ranking: 1, left out; --complete counts them as 0."
+    unranked = "Queries without a list: 1, left out; --missing zero counts them as 0."
     assert " ".join(output_of(capsys, *words)[len(whole) :].split()) == unranked, "once for all"
     (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n999 Q0 a 1 3 tag\n")
     printed = " ".join(output_of(capsys, *words)[len(whole) :].split())
-    assert printed == f"run: {unranked} other: Topics without judgments: 1, ignored."
+    assert printed == f"run: {unranked} other: Queries without judgments: 1, ignored."
 
 
 def test_version(capsys):
@@ -329,7 +333,7 @@ def test_standard_input_and_gzip(files, capsys, monkeypatch):
     assert "can be read only once" in error_of(capsys, "evaluate", "-", "-", "mrr")
 
 
-def test_complete_and_score_type(files, capsys, tmp_path):
+def test_missing_and_score_type(files, capsys, tmp_path):
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     # In float32, a and b of topic 301 tie, and the last id comes first; in float64, a does.
     (tmp_path / "run").write_text(RUN.replace("1.5", "2.500000001"))
@@ -338,9 +342,9 @@ def test_complete_and_score_type(files, capsys, tmp_path):
         words = "evaluate", "qrels", "run", "mrr", "--output", "tsv"
         return float(output_of(capsys, *words, *options).splitlines()[-1].split("\t")[-1])
 
-    assert mean() == (1 / 2 + 1) / 2
-    assert mean("--complete") == (1 / 2 + 1 + 0) / 3
-    assert mean("--score-type", "float64") == (1 + 1) / 2
+    assert mean() == mean("--missing", "zero") == (1 / 2 + 1 + 0) / 3
+    assert mean("--missing", "skip") == (1 / 2 + 1) / 2
+    assert mean("--missing", "skip", "--score-type", "float64") == (1 + 1) / 2
 
 
 def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
@@ -462,7 +466,7 @@ def test_runs_that_are_empty_or_of_other_topics(files, capsys, tmp_path):
     assert error_of(capsys, "evaluate", "qrels", "run") == expected
     (tmp_path / "run").write_text("999 Q0 a 1 3 tag")
     message = error_of(capsys, "compare", "qrels", "other", "run")
-    assert message.endswith("run must have a topic of qrels; got topics such as '999' and '301'.")
+    assert message.endswith("run and qrels share no query: '999' ... against '301' ...")
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])

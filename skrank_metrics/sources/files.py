@@ -61,7 +61,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
         expected = f"{argument} must be a path, '-' or an open file"
-        raise TypeError(f"{expected}; got {type(source).__name__}.{_way_out(source, argument)}")
+        raise TypeError(f"{expected}; got {type(source).__name__}.{way_out(source, argument)}")
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(_GZIP):
@@ -72,7 +72,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
     return _check_text(data, name) if text else data, name
 
 
-def _way_out(source: Any, argument: str) -> str:
+def way_out(source: Any, argument: str) -> str:
     """How to pass the content of a file, or columns, if the source seems to be one of these."""
     if isinstance(source, bytes | bytearray | memoryview):
         return f" Pass io.BytesIO({argument}) to read bytes as a file."

@@ -52,6 +52,7 @@ class TrecLines:
     """The lines of a file, in its order."""
 
     name: str  # of the file
+    form: Form
     topics: tuple[bytes, ...]  # in order of first appearance
     codes: IntArray  # the number of the topic of each line
     documents: Strings
@@ -97,7 +98,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     if not len(values):
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     documents = Strings(np.frombuffer(b"".join((*buffers, END)), dtype=np.uint8), starts, lengths)
-    lines = TrecLines(name, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
+    lines = TrecLines(name, form, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
     keys = np.sort(pair_keys(lines.codes, documents))
     if (keys[1:] == keys[:-1]).any():
         _refuse_repeated(data, name)

@@ -1,5 +1,6 @@
 """The command line: what it prints for files, and that bad input ends with exit code 2 and one line."""
 
+import csv
 import gzip
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -88,8 +90,26 @@ def test_values_of_queries_in_tsv_and_json(files, capsys):
 def test_json_has_names_as_they_are(files, capsys, tmp_path):
     (tmp_path / "größer").write_text(RUN)
     printed = output_of(capsys, "evaluate", "qrels", "größer", "mrr", "--output", "json")
-    assert '"größer"' in printed
+    assert printed.isascii(), "for any encoding of standard output"
     assert list(json.loads(printed)) == ["größer"]
+
+
+def test_ids_are_no_formulas_and_no_commands_to_the_terminal(files, capsys):
+    ids = ["=1+1", "@SUM(A1)", "+x", "-x", "-1", 'a "quoted" id', "\x1b]0;title\x07", "\x9b2J", "\u202eabc", "a\tb\rc"]
+    frame = pd.DataFrame({"q": np.repeat(ids, 2), "y": [1, 0] * len(ids), "a": [2.0, 1.0] * len(ids)})
+    frame.to_parquet("odd.parquet")
+    words = ["evaluate", "odd.parquet", "mrr", *ROWS, "--by-query", "--output"]
+    rows = list(csv.reader(io.StringIO(output_of(capsys, *words, "tsv")), delimiter="\t"))
+    shown = ["'=1+1", "'@SUM(A1)", "'+x", "'-x", "-1", 'a "quoted" id']
+    shown += ["\\x1b]0;title\\x07", "\\x9b2J", "\\u202eabc", "a\\tb\\rc"]
+    assert [row[2] for row in rows[1:-1]] == shown
+    table = output_of(capsys, *words, "table")
+    assert all(one in table for one in shown[6:])
+    assert not any(unicodedata.category(one).startswith("C") for one in table.replace("\n", ""))
+    values = json.loads(output_of(capsys, *words, "json"))
+    assert list(next(iter(values.values()))["per_query"]["mrr"]) == ids
+    message = error_of(capsys, "evaluate", "\x1b[31m.parquet", "mrr", *ROWS)
+    assert "\\x1b[31m.parquet" in message
 
 
 @pytest.mark.parametrize("score", ["9007199254740993", "-9007199254740993"])

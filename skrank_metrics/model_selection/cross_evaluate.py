@@ -25,8 +25,9 @@ from skrank_metrics.model_selection._fold_scores import rows_of
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
 from skrank_metrics.reports.board import Leaderboard
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
+from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.mean_intervals import METHOD, weighting, why_none
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 

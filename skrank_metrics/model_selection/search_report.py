@@ -32,9 +32,9 @@ from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, Queri
 from skrank_metrics.reports._alignment import check_by_query
 from skrank_metrics.reports._standings import LETTERS
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.pair import Pair
-from skrank_metrics.reports.ranking_report import drawn_orders
+from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.mean_intervals import TESTS, weighting
+from skrank_metrics.reports.pair import Pair
 
 # Significance level of the tests against the best.
 LEVEL = 0.05

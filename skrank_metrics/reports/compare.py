@@ -26,9 +26,9 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.query_ids import carried, check_aligned
 from skrank_metrics.reports.alignment import align_reports, named_reports
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 from skrank_metrics.reports.verdict import best_first

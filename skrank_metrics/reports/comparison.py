@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -22,6 +22,7 @@ from skrank_metrics.reports.families import BestSet, Family
 from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
 
@@ -29,6 +30,9 @@ from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slice
 POWER = 0.8
 # With fewer queries that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
+
+
+_OPTIONS = ("confidence", "test", "correction", "baseline", "margin", "random_state")
 
 
 class Standing(NamedTuple):
@@ -186,11 +190,15 @@ class Comparison(Result):
     def means(self, metric: Any = None) -> dict[str, float]:
         """Means of a metric by name of the ranking, over the queries with a value in every ranking."""
         name = self._metric(metric)
-        found, weights, used = self.values(name), self._first.weights, self._used(name)
-        if not is_mean(self._first.metrics[name]) or (np.isnan(found).all(axis=1) == np.isnan(found).any(axis=1)).all():
-            return {own: report.mean[name] for own, report in self.reports.items()}
-        some = None if weights is None else weights[used]
-        return {own: moments(column[used], some).mean for own, column in zip(self.names, found.T, strict=True)}
+        if ("means", name) not in self._found:
+            found, weights, used = self.values(name), self._first.weights, self._used(name)
+            missing = np.isnan(found)
+            if not is_mean(self._first.metrics[name]) or (missing.any(axis=1) == missing.all(axis=1)).all():
+                means = [report.mean[name] for report in self.reports.values()]
+            else:
+                means = [moments(column[used], None if weights is None else weights[used]).mean for column in found.T]
+            self._found["means", name] = dict(zip(self.names, means, strict=True))
+        return dict(self._found["means", name])
 
     def _used(self, metric: str) -> Mask:
         """Queries with a weight above 0 and a value in every ranking."""
@@ -259,6 +267,12 @@ class Comparison(Result):
         name = self._metric(metric)
         inside = dict(zip(self.names, self._best(name).inside, strict=True))
         return tuple(own for own in self._ranked(name) if inside[own])
+
+    def are_equal(self, names: Sequence[str], metric: Any = None) -> bool:
+        """Whether rankings have the same value on every query."""
+        family, number = self.family(metric)
+        first, *others = (self.names.index(name) for name in names)
+        return not family.parts[number].row(first).n_changed[others].any()
 
     @property
     def regret(self) -> dict[str, float]:
@@ -373,11 +387,19 @@ class Comparison(Result):
             verdict of the pair.
         """
         name = self._metric(metric)
-        return tuple(self._standing(name, own, number) for number, own in enumerate(self._ranked(name)))
+        if ("standings", name) not in self._found:
+            order, means = self._ranked(name), self.means(name)
+            best = self.best_set_of(name) if self.tested(name) else ()
+            found = tuple(self._standing(name, order, number, means, best) for number in range(len(order)))
+            self._found["standings", name] = found
+        return self._found["standings", name]
 
-    def _standing(self, metric: str, name: str, number: int) -> Standing:
-        """The ranking with this name, which is at this place by the metric."""
-        means, place = self.means(metric), self.names.index(name)
+    def _standing(
+        self, metric: str, order: Sequence[str], number: int, means: Mapping[str, float], best: Sequence[str]
+    ) -> Standing:
+        """The ranking at this place by the metric."""
+        name = order[number]
+        place = self.names.index(name)
         if not self.tested(metric):
             return Standing(name, means[name], np.nan, (np.nan, np.nan), np.nan, "", np.nan)
         found = self._best(metric)
@@ -388,11 +410,10 @@ class Comparison(Result):
             pair = self.pair(name, self.baseline, metric)
             ends = pair.simultaneous
             return Standing(name, means[name], pair.difference, ends, pair.p_adjusted, pair.verdict, regret)
-        best = self.best_set_of(metric)
         status = "worse" if name not in best else "best" if len(best) == 1 else "may be best" if number else "leads"
         low, high = found.intervals[place].tolist()
         interval = (low, high) if self.greater_is_better(metric) else _negated((low, high))
-        difference = means[name] - means[self._ranked(metric)[0 if number else 1]]
+        difference = means[name] - means[order[0 if number else 1]]
         return Standing(name, means[name], difference, interval, float(found.p_values[place]), status, regret)
 
     @property
@@ -466,7 +487,7 @@ class Comparison(Result):
         >>> good = evaluate([1, 0] * 80, [2, 1] * 80, qid=qid, metrics="mrr")
         >>> bad = evaluate([1, 0] * 80, [2, 1, 1, 2] * 40, qid=qid, metrics="mrr")
         >>> compare({"good": good, "bad": bad}).queries_needed(0.1)
-        57
+        54
         """
         chance, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, (tests, number) = self.pair(first, second), self.family()
@@ -596,6 +617,52 @@ class Comparison(Result):
             qid = as_python(pair.qid[np.argsort(-np.abs(pair.differences), kind="stable")[:shown]])
         chosen = {own: (self.reports[own], pair.metric) for own in (pair.first, pair.second)}
         return inspect_reports(chosen, qid, documents, n_ranks)
+
+    def save(self, path: Any) -> None:
+        """Write the reports and the options to a file, as RankingReport.save does.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. An existing file is replaced only once the new one is complete.
+
+        Raises
+        ------
+        TypeError
+            If the path is not a file name, or an id, slice or group cannot be written.
+        OSError
+            If the file cannot be written. An existing file is left unchanged.
+        """
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        folds = None if self.folds is None else self.folds.tolist()
+        reports = [[name, report._saved()] for name, report in self.reports.items()]
+        write_saved("comparison", {"reports": reports, "metrics": self.metrics, "folds": folds, **options}, path)
+
+    @classmethod
+    def load(cls, path: Any) -> Comparison:
+        """Read a comparison that ``save`` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        comparison : Comparison
+            The same comparison, of reports without labels and scores.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If the file is not a saved comparison, is damaged, or has a newer format.
+        """
+        saved = read_saved("comparison", path)
+        reports = {name: RankingReport._restored(report) for name, report in saved["reports"]}
+        folds = None if saved["folds"] is None else np.array(saved["folds"])
+        return cls(reports, tuple(saved["metrics"]), folds, **{name: saved[name] for name in _OPTIONS})
 
     # Text and frames
 

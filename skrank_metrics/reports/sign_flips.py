@@ -176,14 +176,14 @@ class SignFlips:
             numbers = np.arange(2 ** max(0, len(sums) - 1))[:, None]  # both of e and -e give the same |sum|
             signs = 1.0 - 2.0 * (numbers >> np.arange(len(sums)) & 1)
             return sums.T @ signs.T
-        total = np.zeros((sums.shape[1], N_SIGNS))
-        signs = np.empty((UNITS_AT_A_TIME, N_SIGNS))
+        total = np.repeat(sums.sum(axis=0)[:, None], N_SIGNS, axis=1)
+        minus = np.empty((UNITS_AT_A_TIME, N_SIGNS))
         for start in range(0, len(sums), UNITS_AT_A_TIME):
             part = slice(start, start + UNITS_AT_A_TIME)
-            bits = signs[: len(hashes[part])]
-            np.subtract(1.0, 2.0 * random_bits(hashes[part], N_SIGNS, self.seed), out=bits)
-            bits[:, 0] = 1.0
-            total += sums[part].T @ bits
+            bits = minus[: len(hashes[part])]
+            bits[...] = random_bits(hashes[part], N_SIGNS, self.seed)
+            bits[:, 0] = 0.0
+            total -= (2 * sums[part].T) @ bits
         return total
 
     def null(self, i: int, j: int) -> FloatArray:
@@ -243,7 +243,7 @@ class SignFlips:
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
                 half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
-                wider = np.stack([np.fmin(ends[:, 0], mean - half), np.fmax(ends[:, 1], mean + half)], axis=1)
+                wider = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
                 ends = np.where((row.fold_error > 0)[:, None], wider, ends)
         return np.clip(self.scale * ends, -self.span, self.span)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import string
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from skrank_metrics._input.arrays import Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
 from skrank_metrics.reports.mean_intervals import weighting
-from skrank_metrics.reports.ranking_report import drawn_orders
+from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
 
@@ -92,6 +93,8 @@ def of_comparison(found: Comparison, metric: str) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
+    if len(may_be) > 1 and found.are_equal(may_be, metric):
+        verdict += f" {_some(may_be, 'and')} are equal on every query."
     return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
 
 
@@ -218,6 +221,21 @@ def notes(found: Comparison) -> Iterator[str]:
         yield from _counts(found, tested[0])
     yield from weighting(report.weights)
     yield from drawn_orders(found.reports, {metric: report.metrics[metric] for metric in found.metrics})
+    yield from _findings(found)
+
+
+def _findings(found: Comparison) -> Iterator[str]:
+    """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
+    by_name = {name: report.health.findings for name, report in found.reports.items()}
+    number = Counter(finding for findings in by_name.values() for finding in findings)
+    yield from (finding for finding in by_name[found.names[0]] if number[finding] == len(by_name))
+    kinds: dict[str, dict[str, None]] = {}
+    for name, findings in by_name.items():
+        for finding in findings:
+            if number[finding] < len(by_name):
+                kinds.setdefault(finding.partition(":")[0], {})[name] = None
+    for kind, names in kinds.items():
+        yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
 
 
 def _how(found: Comparison) -> str:

@@ -20,7 +20,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
-from skrank_metrics.reports.ranking_report import Kept, RankingReport, digests_of
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.saved_reports import Kept, digests_of
 from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 
 # Optional columns of updates.

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import skrank_metrics
-from skrank_metrics._cli.inputs import FORMATS, MISSING, SCORE_TYPES, read_reports, rows_of
+from skrank_metrics._cli.inputs import FORMATS, read_reports, rows_of
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind
+from skrank_metrics.sources.evaluate_run import MISSING, SCORE_TYPES
 
 FILES = """\
 Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)

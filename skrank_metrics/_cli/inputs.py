@@ -16,17 +16,17 @@ from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.verdict import listed
 from skrank_metrics.sources.columns import columns_of
+from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import PACKED, SUFFIXES, TableFile, format_of, import_arrow
 from skrank_metrics.sources.progress import Progress
 from skrank_metrics.sources.svmlight import SUFFIXES as SVMLIGHT
 from skrank_metrics.sources.svmlight import read_scores, read_svmlight
 from skrank_metrics.sources.tables import read_columns
-from skrank_metrics.trec import evaluate_run, read_qrels
+from skrank_metrics.trec import read_qrels
 
 TABLES = tuple(SUFFIXES)
 FORMATS = ("trec", *TABLES, "svmlight")
 SAVED = ".json"
-MISSING, SCORE_TYPES = ("zero", "skip", "error"), ("float32", "float64")
 COLUMNS = ("label", "score", "qid", "weight", "retrieved", "judged", "groups", "by")
 REQUIRED = ("label", "score")
 # The formats that an option applies to, if not to all; reports that were saved are what they are.
@@ -77,7 +77,6 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
 def _of_runs(qrels: str, runs: Sequence[str], chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
     """Evaluate runs one by one; a terminal shows the current one."""
     given = {name: value for name in ("missing", "score_type", "condense") if (value := getattr(chosen, name))}
-    given = {"complete": given.pop("missing", "skip") == "zero", **given}
     judgments, found = read_qrels(qrels), {}
     with Progress(None) as progress:
         for number, name in enumerate(runs, start=1):
@@ -208,9 +207,8 @@ def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str
     if len(names) < chosen.least and (chosen.score or form not in TABLES):
         what = {"trec": "QRELS RUN [RUN ...]", "svmlight": "--score FILE [FILE ...]", "saved": "saved reports"}
         several = "two or more rankings" if chosen.least > 1 else "one or more rankings"
-        raise ValueError(
-            f"Pass {several}, as {what.get(form, '--score COLUMN [COLUMN ...]')}; got {', '.join(names) or 'none'}.{shadowed}"
-        )
+        spelled = what.get(form, "--score COLUMN [COLUMN ...]")
+        raise ValueError(f"Pass {several}, as {spelled}; got {', '.join(names) or 'none'}.{shadowed}")
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
 

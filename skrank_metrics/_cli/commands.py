@@ -85,10 +85,10 @@ def _run(chosen: argparse.Namespace) -> int:
         rows = [(name, own.__name__, own.record.bounds) for name, own in names]
         print(Table(("name", "function", "range"), rows).as_text())
     elif chosen.command == "demo":
-        from skrank_metrics import _demo
-
         if not chosen.picture.parent.is_dir():
             raise ValueError(f"--picture must be in an existing folder; got {chosen.picture}.")
+        from skrank_metrics import _demo
+
         _demo.run(chosen.picture)
     else:
         return int(chosen.run(chosen) or 0)

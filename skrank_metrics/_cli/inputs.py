@@ -50,7 +50,9 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
     files, metrics = _split(chosen, form)
     scores, rows = chosen.score or [], [file for file in files if not _is_saved(file)]
-    names = [file for file in files if file not in rows[:1]] + scores
+    names = [*files, *scores]
+    if rows:
+        names.remove(rows[0])
     _check_number(chosen, form, rows, names, metrics)
     inputs = [*files, *scores] if form == "svmlight" else files
     for file in inputs:
@@ -171,6 +173,8 @@ def _split(chosen: Namespace, form: str) -> tuple[list[str], list[str]]:
             needed = 0
         elif len(files) < needed or any(sign in metric.partition("(")[0] for sign in "./"):
             _refuse_missing(metric)
+        elif Path(metric).exists():
+            raise ValueError(f"Files come before metrics; got {metric} after {metrics[0]}.")
         for name in expand([metric], convention):
             bind(name, convention)  # says what is wrong with the name
     if files.count("-") > 1:

@@ -454,6 +454,7 @@ def gate(tmp_path, monkeypatch):
         (tmp_path / name).write_text("".join(lines))
 
     write("prod", lambda topic: 2)
+    write("same", lambda topic: 2)
     write("better", lambda topic: 1)
     write("worse", lambda topic: 3)
     write("nearly", lambda topic: 3 if topic == 0 else 2)
@@ -463,6 +464,7 @@ def gate(tmp_path, monkeypatch):
 GATES = {
     "better": ("better", "0.01", 0),
     "not worse": ("nearly", "0.2", 0),
+    "equal": ("same", "0", 0),
     "worse": ("worse", "0.01", 1),
     "worse, within the margin": ("worse", "0.2", 0),
     "undecided": ("mixed", "0.01", 3),

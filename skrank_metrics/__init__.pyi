@@ -2,16 +2,9 @@
 
 from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
+from skrank_metrics import displays as displays
 from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
-from skrank_metrics.displays.comparison import ComparisonDisplay
-from skrank_metrics.displays.cv_results import CVResultsDisplay
-from skrank_metrics.displays.difference import DifferenceDisplay
-from skrank_metrics.displays.leaderboard import LeaderboardDisplay
-from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
-from skrank_metrics.displays.query_scores import QueryScoreDisplay
-from skrank_metrics.displays.race import RaceDisplay
-from skrank_metrics.displays.splits import SplitDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -39,15 +32,10 @@ from skrank_metrics.metrics import (
 from skrank_metrics.metrics.check import check_metric
 from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
-from skrank_metrics.model_selection.scorers import (
-    get_ranking_scorer,
-    get_ranking_scorer_names,
-    make_ranking_scorer,
-    ranking_scorers,
-)
-from skrank_metrics.model_selection.search_report import SearchReport, search_report
+from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.search_report import search_report
 from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
@@ -55,13 +43,13 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import compare, leaderboard
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.explain_difference import Difference, explain_difference
-from skrank_metrics.reports.inspection import Inspection
-from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
+from skrank_metrics.reports.explain_difference import explain_difference
+from skrank_metrics.reports.match_convention import match_convention
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
-from skrank_metrics.splitters.audit import SplitReport, audit_splits
+from skrank_metrics.sources.evaluate_run import evaluate_run
+from skrank_metrics.splitters.audit import audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
 from skrank_metrics.splitters.query_fold import query_fold
 from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
@@ -71,30 +59,16 @@ from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
 __version__: str
 
 __all__ = [
-    "CVResultsDisplay",
     "Comparison",
-    "ComparisonDisplay",
-    "ConventionMatch",
-    "CrossEvaluation",
-    "Difference",
-    "DifferenceDisplay",
-    "Inspection",
-    "LeaderboardDisplay",
-    "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",
     "QueryRanker",
-    "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
-    "RaceDisplay",
     "RacingSearchCV",
     "RankingAccumulator",
     "RankingReport",
     "RepeatedQueryKFold",
-    "SearchReport",
-    "SplitDisplay",
-    "SplitReport",
     "auc_score",
     "audit_splits",
     "bpref_score",
@@ -107,13 +81,12 @@ __all__ = [
     "err_score",
     "evaluate",
     "evaluate_batches",
+    "evaluate_run",
     "explain_difference",
     "f1_at_k_score",
     "fall_out_score",
     "get_metric",
     "get_metric_names",
-    "get_ranking_scorer",
-    "get_ranking_scorer_names",
     "hit_rate_score",
     "judged_score",
     "kendall_tau_distance",

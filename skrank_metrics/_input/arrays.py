@@ -261,6 +261,23 @@ def count_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
+def is_column(value: Any, n_rows: int) -> bool:
+    """Whether a value has one entry per row, rather than as many callbacks or pairs of arrays as there are rows."""
+    if isinstance(value, list | tuple):
+        return len(value) == n_rows and all(map(_is_entry, value))
+    if isinstance(value, str | bytes | dict | set | frozenset):
+        return False
+    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
+    return has_rows and count_rows(value) == n_rows
+
+
+def _is_entry(value: Any) -> bool:
+    """Whether a value can be an entry of a column: text, a number, a date or nothing, or numbers of several columns."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, numbers.Number) for one in value)
+    return value is None or bool(np.isscalar(value)) or hasattr(value, "isoformat")
+
+
 def take_rows(X: Any, rows: IntArray) -> Any:
     """Take rows by position, keeping the type."""
     if hasattr(X, "iloc"):

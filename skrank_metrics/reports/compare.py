@@ -26,9 +26,9 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.query_ids import carried, check_aligned
 from skrank_metrics.reports.alignment import align_reports, named_reports
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 from skrank_metrics.reports.verdict import best_first
@@ -107,8 +107,8 @@ def compare(
     Notes
     -----
     With d the weighted differences of a pair and L the largest of them, the statistic is
-    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is compared
-    with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
+    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
+    compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
     Intervals invert the same test.
     If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals follow from the number of wins and
     losses and the range of the metric alone. The test is about symmetry: with fewer than 100 skewed differences, it can

@@ -81,7 +81,7 @@ class Pair:
         Their values in the first and in the second ranking.
     verdict : {"better", "not worse", "worse", "undecided"}
         Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin; else "worse" if it is significantly worse.
+        with a margin, if it loses at most the margin or no query differs; else "worse" if it is significantly worse.
     """
 
     first: str
@@ -363,7 +363,7 @@ class Comparison(Result):
             qid=self.qid[used],
             differences=differences,
             values=(one, other),
-            verdict=words.of_pair(together, self.margin),
+            verdict=words.of_pair(together, self.margin, is_equal=not differences.any()),
         )
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:

@@ -64,12 +64,13 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def of_pair(ends: tuple[float, float], margin: float | None) -> str:
+def of_pair(ends: tuple[float, float], margin: float | None, *, is_equal: bool = False) -> str:
     """Verdict from the simultaneous interval of a difference, where larger is better."""
     low, high = ends
     if low > 0:
         return "better"
-    if margin is not None and low > -margin:
+    # A change without any effect on these queries passes a release gate, however few they are.
+    if margin is not None and (low > -margin or is_equal):
         return "not worse"
     return "worse" if high < 0 else "undecided"
 
@@ -120,17 +121,21 @@ def _against_baseline(found: Any, metric: str) -> str:
     named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
     for one in found.standings(metric):
         named[one.status].append(one.name)
+    equal = [name for name in named["not worse"] if not found.pair(name, base, metric).differences.any()]
+    good = named["better"] + named["not worse"]
+    named["not worse"] = [name for name in named["not worse"] if name not in equal]
     known = [
         f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
         for status in ("better", "not worse", "worse")
         if named[status]
     ]
     sentences = [f"With {100 * found.confidence:g}% confidence, {listed(known)}."] if known else []
+    if equal:
+        sentences.append(f"{_some(equal, 'and')} equal{'s' * (len(equal) == 1)} {base} on every query.")
     if undecided := named["undecided"]:
         apart = "from" if len(undecided) == 1 else "each from"
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {apart} {base}.")
     if found.margin is not None:
-        good = named["better"] + named["not worse"]
         sentences.insert(0, f"Ship {_some(good, 'or')}." if good else "Do not ship.")
     return " ".join(sentences)
 

@@ -398,7 +398,7 @@ def test_rungs_of_candidates_with_the_same_text_are_told_apart(tmp_path):
 
 
 def test_candidates_of_a_race_rank_by_the_mean_of_the_folds_that_they_ran():
-    results = {"params": [{"a": a} for a in range(4)], "left_after": np.array([np.nan, np.nan, 2, 2])}
+    results = {"params": [{"a": a} for a in range(4)], "dropped_after": np.array([np.nan, np.nan, 2, 2])}
     results |= {"split0_test_m": np.array([0.5, 1.0, 0.9, np.nan]), "split1_test_m": np.array([0.5, 1.0, 0.1, 0.6])}
     race = SimpleNamespace(cv_results_=results, n_splits_=2)
     assert ranked_rows(race, "m") == [1, 0, 3, 2]  # 1, 1/2, then 0.6 and (0.9 + 0.1) / 2
@@ -654,7 +654,7 @@ def test_candidates_that_left_together_are_ordered_by_their_means_so_far():
     search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=QueryKFold(5), confidence=0.5)
     found = search.fit(X, with_qid(y, qid)).cv_results_
     order = [c.index for c in search_report(search, X, y, qid=qid).candidates]
-    last = np.nan_to_num(found["left_after"], nan=np.inf)
+    last = np.nan_to_num(found["dropped_after"], nan=np.inf)
     means = np.nanmean([found[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
     assert len(set(last)) < len(last)
     assert order == sorted(range(5), key=lambda row: (-last[row], -means[row]))

@@ -211,9 +211,12 @@ def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
 
 def test_inputs_are_not_overwritten(files, capsys, tmp_path):
     (tmp_path / "link").symlink_to("run")
-    for option, name in (("--output-file", "run"), ("--output-file", "link"), ("--save", "./qrels")):
+    for option, name in (("--output-file", "run"), ("--output-file", "link"), ("--output-file", "./qrels")):
         message = error_of(capsys, "evaluate", "qrels", "run", "mrr", option, name)
         assert message.endswith("is an input, and would be overwritten. Choose another file for the output.")
+    main(["evaluate", "qrels", "run", "mrr", "--save", "saved.json"])
+    capsys.readouterr()
+    error_of(capsys, "evaluate", "saved.json", "mrr", "--save", "saved.json")
     error_of(capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--output-file", "scores")
     error_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS, "--output-file", "rows.csv")
     assert ((tmp_path / "run").read_text(), (tmp_path / "qrels").read_text()) == (RUN, QRELS)
@@ -491,8 +494,8 @@ def test_the_worst_ranking_and_metric_decide(gate):
     words = ["mrr", "--margin", "0.01"]
     assert code_of("compare", "qrels", "prod", "better", "mixed", *words) == 3
     assert code_of("compare", "qrels", "prod", "better", "mixed", "worse", *words) == 1
-    assert code_of("compare", "qrels", "prod", "better", "hit_rate@1", "recall@3", *words[1:]) == 3
-    assert code_of("compare", "qrels", "prod", "better", "hit_rate@1", *words[1:]) == 0
+    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", "mrr", *words[1:]) == 3
+    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "-1") == 2
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "1", "--baseline", "none") == 2
 
@@ -671,6 +674,10 @@ WRONG = {
     "several reports in a file": (
         "evaluate qrels run other --save both.json",
         "--save takes one ranking; got run, other.",
+    ),
+    "another name for a report": (
+        "evaluate qrels run --save out.txt",
+        "--save must name a file that ends in .json; got out.txt.",
     ),
     "no folder for the picture": ("demo --picture no/picture.png", "--picture must be in an existing folder; got no"),
 }

@@ -14,7 +14,6 @@ from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.verdict import listed
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import PACKED, SUFFIXES, TableFile, format_of, import_arrow
@@ -126,6 +125,8 @@ def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
         if unknown or (not given and name in ("label", "score")):
             wrong.append(_as_typed(name))
     if wrong:
+        from skrank_metrics.reports.verdict import listed  # which loads SciPy
+
         lacks = f" has no column {listed([*map(repr, absent)], 'or')}. Pass" if absent else " needs"
         hint = nearest(next(iter(absent)), known) if len(absent) == 1 else ""
         hint = _METRICS_FIRST if any(_is_metric(column, chosen.convention) for column in absent) else hint

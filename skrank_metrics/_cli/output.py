@@ -13,15 +13,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, visible
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 OUTPUTS = ("table", "tsv", "json", "html")
 # Spreadsheets compute cells that start with one of these.

@@ -25,8 +25,8 @@ from skrank_metrics import (
     SplitDisplay,
     _demo,
     evaluate,
-    get_ranking_scorer,
     leaderboard,
+    make_ranking_scorer,
     query_train_test_split,
     with_qid,
 )
@@ -51,7 +51,7 @@ def fitted():
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)
     X, X_test, y, y_test = query_train_test_split(X, with_qid(y, qid), random_state=0)
     trees = QueryRanker(HistGradientBoostingRegressor(max_iter=30, random_state=0))
-    search = RacingSearchCV(trees, GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
+    search = RacingSearchCV(trees, GRID, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
     return X_test, y_test, {"ridge": QueryRanker(Ridge()).fit(X, y), "trees": search.best_estimator_}, search
 
 

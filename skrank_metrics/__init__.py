@@ -6,30 +6,17 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_NAMESPACES = ("dask", "datasets", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
+_NAMESPACES = ("dask", "datasets", "displays", "spark", "trec")  # used as skrank_metrics.datasets.load_digits_retrieval
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {
-    "sources.accumulator": "RankingAccumulator",
-    "sources.batches": "evaluate_batches",
-    "sources.evaluate_run": "evaluate_run",
-    "displays.comparison": "ComparisonDisplay",
-    "displays.cv_results": "CVResultsDisplay",
-    "displays.difference": "DifferenceDisplay",
-    "displays.leaderboard": "LeaderboardDisplay",
-    "displays.metric_at_k": "MetricAtKDisplay",
-    "displays.query_scores": "QueryScoreDisplay",
-    "displays.race": "RaceDisplay",
-    "displays.splits": "SplitDisplay",
-    "metrics.conventions": "CONVENTIONS Convention",
     "metrics.check": "check_metric",
-    "metrics.custom": "register_metric",
     "metrics.from_function": "make_metric",
     "metrics.names": "get_metric get_metric_names",
-    "model_selection.cross_evaluate": "CrossEvaluation cross_evaluate",
+    "model_selection.cross_evaluate": "cross_evaluate",
     "model_selection.racing_search": "RacingSearchCV",
-    "model_selection.scorers": "get_ranking_scorer get_ranking_scorer_names make_ranking_scorer ranking_scorers",
-    "model_selection.search_report": "SearchReport search_report",
+    "model_selection.scorers": "make_ranking_scorer ranking_scorers",
+    "model_selection.search_report": "search_report",
     "model_selection.with_qid": "qid_from_sizes with_qid",
     "model_selection.within_noise": "within_noise",
     "rankers.booster_metrics": "builtin_metric lightgbm_metric xgboost_metric",
@@ -37,11 +24,13 @@ _MODULES = {
     "reports.compare": "compare leaderboard",
     "reports.comparison": "Comparison",
     "reports.evaluate": "evaluate",
-    "reports.explain_difference": "Difference explain_difference",
-    "reports.inspection": "Inspection",
-    "reports.match_convention": "ConventionMatch match_convention",
+    "reports.explain_difference": "explain_difference",
+    "reports.match_convention": "match_convention",
     "reports.ranking_report": "RankingReport",
-    "splitters.audit": "SplitReport audit_splits",
+    "sources.accumulator": "RankingAccumulator",
+    "sources.batches": "evaluate_batches",
+    "sources.evaluate_run": "evaluate_run",
+    "splitters.audit": "audit_splits",
     "splitters.predefined_split": "PredefinedQuerySplit",
     "splitters.query_fold": "query_fold",
     "splitters.query_kfold": "QueryKFold RepeatedQueryKFold",

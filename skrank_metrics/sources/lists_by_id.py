@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, nearest, to_float64
-from skrank_metrics._input.query_ids import as_python, check_ids, group_ids
+from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.files import format_of, way_out
-from skrank_metrics.sources.ids import Ids, Numbers, Strings, numbered, pair_keys
+from skrank_metrics.sources.ids import Ids, Numbers, Objects, comparable, ids_of, numbered, pair_keys
 from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
 
 TREC_FORMS = {"qrels": QRELS, "run": RUN}
@@ -43,23 +43,26 @@ class Lists:
     argument: str  # that they came as
     queries: list[Any]  # different ids, also of queries without rows
     codes: IntArray  # the number of the query of each row
-    documents: Ids
+    documents: Ids | Objects
     values: FloatArray
     negative: bool = False  # whether negative labels mean that a document was not judged
     in_trec: bool = False  # whether they came in the format of TREC
     unique: bool = False  # whether no document can be twice in a list
     ranks: bool = False  # whether the values are from a column of ranks
+    dicts: Mapping[Any, Mapping[Any, Any]] | None = None  # the source, if it has a dict for each query
 
     def take(self, rows: IntArray | Mask) -> Lists:
         """Some of the rows."""
         return replace(self, codes=self.codes[rows], documents=self.documents.take(rows), values=self.values[rows])
 
-    def of_queries(self, queries: Sequence[Any]) -> Lists:
+    def of_queries(self, queries: list[Any]) -> Lists:
         """The rows of some queries, which are numbered in the given order."""
+        if queries == self.queries:
+            return self
         place = {query: number for number, query in enumerate(queries)}
         new = np.array([place.get(query, -1) for query in self.queries], dtype=np.intp)
         codes = new[self.codes]
-        found = replace(self, queries=list(queries), codes=codes)
+        found = replace(self, queries=queries, codes=codes)
         return found if not len(codes) or codes.min() >= 0 else found.take(codes >= 0)
 
     def pair(self, row: int) -> str:
@@ -91,9 +94,11 @@ class Lists:
             )
 
 
-def repeated(codes: IntArray, ids: Ids) -> int | None:
+def repeated(codes: IntArray, ids: Ids | Objects) -> int | None:
     """A row with the query and the id of an earlier row; None if there is none."""
-    keys = np.sort(pair_keys(codes, ids))
+    (ids,) = comparable([ids])
+    keys = pair_keys(codes, ids)
+    keys.sort()
     if not (keys[1:] == keys[:-1]).any():
         return None
     seen: set[Any] = set()
@@ -139,8 +144,10 @@ def _of_lines(lines: TrecLines, argument: str) -> Lists:
 
 def _of_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     lists = list(source.values())
-    scored = [isinstance(one, Mapping) for one in lists]
-    if any(scored) and not all(scored):
+    scored = [isinstance(one, dict | Mapping) for one in lists]
+    if all(scored):
+        return _of_scores(source, lists, argument)
+    if any(scored):
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
     for query, one in source.items():
         unordered = argument == "run" and isinstance(one, AbstractSet)
@@ -150,14 +157,24 @@ def _of_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     lists = [one.tolist() if hasattr(one, "tolist") else one for one in lists]
     sizes = np.fromiter(map(len, lists), np.intp, len(lists))
     documents = list(chain.from_iterable(lists))
-    if any(scored) and argument != "exclude":
-        values = _to_values(list(chain.from_iterable(one.values() for one in lists)), argument)
-    elif argument == "run":
+    if argument == "run":
         values = -np.fromiter(chain.from_iterable(map(range, sizes.tolist())), np.float64, len(documents))
     else:
         values = np.ones(len(documents))
     codes = np.repeat(np.arange(len(lists)), sizes)
-    return Lists(argument, list(source), codes, ids_of(documents, argument), values, unique=any(scored))
+    return Lists(argument, list(source), codes, ids_of(documents, argument), values)
+
+
+def _of_scores(source: Mapping[Any, Any], lists: list[Mapping[Any, Any]], argument: str) -> Lists:
+    """Dicts of labels or scores by document."""
+    if any(None in one for one in lists):
+        raise ValueError(f"{argument} must not hold missing ids; got None.")
+    sizes = np.fromiter(map(len, lists), np.intp, len(lists))
+    codes = np.repeat(np.arange(len(lists)), sizes)
+    values, documents = np.ones(len(codes)), Objects(lists, np.arange(len(codes)), argument)
+    if argument != "exclude":
+        values = _to_values(list(chain.from_iterable(one.values() for one in lists)), argument)
+    return Lists(argument, list(source), codes, documents, values, unique=True, dicts=source)
 
 
 def _of_pairs(pairs: list[Any]) -> Lists:
@@ -228,49 +245,3 @@ def _to_values(values: Any, argument: str) -> FloatArray:
     if not len(values):
         return np.empty(0)
     return to_float64(values, f"{'labels' if argument == 'qrels' else 'scores'} of {argument}")
-
-
-def ids_of(column: Any, name: str) -> Ids:
-    """Ids of documents of any kind, none of which may be missing."""
-    library = type(column).__module__.partition(".")[0]
-    found = _of_library(column, library) if library in ("pandas", "polars", "pyarrow") and len(column) else None
-    if found is not None:
-        return found
-    array = np.asarray(column) if hasattr(column, "dtype") or library == "pyarrow" else None
-    if array is not None and array.dtype.kind in "iu" and (array.dtype != np.uint64 or array.max(initial=0) < 2**63):
-        return Numbers(array.astype(np.int64, copy=False))
-    values = array.tolist() if array is not None and array.dtype.kind in "USOT" else list(column)
-    kinds = set(map(type, values))
-    if kinds <= {str}:
-        return Strings.of(values)
-    if kinds == {int} and min(values) >= -(2**63) and max(values) < 2**63:
-        return Numbers(np.array(values, dtype=np.int64))
-    objects = np.fromiter(values, dtype=object, count=len(values))  # NumPy would make rows of tuples
-    return numbered([check_ids(objects, len(values), name).tolist()])[0]
-
-
-def _of_library(column: Any, library: str) -> Ids | None:
-    """Strings without an object of Python for each; None if these are no strings or some are missing."""
-    if library == "pandas":
-        dtype = str(getattr(column, "dtype", ""))
-        if dtype == "category":
-            codes, categories = np.asarray(column.cat.codes), column.cat.categories.tolist()
-            plain = codes.min() >= 0 and all(type(one) is str for one in categories)
-            return Strings.of(categories).take(codes.astype(np.intp)) if plain else None
-        if not hasattr(column.array, "__arrow_array__") or dtype not in ("str", "string"):
-            return None
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return None
-    if library == "polars":
-        if str(column.dtype).partition("(")[0] not in ("String", "Categorical", "Enum"):
-            return None
-        import polars
-
-        column = column.cast(polars.String)
-    arrow = pa.array(column) if library == "pandas" else column.to_arrow() if library == "polars" else column
-    arrow = arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
-    arrow = arrow.dictionary_decode() if pa.types.is_dictionary(arrow.type) else arrow
-    arrow = arrow.cast(pa.large_string()) if "string" in str(arrow.type) else arrow
-    return Strings.of_arrow(arrow) if arrow.type == pa.large_string() and not arrow.null_count else None

@@ -32,7 +32,6 @@ from skrank_metrics import (
     RepeatedQueryKFold,
     compare,
     cross_evaluate,
-    get_ranking_scorer,
     kendall_tau_distance,
     make_ranking_scorer,
     ndcg_score,
@@ -256,7 +255,7 @@ class InThread(Ridge):
 @pytest.mark.slow
 @pytest.mark.option("search_report.n_jobs", "search_report.verbose")
 def test_jobs_and_progress_are_those_of_joblib(capsys):
-    search = GridSearchCV(QueryRanker(InThread()), GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
+    search = GridSearchCV(QueryRanker(InThread()), GRID, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3))
     search.fit(X, with_qid(Y, QID))
     for n_jobs, verbose in ((None, 0), (1, 0), (2, 10)):
         InThread.threads.clear()
@@ -334,7 +333,7 @@ def test_a_lead_that_is_negative_is_of_a_better_candidate(found):
 
 @pytest.mark.slow
 def test_a_single_metric_goes_by_its_own_name():
-    search = ridge_search(scoring=get_ranking_scorer("ndcg@10"), refit=True).fit(X, with_qid(Y, QID))
+    search = ridge_search(scoring=make_ranking_scorer("ndcg@10"), refit=True).fit(X, with_qid(Y, QID))
     for metric in ("ndcg@10", "score", None):
         assert search_report(search, X, Y, qid=QID, metric=metric).metric == "ndcg@10"
     with pytest.raises(ValueError, match=r"metric must be one of \['score'\]; got 'map'"):
@@ -346,7 +345,7 @@ def test_halving_shows_each_candidate_on_its_last_rung():
     search = HalvingGridSearchCV(
         QueryRanker(LGBMRanker(verbose=-1, n_jobs=1)),
         {"estimator__num_leaves": [2, 4, 8, 16]},
-        scoring=get_ranking_scorer("ndcg@10"),
+        scoring=make_ranking_scorer("ndcg@10"),
         cv=QueryKFold(3),
         resource="estimator__n_estimators",
         max_resources=12,
@@ -379,7 +378,7 @@ def test_candidates_with_the_same_text_are_different():
     steps = [selecting(40), selecting(frame.shape[1]), selecting(50)]
     assert len({str(step) for step in steps}) < 3
     search = GridSearchCV(
-        pipeline, {"columntransformer": steps}, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
+        pipeline, {"columntransformer": steps}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
     )
     report = search_report(search.fit(frame, with_qid(Y, QID)), frame, Y, qid=QID)
     assert sorted(candidate.index for candidate in report.candidates) == [0, 1, 2]
@@ -399,7 +398,7 @@ def test_rungs_of_candidates_with_the_same_text_are_told_apart(tmp_path):
 
 
 def test_candidates_of_a_race_rank_by_the_mean_of_the_folds_that_they_ran():
-    results = {"params": [{"a": a} for a in range(4)], "left_after": np.array([np.nan, np.nan, 2, 2])}
+    results = {"params": [{"a": a} for a in range(4)], "dropped_after": np.array([np.nan, np.nan, 2, 2])}
     results |= {"split0_test_m": np.array([0.5, 1.0, 0.9, np.nan]), "split1_test_m": np.array([0.5, 1.0, 0.1, 0.6])}
     race = SimpleNamespace(cv_results_=results, n_splits_=2)
     assert ranked_rows(race, "m") == [1, 0, 3, 2]  # 1, 1/2, then 0.6 and (0.9 + 0.1) / 2
@@ -423,7 +422,7 @@ def test_unfitted_search():
         ({"cv": KFold(3)}, {}, r"cv must keep every query whole; got KFold\(n_splits=3"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*were among the.*that the ranker was:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*were also in the training set:UserWarning")
 def test_bad_input(options, change, message):
     search = ridge_search(**options).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match=message):
@@ -431,7 +430,7 @@ def test_bad_input(options, change, message):
 
 
 def test_a_single_candidate():
-    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=make_ranking_scorer("map"), cv=QueryKFold(3))
     with pytest.raises(ValueError, match="search must have at least two candidates; got 1"):
         search_report(search.fit(X, with_qid(Y, QID)), X, Y, qid=QID)
 
@@ -480,7 +479,7 @@ def weighted_search(model, scoring, params, **options):
 
 def requesting(name):
     with sklearn.config_context(enable_metadata_routing=True):
-        return get_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=name)
+        return make_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=name)
 
 
 def fitted_with(name):
@@ -566,7 +565,9 @@ def test_weights_without_routing_are_used_as_in_the_search(kind, model, name, of
 
 @pytest.mark.slow
 def test_without_routing_a_classifier_is_ranked_by_its_decision_function():
-    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.01, 1.0]}, scoring=make_ranking_scorer("map"), cv=QueryKFold(3)
+    )
     search.fit(X, with_qid(BINARY, QID), sample_weight=WEIGHTS)
     found = search_report(search, X, BINARY, qid=QID, params={"sample_weight": WEIGHTS})
     assert found.changed == 0
@@ -595,7 +596,7 @@ def test_weights_of_the_fit_that_are_missing_are_asked_for():
 )
 def test_parameters_that_no_search_passes_to_fit(model, name, error, message):
     alpha = next(key for key in model.get_params() if key.endswith("alpha"))
-    search = GridSearchCV(model, {alpha: [1.0, 2.0]}, scoring=get_ranking_scorer("map"), cv=QueryKFold(3))
+    search = GridSearchCV(model, {alpha: [1.0, 2.0]}, scoring=make_ranking_scorer("map"), cv=QueryKFold(3))
     search.fit(X, with_qid(Y, QID))
     with pytest.raises(error, match=message):
         search_report(search, X, Y, qid=QID, params={name: WEIGHTS})
@@ -611,9 +612,9 @@ def test_weights_that_the_scorer_does_not_request_are_for_the_fit_alone():
 def test_scorers_of_one_search_may_score_in_different_ways():
     scoring = {
         "by label": make_ranking_scorer("ndcg@10", response_method="predict"),
-        "by score": get_ranking_scorer("ndcg@10"),
+        "by score": make_ranking_scorer("ndcg@10"),
         "weighted": requesting(True),
-        "map": get_ranking_scorer("map"),
+        "map": make_ranking_scorer("map"),
     }
     with sklearn.config_context(enable_metadata_routing=True):
         for name in ("by label", "by score", "map"):
@@ -653,7 +654,7 @@ def test_candidates_that_left_together_are_ordered_by_their_means_so_far():
     search = ridge_search(RacingSearchCV).set_params(param_grid=grid, cv=QueryKFold(5), confidence=0.5)
     found = search.fit(X, with_qid(y, qid)).cv_results_
     order = [c.index for c in search_report(search, X, y, qid=qid).candidates]
-    last = np.nan_to_num(found["left_after"], nan=np.inf)
+    last = np.nan_to_num(found["dropped_after"], nan=np.inf)
     means = np.nanmean([found[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
     assert len(set(last)) < len(last)
     assert order == sorted(range(5), key=lambda row: (-last[row], -means[row]))

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics.reports.families import Family, adjust
-from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
+from skrank_metrics.reports.sign_flips import Family, SignFlips, adjust, without_rounding
 
 
 def flips(values, weights=None, units=None, seed=0, span=1.0, **options):

@@ -256,6 +256,14 @@ def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
     assert output_of(capsys, "evaluate", "rows.parquet", "ndcg@5", *ROWS, *words.split()) == expected
 
 
+def test_negative_labels_where_only_order_counts(files, capsys):
+    files["y"] -= 1
+    files.to_csv("rows.csv", index=False)
+    printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
+    assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
+    assert "must hold finite numbers >= 0" in error_of(capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS)
+
+
 def test_svmlight_with_scores(files, capsys):
     printed = output_of(capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--convention", "lightgbm")
     assert printed == f"{report_of(files, convention='lightgbm')}\n"
@@ -735,10 +743,10 @@ def test_nulls(name, column, files, capsys):
 
 
 CELLS = {
-    "a score that is NaN": ("q,y,a\nx,1,2\nx,0,nan\n", "'a' must hold numbers, not NaN; got nan in line 3"),
-    "blank lines": ("q,y,a\n\nx,1,2\n\n\nx,0,nan\n", "'a' must hold numbers, not NaN; got nan in line 6"),
+    "a score that is NaN": ("q,y,a\nx,1,2\nx,0,nan\n", "'a' contains NaN, first in line 3"),
+    "blank lines": ("q,y,a\n\nx,1,2\n\n\nx,0,nan\n", "'a' contains NaN, first in line 6"),
     "a null after blank lines": ("q,y,a\n\nx,1,2\n\nx,,3\n", "'y' must not hold nulls; got one in line 5"),
-    "line ends of Windows": ("q,y,a\r\nx,1,2\r\nx,0,nan\r\n", "'a' must hold numbers, not NaN; got nan in line 3"),
+    "line ends of Windows": ("q,y,a\r\nx,1,2\r\nx,0,nan\r\n", "'a' contains NaN, first in line 3"),
     "an infinite label": ("q,y,a\nx,inf,2\n", "'y' must hold finite numbers >= 0; got inf in line 2"),
     "a negative label": ("q,y,a\nx,-1,2\n", "'y' must hold finite numbers >= 0; got -1.0 in line 2"),
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
-from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
@@ -87,7 +87,8 @@ def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -
         labels, options["qid"] = read_svmlight(file)
         scores: dict[str, Any] = {path: read_scores(path, len(labels), file) for path in chosen.score}
     else:
-        labels, scores, others = _read_table(file, form, chosen)
+        signed = all(metric.computation.signed for metric in bind_metrics(**options).values())
+        labels, scores, others = _read_table(file, form, chosen, signed)
         options |= others
     try:
         return {name: evaluate(labels, score, **options) for name, score in scores.items()}
@@ -95,7 +96,7 @@ def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -
         raise ValueError(f"{file}: {error}") from None
 
 
-def _read_table(file: str, form: str, chosen: Namespace) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def _read_table(file: str, form: str, chosen: Namespace, signed: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Labels, scores by name of the column, and what else ``evaluate`` takes."""
     import_arrow(f"Reading {file}")
     table = TableFile.opened(file, form)
@@ -107,7 +108,7 @@ def _read_table(file: str, form: str, chosen: Namespace) -> tuple[Any, dict[str,
     }
     others = {argument: name for argument, name in named.items() if name}
     columns = columns_of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
-    arrays = read_columns(table, columns)
+    arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
     found = {argument: arrays[name] for argument, name in {**others, "qid": chosen.qid}.items()}
     if by:
         found["by"] = {name: arrays[name] for name in by} if len(by) > 1 else arrays[by[0]]

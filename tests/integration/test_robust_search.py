@@ -106,8 +106,8 @@ def test_candidates_that_fail_never_win_and_spoil_no_other(problem, n_jobs):
 @pytest.mark.parametrize(
     ("what", "n_jobs", "error", "message"),
     [
-        ("nan", 1, ValueError, "y_score must be without NaN; got nan at row 0"),
-        ("one nan", 2, ValueError, "y_score must be without NaN; got nan at row"),
+        ("nan", 1, ValueError, "y_score contains NaN, first at row 0"),
+        ("one nan", 2, ValueError, "y_score contains NaN, first at row"),
         ("fit raises", 1, RuntimeError, "cannot be fitted"),
         ("predict raises", 1, RuntimeError, "cannot predict"),
     ],

@@ -24,7 +24,6 @@ from skrank_metrics import (
     QueryRanker,
     RacingSearchCV,
     RepeatedQueryKFold,
-    compare,
     cross_evaluate,
     kendall_tau_distance,
     make_ranking_scorer,
@@ -178,7 +177,7 @@ def test_other_metrics_and_the_one_of_within_noise():
     unsaid = ridge_search(refit=False).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\] if refit did not name one"):
         reported(unsaid, X, Y, qid=QID)
-    with pytest.raises(ValueError, match="metric.*'mrr'"):
+    with pytest.raises(ValueError, match=r"metric.*'mrr'"):
         reported(search, X, Y, qid=QID, metric="mrr")
 
 
@@ -509,7 +508,7 @@ def test_masks_of_a_search():
     ("model", "name", "error", "message"),
     [
         (RIDGE, "weights", TypeError, "QueryRanker.fit got an unexpected parameter 'weights'; it takes X, y, qid"),
-        (PIPELINE, "sample_weight", ValueError, "stepname__parameter format"),
+        (PIPELINE, "sample_weight", ValueError, "not explicitly set as requested"),
     ],
 )
 def test_parameters_that_no_search_passes_to_fit(model, name, error, message):
@@ -595,6 +594,3 @@ def test_dropped_candidates_follow_the_others():
     means = np.nanmean([results[f"split{fold}_test_ndcg@10"] for fold in range(5)], axis=0)
     order = sorted(range(5), key=lambda row: (-last[row], -means[row]))
     assert list(reported(search).params.values()) == [results["params"][row] for row in order]
-    assert compare(
-        reported(search).reports if len(reported(search).reports) > 1 else dict.fromkeys("ab", reported(search)._first)
-    )

@@ -7,6 +7,7 @@ include reading.
 from __future__ import annotations
 
 import argparse
+import inspect
 import itertools
 import os
 import pickle
@@ -91,8 +92,8 @@ def measure_dask(folder: Path, n_rows: int, expected: Any, rounds: int) -> None:
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with LocalCluster(**options) as cluster, Client(cluster):
         for kind in ("random", "whole"):
-            frame, shuffle = dd.read_parquet(folder / kind), kind == "random"
-            times = best(partial(dask.evaluate, frame, **NAMES, metrics=METRICS, shuffle=shuffle), expected, rounds)
+            frame, order = dd.read_parquet(folder / kind), "shuffle" if kind == "random" else "check"
+            times = best(partial(dask.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds)
             row(f"Dask, {kind}", n_rows, times)
 
 
@@ -106,8 +107,8 @@ def measure_spark(folder: Path, n_rows: int, expected: Any, rounds: int) -> floa
         builder = builder.config(f"spark.{name}", "false")
     session = builder.getOrCreate()
     for kind in ("whole", "random"):
-        frame, shuffle = session.read.parquet(str(folder / kind)), kind == "random"
-        times = best(partial(spark.evaluate, frame, **NAMES, metrics=METRICS, shuffle=shuffle), expected, rounds)
+        frame, order = session.read.parquet(str(folder / kind)), "shuffle" if kind == "random" else "check"
+        times = best(partial(spark.evaluate, frame, **NAMES, metrics=METRICS, order=order), expected, rounds)
         row(f"Spark, {kind}", n_rows, times)
     per_row = _shuffled_bytes(session) / (rounds + 1) / n_rows
     session.stop()
@@ -129,8 +130,8 @@ def result_bytes(folder: Path) -> float:
     """Bytes per query that come back from a partition."""
     import pyarrow.parquet as pq
 
-    others = dict.fromkeys(("sample_weight", "retrieved", "judged", "by"))
-    empty = reports_of_frame(**NAMES, metrics=METRICS, options={}, others=others, shuffle=False)
+    given = {name: one.default for name, one in inspect.signature(dask.evaluate).parameters.items()}
+    empty = reports_of_frame(given | NAMES | {"metrics": METRICS, "order": "check"})
     part = evaluate_partition(empty, pq.read_table(folder / "whole" / "00.parquet"))
     return len(pickle.dumps(part)) / next(iter(part.accumulators.values())).n_queries
 

@@ -10,11 +10,7 @@ _NAMESPACES = ("dask", "datasets", "displays", "spark", "trec")  # used as skran
 # Names are loaded when first used, so that a metric alone does not import scikit-learn. Metric functions are not listed
 # here, but in their registry.
 _MODULES = {
-    "sources.accumulator": "RankingAccumulator",
-    "sources.batches": "evaluate_batches",
-    "metrics.conventions": "CONVENTIONS Convention",
     "metrics.check": "check_metric",
-    "metrics.custom": "register_metric",
     "metrics.from_function": "make_metric",
     "metrics.names": "get_metric get_metric_names",
     "model_selection.cross_evaluate": "cross_evaluate",
@@ -28,10 +24,12 @@ _MODULES = {
     "reports.compare": "compare leaderboard",
     "reports.comparison": "Comparison",
     "reports.evaluate": "evaluate",
-    "reports.explain_difference": "Difference explain_difference",
-    "reports.inspection": "Inspection",
-    "reports.match_convention": "ConventionMatch match_convention",
+    "reports.explain_difference": "explain_difference",
+    "reports.match_convention": "match_convention",
     "reports.ranking_report": "RankingReport",
+    "sources.accumulator": "RankingAccumulator",
+    "sources.batches": "evaluate_batches",
+    "sources.evaluate_run": "evaluate_run",
     "splitters.audit": "audit_splits",
     "splitters.predefined_split": "PredefinedQuerySplit",
     "splitters.query_fold": "query_fold",

@@ -267,14 +267,13 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got {got}.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
-    if array.dtype.kind not in "biufOUSMmT":
+    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
         raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
     array, missing = find_missing(array, name)
     if np.any(missing):
         row = int(np.argmax(missing))
         raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
-    # pandas has no index of float16.
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    return array
 
 
 def find_missing(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
@@ -300,14 +299,19 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
         ids = ids.combine_chunks()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
-        lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
-        lossy = lossy or any(issubclass(kind, tuple) for kind in kinds)  # a tuple is one id, a list a row
+        # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.
+        lossy = len(kinds) > 1 or not all(issubclass(kind, _KEPT) for kind in kinds)
+        lossy = lossy or (any(issubclass(kind, int) for kind in kinds) and max(ids) >= 2**63)
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
         raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got rows of different lengths.") from None
     lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
     return _to_objects(ids) if lossy else array
+
+
+# What np.asarray does not change.
+_KEPT = (int, float, np.number, np.bool_, np.datetime64, list, np.ndarray)
 
 
 def _to_objects(ids: Any) -> NDArray[Any]:

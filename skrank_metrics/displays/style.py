@@ -19,7 +19,7 @@ WIDTH, _NARROW = 8.0, 6.0
 # Heights in inches: a row, a line of a name, a line of smaller text, and the axis below the rows.
 _ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
 # Longer names are wrapped, in wide and in narrow pictures.
-_NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 30
+_NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 # Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
@@ -166,7 +166,7 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bol
 def _few_ticks() -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10])
+    return MaxNLocator(nbins=4, steps=[1, 2, 5, 10])
 
 
 def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> Any:

@@ -59,9 +59,7 @@ class SortedRows:
         rows = np.flatnonzero(np.repeat(chosen, self.sizes))
         weights = None if self.weights is None else self.weights[rows]
         further = {name: take_rows(value, rows) for name, value in self.further.items()}
-        return SortedRows(
-            take_rows(self.X, rows), self.y[rows], self.ids[chosen], self.sizes[chosen], weights, further
-        )
+        return SortedRows(take_rows(self.X, rows), self.y[rows], self.ids[chosen], self.sizes[chosen], weights, further)
 
 
 def sorted_rows(

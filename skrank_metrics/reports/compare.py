@@ -107,8 +107,8 @@ def compare(
     Notes
     -----
     With d the weighted differences of a pair and L the largest of them, the statistic is
-    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is compared
-    with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
+    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
+    compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
     Intervals invert the same test.
     If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals follow from the number of wins and
     losses and the range of the metric alone. The test is about symmetry: with fewer than 100 skewed differences, it can

@@ -332,6 +332,9 @@ class RankingReport(Result):
         name, mean = next(iter(self.mean.items()))
         return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
 
+    def _explanations(self) -> list[str]:
+        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
+
     def _columns(self) -> dict[str, Any]:
         by = {} if self.by is None else {"by": column_of_slices(self.by)}
         group = {} if self.groups is None else {"group": self.groups}
@@ -608,18 +611,18 @@ def inspect_reports(
     """Show queries by a metric; each report comes with its name for the metric."""
     rankings = {}
     for name, (report, column) in reports.items():
-        if not report.has_documents:
+        if report._whole is None:
             raise ValueError(
                 f"inspect needs labels and scores, but {NO_ROWS}. Read the rows of these queries, and call "
                 "evaluate(...).inspect."
             )
         rankings[name] = Inspected(
-            report._lists,
+            report._whole,
+            np.arange(report.n_queries) if report._queries is None else report._queries,
             report.metrics[column],
             column,
             report._results[column],
             report.per_query[column],
-            is_part=report._queries is not None,
             row_labels=report._row_labels,
         )
     return inspect_rankings(rankings, qid, documents, n_ranks)

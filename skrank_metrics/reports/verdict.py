@@ -6,15 +6,15 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skrank_metrics._input.arrays import Mask
 from skrank_metrics._output.result import Part, counted
 from skrank_metrics._output.table import Column, Table, as_text, p_text, signed
-from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.health import drawn_orders
+from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
 
@@ -39,25 +39,26 @@ def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
     A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515). Each letter is a clique of names that
     are not different, found greedily (Gramm et al. 2007), so that the work is bounded by the number of pairs.
     """
-    found: dict[str, str] = dict.fromkeys(names, "")
-    alike: Mask = ~different
+    alike, n = ~different, len(names)
     np.fill_diagonal(alike, val=True)
-    missing = np.triu(alike, 1)  # pairs that do not share a letter yet
-    missing[np.arange(len(names)), np.arange(len(names))] = alike.sum(axis=0) == 1
-    n_letters = 0
-    for one, other in np.argwhere(missing):
+    missing = alike & ~np.eye(n, dtype=bool)  # pairs that do not share a letter yet
+    cliques: list[list[Any]] = [[place] for place in np.flatnonzero(~missing.any(axis=0))]
+    for one, other in np.argwhere(np.triu(missing)):
         if missing[one, other]:
-            clique = [one, other]
-            candidates = alike[one] & alike[other]
+            clique: list[Any] = [one, other]
+            candidates, gain = alike[one] & alike[other], missing[one].astype(int) + missing[other]
             candidates[clique] = False
             while candidates.any():
-                clique.append(np.argmax(candidates))
+                clique.append(np.argmax(np.where(candidates, gain, -1)))  # the name with most pairs to gain
                 candidates &= alike[clique[-1]]
                 candidates[clique[-1]] = False
+                gain += missing[clique[-1]]
             missing[np.ix_(clique, clique)] = False
-            for place in sorted(set(clique)):
-                found[names[place]] += _letter(n_letters)
-            n_letters += 1
+            cliques.append(sorted(clique))
+    found = dict.fromkeys(names, "")
+    for number, clique in enumerate(sorted(cliques)):
+        for place in clique:
+            found[names[place]] += _letter(number)
     return found
 
 
@@ -66,12 +67,13 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def of_pair(ends: tuple[float, float], margin: float | None) -> str:
+def of_pair(ends: tuple[float, float], margin: float | None, *, is_equal: bool = False) -> str:
     """Verdict from the simultaneous interval of a difference, where larger is better."""
     low, high = ends
     if low > 0:
         return "better"
-    if margin is not None and low > -margin:
+    # A change without any effect on these queries passes a release gate, however few they are.
+    if margin is not None and (low > -margin or is_equal):
         return "not worse"
     return "worse" if high < 0 else "undecided"
 
@@ -93,9 +95,15 @@ def of_comparison(found: Comparison, metric: str) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
-    if len(may_be) > 1 and found.are_equal(may_be, metric):
+    if len(may_be) > 1 and _are_equal(found, may_be, metric):
         verdict += f" {_some(may_be, 'and')} are equal on every query."
     return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
+
+
+def _are_equal(found: Comparison, names: Sequence[str], metric: str) -> bool:
+    """Whether rankings have the same value on every query."""
+    (family, number), (first, *others) = found.family(metric), (found.names.index(name) for name in names)
+    return not family.parts[number].row(first).n_changed[others].any()
 
 
 def _release(found: Comparison, metric: str) -> str:
@@ -116,17 +124,21 @@ def _against_baseline(found: Comparison, metric: str) -> str:
     named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
     for one in found.standings(metric):
         named[one.status].append(one.name)
+    equal = [name for name in named["not worse"] if not found.pair(name, base, metric).differences.any()]
+    good = named["better"] + named["not worse"]
+    named["not worse"] = [name for name in named["not worse"] if name not in equal]
     known = [
         f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
         for status in ("better", "not worse", "worse")
         if named[status]
     ]
     sentences = [f"With {100 * found.confidence:g}% confidence, {listed(known)}."] if known else []
+    if equal:
+        sentences.append(f"{_some(equal, 'and')} equal{'s' * (len(equal) == 1)} {base} on every query.")
     if undecided := named["undecided"]:
         apart = "from" if len(undecided) == 1 else "each from"
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {apart} {base}.")
     if found.margin is not None:
-        good = named["better"] + named["not worse"]
         sentences.insert(0, f"Ship {_some(good, 'or')}." if good else "Do not ship.")
     return " ".join(sentences)
 
@@ -257,7 +269,8 @@ def _counts(found: Comparison, metric: str) -> Iterator[str]:
     family, number = found.family(metric)
     flips = family.parts[number]
     n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
-    if undefined := int(np.isnan(found.values(metric)).any(axis=1).sum()):
+    missing = np.any([np.isnan(report.per_query[metric]) for report in found.reports.values()], axis=0)
+    if undefined := int(missing.sum()):
         yield f"Left out: {counted(undefined, 'query')} without a value of {metric} in every ranking."
     if grouped:
         yield f"The queries are in {counted(n_units, 'group')}, which are independent."
@@ -293,3 +306,31 @@ def slices(found: Comparison) -> Iterator[Part]:
     many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
     n_tests = next(iter(parts.values())).family(metric)[0].n_tests
     yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+
+
+def columns_of_rankings(found: Comparison) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per ranking."""
+    rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
+    for metric in found.metrics:
+        standings = {one.name: one for one in found.standings(metric)}
+        shared = found.letters_of(metric) if found.tested(metric) else {}
+        for row, (name, report) in zip(rows, found.reports.items(), strict=True):
+            one, (low, high) = standings[name], report.intervals(found.confidence)[metric]
+            values: dict[str, Any] = {"": one.mean, " low": low, " high": high}
+            if shared:
+                low, high = one.interval
+                values |= {" difference": one.difference, " difference low": low, " difference high": high}
+                values |= {" p": one.p_value, " status": one.status, " regret": one.regret, " letters": shared[name]}
+            row |= {metric + column: value for column, value in values.items()}
+    return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def columns_of_pairs(found: Comparison) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per metric and pair."""
+    pairs = [pair for metric in found.metrics if found.tested(metric) for pair in found.pairs(metric)]
+    names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    for name, attribute in (("", "interval"), ("simultaneous ", "simultaneous")):
+        for side, end in enumerate(("low", "high")):
+            columns[f"{name}{end}"] = [getattr(pair, attribute)[side] for pair in pairs]
+    return columns

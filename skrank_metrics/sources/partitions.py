@@ -2,59 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import inspect
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
-from skrank_metrics._input.arrays import check_arrays, check_bool
+from skrank_metrics._input.arrays import check_arrays, check_bool, check_choice
 from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics._output.docstrings import Text, parameters
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import slice_of_query
+from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
-from skrank_metrics.sources.tables import Columns, array_of, columns_of, first_null, selected
+from skrank_metrics.sources.columns import columns_of
+from skrank_metrics.sources.tables import array_of, bad_cell, selected
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+ORDERS = ("check", "shuffle")
+OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
+OPTIONS = ("convention", "ties", "replace_undefined_by", "condense")
 SPLIT = (
-    "qid must have all rows of a query in one partition if shuffle=False; {query} is in several. Leave out "
-    "shuffle=False."
+    "qid must have all rows of a query in one partition if order='check'; {query} is in several. Leave out "
+    "order='check'."
 )
 SPLIT_AFTER_SHUFFLE = (
     "qid must have all rows of a query in one partition after the shuffle; {query} is in several, or two ids share a "
     "64-bit hash. Write the frame to files, and use evaluate_batches(..., order='shuffle')."
 )
+TEXTS: dict[str, Text] = {
+    "label": ("str", "Column of relevance labels."),
+    "score": ("str or list of str", "Column of scores, or several, one per model."),
+    "qid": ("str", "Column of query ids."),
+    "metrics": (
+        "sequence of str, metric functions or bound metrics",
+        "Metrics to compute, as in evaluate.",
+    ),
+    "convention": ("str", "Library whose defaults apply, as in evaluate."),
+    "ties": (
+        '{"average", "best", "worst", "stable"}',
+        "How documents with equal scores are ordered, as in evaluate.",
+    ),
+    "replace_undefined_by": ("float", "Value of undefined queries, as in evaluate."),
+    "sample_weight": ("str", "Column of weights, which must not vary within a query."),
+    "retrieved": ("str", "Column that is False for documents that were judged but not ranked."),
+    "judged": ("str", "Column that is False for documents that nobody judged."),
+    "condense": ("bool", "Whether to remove the documents that nobody judged, as in evaluate. Requires judged."),
+    "documents": ("str or list of str", "Columns for own metrics that declare them; see make_metric."),
+    "by": ("str", "Column of slices, which must not vary within a query."),
+    "groups": ("str", "Column of groups of queries, such as users, as in evaluate."),
+}
+
+
+def documented(**texts: Text) -> Callable[[F], F]:
+    """Complete a docstring: parameters stand in place of "{parameters}"."""
+
+    def complete(function: F) -> F:
+        listed = parameters(inspect.signature(function), TEXTS | texts)
+        text = inspect.getdoc(function) or ""  # None if Python runs with -OO
+        function.__doc__ = text.replace("{parameters}", listed)
+        return function
+
+    return complete
+
+
+def documented_engine(engine: str, process: str) -> Callable[[F], F]:
+    """Complete the docstring of the evaluation of an engine's frames, by ``process``."""
+    frame = {"Dask": "dask.dataframe.DataFrame", "Spark": "pyspark.sql.DataFrame"}[engine]
+    order = (
+        'With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one '
+        "partition; a query in two partitions is an error."
+    )
+    stable = ' "stable", also if set by a convention, needs order="check", since a shuffle loses the order of rows.'
+    texts: dict[str, Text] = {
+        "frame": (frame, "One row per document. Only the columns named below are read and shuffled."),
+        "ties": (TEXTS["ties"][0], TEXTS["ties"][1] + stable),
+        "order": ('{"shuffle", "check"}', order),
+    }
+
+    def complete(function: F) -> F:
+        text = inspect.getdoc(function) or ""
+        function.__doc__ = text.replace("{shared}", _OF_ENGINE.format(engine=engine, process=process))
+        return documented(**texts)(function)
+
+    return complete
+
+
+_OF_ENGINE = """\
+Rows are shuffled by query id, each partition is evaluated by the process that has it, and only values per query are
+returned. They equal those of evaluate up to rounding in the last digits. Needs {engine} and pyarrow, and this package
+on all {process}.
+
+{{parameters}}
+
+Returns
+-------
+report : RankingReport, or dict of str to RankingReport
+    The report, with queries in no particular order. If score is a list, one report per score column.
+
+Raises
+------
+ImportError
+    If {engine} or pyarrow is not installed.
+TypeError
+    If frame is not a {engine} DataFrame, or a column has the wrong type.
+ValueError
+    If a column is missing or holds nulls or invalid values, or a query is in two partitions.
+
+See Also
+--------
+evaluate_batches : Evaluate files on one machine.
+
+Examples
+--------
+The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:"""
 
 
 class Reports:
-    """An accumulator per score column."""
+    """An accumulator per score column, from the arguments of a function that evaluates columns."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        metrics: Any,
-        options: Mapping[str, Any],
-        *,
-        complete: bool = False,
-        came_back: str = CAME_BACK,
-    ) -> None:
-        self.columns, self._came_back = columns, came_back
+    def __init__(self, given: Mapping[str, Any], *, complete: bool = False, came_back: str = CAME_BACK) -> None:
+        columns = columns_of(
+            given["label"], given["score"], given["qid"], {name: given[name] for name in OTHERS}, given["documents"]
+        )
+        options = {name: given[name] for name in OPTIONS}
+        self._came_back, self._condense = came_back, check_bool(given["condense"], "condense")
+        if self._condense and "judged" not in columns.others:
+            raise ValueError("condense=True requires judged=, the column of judged documents.")
         # One accumulator is enough to notice that a query comes back.
         self.accumulators = {
-            name: RankingAccumulator(metrics, assume_complete=complete or name != columns.scores[0], **options)
+            name: RankingAccumulator(given["metrics"], assume_complete=complete or name != columns.scores[0], **options)
             for name in columns.scores
         }
+        bound = self.accumulators[columns.scores[0]].metrics.values()
+        signed = "judged" not in columns.others and all(metric.computation.signed for metric in bound)
+        self.columns = replace(columns, signed=signed)
 
     def add(self, table: Any, *, contiguous: bool = False) -> None:
         """Add a table of whole queries."""
         columns, arrays = self.columns, {name: array_of(table[name]) for name in table.column_names}
         given = {argument: arrays[name] for argument, name in columns.others.items()}
         masks: dict[str, Any] = {name: given.get(name) for name in ("retrieved", "judged")}
-        labels = arrays[columns.label]
-        lists = query_lists(labels, arrays[columns.scores[0]], qid=arrays[columns.qid], **masks)
+        labels, qid = arrays[columns.label], arrays[columns.qid]
+        own = {name: np.asarray(arrays[name]) for name in columns.documents}
+        first = arrays[columns.scores[0]]
+        lists = query_lists(labels, first, qid=qid, condense=self._condense, documents=own, **masks)
         if contiguous and lists.grouping.shuffled is not None:
             codes = lists.grouping.codes
             returning = codes[1:][codes[1:] < np.maximum.accumulate(codes)[1:]]
@@ -66,12 +162,17 @@ class Reports:
                 )
         if "sample_weight" in given:
             lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
-        slices = slice_of_query(given["by"], lists.grouping, two_dimensional=False) if "by" in given else None
+        of_query = {"by": slice_of_query, "groups": group_of_query}
+        found = {
+            name: of_query[name](given[name], lists.grouping, two_dimensional=False)
+            for name in of_query
+            if name in given
+        }
         for name, accumulator in self.accumulators.items():
             if name != columns.scores[0]:
                 scores = check_arrays(labels, arrays[name], *masks.values())[1]
                 lists = replace(lists, scores=lists.grouping.sort(scores))
-            accumulator._add_lists(lists, slices)
+            accumulator._add_lists(lists, **found)
 
     def copy(self) -> Reports:
         """A copy that can be added to on its own."""
@@ -92,44 +193,23 @@ class Reports:
             accumulator._absorb(part.accumulators[name], self._came_back)
         return self
 
-    def results(self, score: Any) -> RankingReport | dict[str, RankingReport]:
+    def results(self, score: Any, holder: str = "source") -> RankingReport | dict[str, RankingReport]:
         """A report, or one per score column if ``score`` is a list."""
         if not next(iter(self.accumulators.values())).n_queries:
-            raise ValueError(f"{self.columns.holder} must hold at least one document; got none.")
+            raise ValueError(f"{holder} must hold at least one document; got none.")
         reports = {name: accumulator.result() for name, accumulator in self.accumulators.items()}
         return reports[score] if isinstance(score, str) else reports
 
 
-@contextmanager
-def located(columns: Columns, start: str) -> Iterator[None]:
-    """Add to errors which columns and rows they are about."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        scores = ", ".join(map(repr, columns.scores))
-        error.add_note(f"y_true is column {columns.label!r}, y_score {scores}; rows count from {start}.")
-        raise
-
-
-def reports_of_frame(
-    label: Any,
-    score: Any,
-    qid: Any,
-    *,
-    metrics: Any,
-    options: Mapping[str, Any],
-    others: Mapping[str, Any],
-    shuffle: bool,
-) -> Reports:
-    """Empty reports of a frame on a cluster, with its columns by name."""
-    columns = columns_of(label, score, qid, others, holder="frame")
-    shuffled = check_bool(shuffle, "shuffle")
-    reports = Reports(columns, metrics, options, came_back=SPLIT_AFTER_SHUFFLE if shuffled else SPLIT)
-    for name, metric in reports.accumulators[columns.scores[0]].metrics.items():
+def reports_of_frame(given: Mapping[str, Any]) -> Reports:
+    """Empty reports of a frame on a cluster, from the arguments of ``evaluate``."""
+    shuffled = check_choice(given["order"], "order", ORDERS) == "shuffle"
+    reports = Reports(given, came_back=SPLIT_AFTER_SHUFFLE if shuffled else SPLIT)
+    for name, metric in reports.accumulators[reports.columns.scores[0]].metrics.items():
         if shuffled and metric.get("ties") == "stable":
             raise ValueError(
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {name!r}. Pass "
-                "ties='average', or shuffle=False if all rows of a query are in one partition."
+                "ties='average', or order='check' if all rows of a query are in one partition."
             )
     return reports
 
@@ -139,11 +219,10 @@ def evaluate_partition(empty: Reports, table: Any) -> Reports:
     columns, part = empty.columns, empty.copy()
     if not len(table):
         return part.without_metrics()
-    table = selected(table, columns)
-    if null := first_null(table):
-        name, row = null
-        query = "" if name == columns.qid else f" for query {table[columns.qid][row].as_py()!r}"
-        raise ValueError(f"column {name!r} must not hold nulls; got one{query}.")
-    with located(columns, "the first of a partition"):
-        part.add(table)
+    table = selected(table, columns, "the frame")
+    if found := bad_cell(table, columns):
+        row, what = found
+        query = table[columns.qid][row].as_py()
+        raise ValueError(what + (f" for query {query!r}." if query is not None else "."))
+    part.add(table)
     return part.without_metrics()

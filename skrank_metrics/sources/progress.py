@@ -50,6 +50,8 @@ class Progress:
         if not self.shown or (now - self._last < apart and (self._terminal or not last)):
             return
         self._last = now
+        if not text.isprintable():  # a file name can hold codes that move the cursor of a terminal
+            text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
         self._write(REPLACE + text if self._terminal else text + "\n")
 
     def _write(self, text: str) -> None:

@@ -1,183 +1,57 @@
-"""Files, Arrow streams and iterators of batches as pyarrow tables with checked columns."""
+"""Rows of files, Arrow streams and iterators of batches, as pyarrow tables with checked columns."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skrank_metrics._input.arrays import nearest
-from skrank_metrics._input.formats import DELIMITERS, PACKED, SUFFIXES, format_of, line_of_row
-from skrank_metrics.sources import texts
+from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER
+from skrank_metrics.sources.columns import NUMBERS, Columns
+from skrank_metrics.sources.files import SUFFIXES, TableFile, format_of, readable
 from skrank_metrics.sources.progress import Progress
-from skrank_metrics.sources.schemas import cast, joined, widened
 
 ROWS_AT_ONCE = 1_000_000
-NUMBERS = ("label", "score", "sample_weight")
+# The values that are ignored if a mask is False.
+_MASKED = {"label": "judged", "score": "retrieved"}
 
 
-def import_arrow(what: str = "evaluate_batches") -> Any:
-    """Import pyarrow, or raise an error that says how to install it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
-    return pyarrow
+class _Part(NamedTuple):
+    """Tables of one file or stream."""
 
-
-@dataclass(frozen=True)
-class Content:
-    """A file of a known format; its bytes are None if they are to be read from the file with its name."""
-
-    name: str
-    data: bytes | None
-    form: str
-
-    def opened(self) -> Any:
-        """The file from its beginning."""
-        return self.name if self.data is None else io.BytesIO(self.data)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns by role."""
-
-    label: str
-    scores: tuple[str, ...]
-    qid: str
-    others: Mapping[str, str]  # by argument: sample_weight, retrieved, judged, by
-    holder: str = "source"  # the argument that holds them, or the name of a file
-    lines: bool = False  # whether it is a text file with a header
-    line_of: Callable[[int], int] | None = None  # the line of a row, if some lines may be blank
-
-    @property
-    def names(self) -> list[str]:
-        """All columns, each once."""
-        return list(dict.fromkeys([self.label, *self.scores, self.qid, *self.others.values()]))
-
-    @property
-    def numbers(self) -> list[str]:
-        """Columns of labels, scores and weights."""
-        return [name for argument, name in self._by_argument if argument in NUMBERS]
-
-    @property
-    def ids(self) -> list[str]:
-        """Columns of query ids and slices, unless they are numbers as well."""
-        chosen = dict.fromkeys(name for argument, name in self._by_argument if argument in ("qid", "by"))
-        return [name for name in chosen if name not in self.numbers]
-
-    @property
-    def _by_argument(self) -> list[tuple[str, str]]:
-        return [
-            ("label", self.label),
-            *(("score", name) for name in self.scores),
-            ("qid", self.qid),
-            *self.others.items(),
-        ]
-
-    def place(self, row: int) -> str:
-        """The place of a row, in words."""
-        return f"{self._number(row)} of {self._the_holder}"
-
-    def start(self, row: int) -> str:
-        """The place of all rows from a given one on, in words."""
-        return f"{self._the_holder} from {self._number(row)} on"
-
-    def _number(self, row: int) -> str:
-        if not self.lines:
-            return f"row {row}"
-        return f"line {self.line_of(row) if self.line_of else row + 2}"
-
-    @property
-    def _the_holder(self) -> str:
-        return f"the {self.holder}" if self.holder in ("source", "frame") else self.holder
-
-    def check_names(self, names: list[Any]) -> None:
-        """Refuse columns that are missing."""
-        for argument, name in self._by_argument:
-            if (times := names.count(name)) != 1:
-                got = f"got {times} of them" if times else f"it has {', '.join(map(repr, names[:20]))}"
-                hint = "" if times else nearest(name, names)
-                raise ValueError(f"{argument} must be a column of {self._the_holder}; {name!r} is not: {got}.{hint}")
-
-    def check(self, schema: Any, table: Any = None, first: int = 0) -> None:
-        """Refuse columns that are missing or have the wrong type; errors quote a table that starts at row ``first``."""
-        from pyarrow import types
-
-        self.check_names(schema.names)
-        for argument, name in self._by_argument:
-            kind, what = schema.field(name).type, ""
-            if types.is_null(kind):  # as in a file without rows
-                continue
-            if argument in NUMBERS:
-                number = types.is_integer(kind) or types.is_floating(kind)
-                what = "" if number or (argument == "label" and types.is_boolean(kind)) else "numbers"
-            elif argument in ("retrieved", "judged"):
-                what = "" if types.is_boolean(kind) else "True and False"
-            elif types.is_nested(kind):
-                what = "integers, strings or other ids"
-            if what:
-                word = _first_word(table[name]) if table is not None and what == "numbers" else None
-                shown = "" if word is None else f", such as {word[1]!r} in {self.place(first + word[0])}"
-                raise TypeError(f"{argument} must be a column of {what}; {name!r} is of type {kind}{shown}.")
-
-
-def _first_word(column: Any) -> tuple[int, str] | None:
-    """The first string that is not a number, and its row."""
-    for row, value in enumerate(column.to_pylist()):
-        try:
-            float(value or 0)
-        except (TypeError, ValueError):
-            return (row, value) if isinstance(value, str) else None
-    return None
-
-
-def columns_of(
-    label: Any, score: Any, qid: Any, others: Mapping[str, Any], holder: str = "source", *, lines: bool = False
-) -> Columns:
-    """Columns with the names passed by users; those in ``others`` may be None."""
-    scores = (score,) if isinstance(score, str) else score
-    if not isinstance(scores, list | tuple) or not all(isinstance(name, str) for name in scores):
-        raise TypeError(f"score must be the name of a column or a list of names; got {score!r}.")
-    given = {argument: name for argument, name in others.items() if name is not None}
-    for argument, name in {"label": label, "qid": qid, **given}.items():
-        if not isinstance(name, str):
-            raise TypeError(f"{argument} must be the name of a column; got {name!r}.")
-    columns = Columns(label, tuple(scores), qid, given, holder, lines)
-    if not columns.scores:
-        raise ValueError("score must name at least one column; got none.")
-    if len(set(columns.scores)) < len(columns.scores):
-        raise ValueError(f"score must name different columns; got {list(columns.scores)}.")
-    return columns
+    holder: str
+    tables: Iterable[Any]
+    place: Callable[[int], str]  # a row in words
+    lent: bool = False  # whether the memory may be used again by whoever yields the tables
 
 
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
-    """Tables of at most ``batch_rows`` rows with the chosen columns, without nulls."""
-    schema, n_all = None, 0
-    for place, tables in _parts(source, columns, batch_rows, use_threads):
+    """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
+    schema, empty = None, True
+    for part in _parts(source, columns, batch_rows, use_threads):
         first = 0
-        for table in tables:
-            chosen = selected(table, place, first)
+        for table in part.tables:
+            chosen = selected(table, columns, part.holder)
             if not len(chosen):
                 continue
-            if null := first_null(chosen):
-                name, row = null
-                raise ValueError(f"column {name!r} must not hold nulls; got one in {place.place(first + row)}.")
-            plain = chosen.schema.remove_metadata()
-            schema = plain if schema is None else widened(schema, chosen, columns.numbers, partial(place.start, first))
-            chosen = cast(chosen.replace_schema_metadata(None), schema)
+            if found := bad_cell(chosen, columns):
+                row, what = found
+                raise ValueError(f"{what} in {part.place(first + row)}.")
+            chosen = _copied(chosen) if part.lent else chosen
+            schema = chosen.schema if schema is None else _widened(schema, chosen, columns, partial(part.place, first))
+            chosen, empty = _cast(chosen, schema), False
             yield from (chosen.slice(start, batch_rows) for start in range(0, len(chosen), batch_rows))
-            first, n_all = first + len(chosen), n_all + len(chosen)
-    if not n_all:
-        raise ValueError(f"{columns.holder} must hold at least one document; got none.")
+            first += len(chosen)
+    if empty:
+        raise ValueError(f"{_holder_of(source)} must hold at least one document; got none.")
+
+
+def _holder_of(source: Any) -> str:
+    return source.name if isinstance(source, TableFile) else "source"
 
 
 def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
@@ -187,9 +61,9 @@ def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
     return {name: array_of(table[name]) for name in columns.names}
 
 
-def selected(table: Any, columns: Columns, first: int | None = None) -> Any:
-    """The chosen columns, checked; ``first`` is the number of the first row, None if rows have no numbers."""
-    columns.check(table.schema, None if first is None else table, first or 0)
+def selected(table: Any, columns: Columns, holder: str) -> Any:
+    """The chosen columns, checked, with plain values."""
+    columns.check(table.schema, holder)
     return _plain(table.select(columns.names))
 
 
@@ -197,20 +71,104 @@ def _plain(table: Any) -> Any:
     """Replace categories, whose codes differ between batches, and view types by plain values."""
     import pyarrow as pa
 
+    found = [pa.chunked_array([*map(_plain_chunk, one.chunks)], _plain_kind(one.type)) for one in table.columns]
+    return pa.table(found, table.column_names)
+
+
+def _plain_kind(kind: Any) -> Any:
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if "view" in str(kind) else kind
+
+
+def _plain_chunk(array: Any) -> Any:
+    import pyarrow as pa
+
+    kind = _plain_kind(array.type)
+    if pa.types.is_dictionary(array.type):  # pyarrow cannot decode views
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(kind)).dictionary_decode()
+    return array.cast(kind)
+
+
+def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
+    """The row of the first null or invalid number of a column, and what is wrong; None if all are valid."""
+    for name in columns.names:
+        if table[name].null_count:
+            return int(np.argmax(table[name].is_null().to_numpy())), f"column {name!r} must not hold nulls; got one"
+    for argument, name in columns.by_argument:
+        if argument not in NUMBERS:
+            continue
+        values = table[name].to_numpy()
+        signed = argument == "score" or (argument == "label" and columns.signed)
+        finite, low, least = argument != "score", -np.inf if signed else 0, "" if signed else " >= 0"
+        if values.dtype.kind == "f":
+            high = np.finfo(values.dtype).max if finite else np.inf
+            low = -high if finite and signed else low
+            expected = f"finite numbers{least}" if finite else "numbers, not NaN"
+        else:
+            low, high = max(low, -LARGEST_EXACT_INTEGER), LARGEST_EXACT_INTEGER
+            expected = EXACT_INTEGERS if signed else f"numbers >= 0, and {EXACT_INTEGERS}"
+        if values.min() >= low and values.max() <= high:  # NaN fails both
+            continue
+        bad = ~((values >= low) & (values <= high))
+        if (mask := columns.others.get(_MASKED.get(argument, ""))) is not None:
+            bad &= table[mask].to_numpy()
+        if bad.any():
+            row = int(np.argmax(bad))
+            return row, f"column {name!r} must hold {expected}; got {values[row]}"
+    return None
+
+
+def _widened(schema: Any, table: Any, columns: Columns, place: Callable[[], str]) -> Any:
+    """The schema that can hold the values of the previous tables and of one more, which starts at ``place()``."""
+    import pyarrow as pa
+
     fields = []
     for field in table.schema:
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        views = {pa.string_view(): pa.string()} if hasattr(pa, "string_view") else {}
-        fields.append(pa.field(field.name, views.get(kind, kind)))
-    return table.cast(pa.schema(fields))
+        before, now, kind = schema.field(field.name).type, field.type, None
+        if now == before:
+            kind = now
+        elif field.name in columns.numbers:
+            kind = pa.from_numpy_dtype(np.promote_types(before.to_pandas_dtype(), now.to_pandas_dtype()))
+        elif pa.types.is_binary(before) == pa.types.is_binary(now):  # b"7" and "7" are different ids
+            try:
+                both = [pa.schema([("id", one)]) for one in (before, now)]
+                kind = pa.unify_schemas(both, promote_options="permissive").field(0).type
+            except pa.ArrowException:
+                kind = None
+        if kind is None:
+            raise ValueError(
+                f"column {field.name!r} must have one type in all batches and files; it is of type {now} in {place()}, "
+                f"but {before} before. Convert the column, for example to strings everywhere."
+            )
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
 
 
-def first_null(table: Any) -> tuple[str, int] | None:
-    """A column with nulls, and the row of its first null; None if there are no nulls."""
-    for name in table.column_names:
-        if table[name].null_count:
-            return name, int(np.argmax(table[name].is_null().to_numpy()))
-    return None
+def _cast(table: Any, schema: Any) -> Any:
+    """Convert a table to the wider types of a schema; a value that they cannot hold is an error."""
+    import pyarrow as pa
+
+    if table.schema.equals(schema):
+        return table
+    columns = []
+    for field in schema:
+        try:
+            columns.append(table[field.name].cast(field.type))
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"column {field.name!r} must have values that {field.type} can hold, since its type differs in other "
+                f"batches or files; {error}"
+            ) from error
+    return pa.table(columns, schema=schema)
+
+
+def joined(tables: Sequence[Any]) -> Any:
+    """Join tables, the last of which has the widest types."""
+    import pyarrow as pa
+
+    return pa.concat_tables([_cast(table, tables[-1].schema) for table in tables])
 
 
 def array_of(column: Any) -> Any:
@@ -228,36 +186,43 @@ def n_rows(source: Any) -> int | None:
     """Number of rows, if the source tells it."""
     if hasattr(source, "num_rows"):
         return int(source.num_rows)
-    paths = _paths(source)
-    if not paths or not all(format_of(path.name) == "parquet" for path in paths):
-        return None
-    import pyarrow.parquet as pq
-
-    with readable(paths[0]):
-        return sum(pq.read_metadata(path).num_rows for path in paths)
+    counts = [file.n_rows() for file in _files_of(source)]
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
 
 
-def _paths(source: Any) -> list[Path]:
+def _files_of(source: Any) -> list[TableFile]:
+    """The files if the source is a path or a list of paths."""
     given = [source] if isinstance(source, str | os.PathLike) else source
     if not isinstance(given, list | tuple) or not all(isinstance(one, str | os.PathLike) for one in given):
         return []
-    return [Path(one) for one in given]
+    paths, seen = [str(os.fspath(one)) for one in given], set()
+    for path in paths:
+        if not os.path.isfile(path):
+            raise FileNotFoundError(f"source must be an existing file, or a list of files; got {path!r}.")
+        if format_of(path) is None:
+            raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path!r}.")
+        info = os.stat(path)
+        if (key := (info.st_dev, info.st_ino)) in seen:
+            raise ValueError(f"source must name each file once; {path!r} comes again.")
+        seen.add(key)
+    return [TableFile(path, str(format_of(path))) for path in paths]
 
 
-def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
-    """The tables of each file or stream, with columns that know their place."""
+def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
+    """The tables of each file or stream, and how to name their rows."""
     _refuse_engines(source)
-    source = _with_stream(source)
-    if isinstance(source, Content):
-        what = f"{source.name} must be a file of {source.form}; reading it failed"
-        files = [_File(source.opened, source.form, replace(columns, holder=source.name), what)]
-        yield from _of_files(files, batch_rows, use_threads)
-    elif paths := _paths(source):
-        yield from _of_files([_file_of(path, columns) for path in paths], batch_rows, use_threads)
+    source, place = with_stream(source), "row {} of the source".format
+    if files := [source] if isinstance(source, TableFile) else _files_of(source):
+        for file in files:
+            yield _Part(file.name, file.tables(columns, batch_rows, use_threads), file.place)
     elif hasattr(source, "__arrow_c_stream__"):
-        yield columns, _of_stream(source)
+        # A table stays as it is; a reader may pass on arrays that are used again.
+        yield _Part("the source", _of_stream(source), place, lent=not hasattr(source, "__len__"))
     elif isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping | np.ndarray):
-        yield columns, (_of_batch(batch, columns) for batch in source)
+        if isinstance(source, list | tuple) and len(set(map(id, source))) < len(source):
+            raise ValueError("source must hold each batch once; one comes again, and its rows would count twice.")
+        yield _Part("the source", (_of_batch(batch, columns) for batch in source), place, lent=True)
     else:
         raise TypeError(
             "source must be a path, a list of paths, an object with __arrow_c_stream__ such as a table of pyarrow or a "
@@ -274,7 +239,7 @@ def _refuse_engines(source: Any) -> None:
             )
 
 
-def _with_stream(frame: Any) -> Any:
+def with_stream(frame: Any) -> Any:
     """Convert frames of older versions, which do not support Arrow streams, to pyarrow tables."""
     import pyarrow as pa
 
@@ -283,76 +248,6 @@ def _with_stream(frame: Any) -> Any:
     if hasattr(frame, "to_arrow"):  # polars
         return frame.to_arrow()
     return pa.Table.from_pandas(frame, preserve_index=False) if hasattr(frame, "iloc") else frame
-
-
-def _form_of(path: Path) -> str:
-    if form := format_of(path.name):
-        return form
-    raise ValueError(f"source must end in {', '.join(chain(*SUFFIXES.values()))}; got {path.name!r}.")
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file, which ``opened`` gives anew, as a path or as an open file."""
-
-    opened: Callable[[], Any]
-    form: str
-    columns: Columns
-    failed: str = ""  # what an error begins with
-
-
-def _file_of(path: Path, columns: Columns) -> _File:
-    if not path.is_file():
-        raise FileNotFoundError(f"source must be an existing file, or a list of files; got {str(path)!r}.")
-    import pyarrow as pa
-
-    form = _form_of(path)
-    # pyarrow only knows the extensions of paths in lower case.
-    packed = path.name.lower().endswith(PACKED)
-    opened = partial(pa.input_stream, str(path), compression="gzip") if packed else partial(str, path)
-    line_of = partial(_line, opened, DELIMITERS[form]) if form in DELIMITERS else None
-    return _File(opened, form, replace(columns, holder=str(path), lines=line_of is not None, line_of=line_of))
-
-
-def _line(opened: Callable[[], Any], delimiter: str, row: int) -> int:
-    file = opened()
-    return line_of_row(open(file, "rb") if isinstance(file, str) else file, delimiter, row)
-
-
-def _of_files(files: list[_File], batch_rows: int, use_threads: bool) -> Iterator[tuple[Columns, Any]]:
-    strings: set[str] = set()  # ids are strings in all text files if they are in one
-    for file in files:
-        if file.form in DELIMITERS:
-            with readable(file.columns.holder, file.failed):
-                strings |= texts.strings_of(file.opened, DELIMITERS[file.form], file.columns.ids, file.columns.holder)
-    for file in files:
-        yield file.columns, _of_file(file, strings, batch_rows, use_threads)
-
-
-def _of_file(file: _File, strings: set[str], batch_rows: int, use_threads: bool) -> Iterator[Any]:
-    with readable(file.columns.holder, file.failed):
-        if file.form in DELIMITERS:
-            delimiter = DELIMITERS[file.form]
-            yield from texts.tables_of_text(file.opened, delimiter, file.columns, strings, use_threads=use_threads)
-        else:
-            yield from _of_arrow(file, batch_rows, use_threads)
-
-
-def _of_arrow(file: _File, batch_rows: int, use_threads: bool) -> Iterator[Any]:
-    import pyarrow as pa
-
-    if file.form == "parquet":
-        import pyarrow.parquet as pq
-
-        # Buffers read ahead stay in memory until the file is closed.
-        with pq.ParquetFile(file.opened(), pre_buffer=False) as rows:
-            file.columns.check(rows.schema_arrow)
-            for batch in rows.iter_batches(batch_rows, columns=file.columns.names, use_threads=use_threads):
-                yield pa.Table.from_batches([batch])
-    else:
-        with pa.memory_map(file.opened()) as mapped, pa.ipc.open_file(mapped) as rows:
-            for number in range(rows.num_record_batches):
-                yield pa.Table.from_batches([rows.get_batch(number)], rows.schema)
 
 
 def _of_stream(source: Any) -> Iterator[Any]:
@@ -368,7 +263,7 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
 
     if isinstance(batch, pa.RecordBatch):
         return pa.Table.from_batches([batch])
-    batch = _with_stream(batch)
+    batch = with_stream(batch)
     if hasattr(batch, "__arrow_c_stream__"):
         return pa.table(batch)
     if isinstance(batch, tuple):
@@ -384,17 +279,11 @@ def _of_batch(batch: Any, columns: Columns) -> Any:
         return pa.table({name: pa.array(batch[name]) for name in columns.names if name in batch})
 
 
-@contextmanager
-def readable(path: Any, what: str = "") -> Iterator[None]:
-    """Name the file that cannot be read, such as a truncated one."""
+def _copied(table: Any) -> Any:
+    """Copy a table, since pyarrow shares memory with NumPy's arrays."""
     import pyarrow as pa
 
-    what = what or f"source must be readable; reading {str(path)!r} failed"
-    try:
-        yield
-    except (pa.ArrowException, EOFError) as error:
-        raise ValueError(f"{what}: {error}") from error
-    except OSError as error:
-        if error.errno is not None or isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(f"{what}: {error}") from error
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()

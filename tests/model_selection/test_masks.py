@@ -145,7 +145,7 @@ def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name, cal
         ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False"),
         ({"retrieved": [True, False]}, ValueError, r"retrieved must have the same shape as y; got \(2,\) and \(3,\)"),
         ({"sample_weight": [1, 2, 1]}, ValueError, "sample_weight must be constant within a query"),
-        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight contains -1"),
+        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight contains -1.0, first at row 1"),
     ],
 )
 def test_bad_columns(bad, error, message):

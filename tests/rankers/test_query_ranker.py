@@ -266,7 +266,7 @@ def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem)
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
+        ({"y": lambda y: y - 1}, ValueError, "y contains -1.0"),
         ({"y": lambda y: y[:, None]}, ValueError, "y must not be a column"),
         ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
         ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),

@@ -79,8 +79,8 @@ def test_reports_of_batches_are_saved_too(tmp_path):
 
 def test_a_saved_report_is_compared_with_a_new_one(tmp_path):
     old, new = report_of(0), report_of(1)
-    expected = compare({"old": old, "new": new}, "map").pairs[0]
-    found = compare({"old": reloaded(old, tmp_path), "new": new}, "map").pairs[0]
+    expected = compare({"old": old, "new": new}, "map").pair("old", "new")
+    found = compare({"old": reloaded(old, tmp_path), "new": new}, "map").pair("old", "new")
     assert (found.difference, found.interval) == (expected.difference, expected.interval)
     other = evaluate(np.where(np.arange(len(Y)) == 0, Y + 1, Y), X[:, 1], qid=QID, metrics=METRICS)
     with pytest.raises(ValueError, match="same documents with the same labels"):
@@ -178,7 +178,7 @@ def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
     with pytest.raises(ValueError, match="has recorded values only, and cannot be computed"):
         own([1, 0], [2, 1], qid=[0, 0])
     both = {"one": found, "other": reloaded(other, tmp_path)}
-    assert compare(both, "cost").pairs[0].difference == pytest.approx(one.mean["cost"] - other.mean["cost"])
+    assert compare(both, "cost").pair("one", "other").difference == pytest.approx(one.mean["cost"] - other.mean["cost"])
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path):
@@ -271,11 +271,11 @@ def test_columns_named_like_metrics_have_their_bounds():
 def test_values_from_anywhere_are_compared():
     one, other = report_of(0, metrics="map"), report_of(1, metrics="map")
     frame = other.to_frame()[::-1]
-    expected = compare([one, other], "map").pairs[0]
-    found = compare([one, RankingReport.from_frame(frame)], "map").pairs[0]
+    expected = compare([one, other], "map").pairs()[0]
+    found = compare([one, RankingReport.from_frame(frame)], "map").pairs()[0]
     assert (found.difference, found.wins, found.losses) == (expected.difference, expected.wins, expected.losses)
     seeds = [RankingReport.from_frame({"qid": [1, 2, 3], "judge": values}) for values in ([4, 5, 3], [3, 5, 1])]
-    assert compare(seeds, "judge").pairs[0].difference == 1
+    assert compare(seeds, "judge").pairs()[0].difference == 1
 
 
 @pytest.mark.parametrize(

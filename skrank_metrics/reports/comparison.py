@@ -207,8 +207,8 @@ class Comparison(Result):
     def used(self, metric: Any = None) -> Mask:
         """Whether each query counts: it has a weight above 0 and a value in every ranking."""
         name, weights = self._metric(metric), self._first.weights
-        defined: Mask = self._once("used", name, lambda: ~np.isnan(self._values(name)).any(axis=1))
-        return defined if weights is None else np.logical_and(defined, weights > 0)
+        defined: Any = self._once("used", name, lambda: ~np.isnan(self._values(name)).any(axis=1))
+        return defined if weights is None else defined & (weights > 0)
 
     def _ranked(self, metric: str) -> list[str]:
         return words.best_first(self.means(metric), greater_is_better=self.greater_is_better(metric))
@@ -221,7 +221,7 @@ class Comparison(Result):
         return SignFlips(
             values if bound.greater_is_better else -values,
             np.ones(len(values)) if first.weights is None else first.weights[used],
-            _hashes(first.qid if first.groups is None else first.groups)[used],
+            _unit_hashes(first.qid if first.groups is None else first.groups)[used],
             self.random_state,
             self.test,
             high - low,
@@ -693,7 +693,7 @@ class Comparison(Result):
         return words.columns_of_rankings(self)
 
 
-def _hashes(ids: NDArray[Any]) -> Any:
+def _unit_hashes(ids: NDArray[Any]) -> Any:
     """A number per query or group that does not depend on its place, if the ids can be recognized anywhere."""
     try:
         return hash_ids(ids)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.id_hash import Hashes, hash_ids
 
-Hashes = NDArray[np.uint64]
 Interval = tuple[float, float]
 
 TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
@@ -59,15 +59,9 @@ def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
     Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
     """
     golden = np.uint64(0x9E3779B97F4A7C15)
-    start = _mix(_mix(hashes ^ _mix(np.array([seed], dtype=np.uint64) + golden)))
-    words = _mix(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
+    start = hash_ids(hash_ids(hashes ^ hash_ids(np.array([seed], dtype=np.uint64) + golden)))
+    words = hash_ids(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
     return np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1, count=n_bits)
-
-
-def _mix(bits: Hashes) -> Hashes:
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,7 @@ class SignFlips:
         self.scale = 2.0**exponent
         weights = self.weights / self.weights.max()
         self._weighted = np.ldexp(values, -exponent) * weights[:, None]
-        units = self.units if len(self.units) <= MOST_UNITS else _mix(self.units) % np.uint64(MOST_UNITS)
+        units = self.units if len(self.units) <= MOST_UNITS else hash_ids(self.units) % np.uint64(MOST_UNITS)
         self.hashes, self.sums, self.masses = _summed(self._weighted, weights, units)
         self.of_folds = None if self.folds is None else _summed(self._weighted, weights, self.folds)[1:]
         self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
@@ -152,19 +146,19 @@ class SignFlips:
         error = _error(d, self.masses)
         if self.test == "t":
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
-            z = _as_normal(_ratio(np.abs(total) / self.total_mass, error), self.n_effective - 1)
+            z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
         else:
             norm = np.sqrt(squares)
-            z = _ratio(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
+            z = _divided(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
         fold_error = np.zeros_like(error)
         if self.of_folds is not None:
             sums, masses = self.of_folds
             of_folds = _error(sums[:, i, None] - sums, masses)
             fold_error = np.where(of_folds > error, of_folds, 0.0)
-            t = _ratio(np.abs(total) / self.total_mass, fold_error)
+            t = _divided(np.abs(total) / self.total_mass, fold_error)
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
         sizes = np.abs(self.sums).sum(axis=0)
-        tolerance = 1e-9 + _ratio(1e-14 * (sizes[i] + sizes), norm)
+        tolerance = 1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm)
         wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
         return Row(total, squares, cross, np.abs(d).max(axis=0), wins, losses, error, fold_error, norm, z, tolerance)
 
@@ -449,13 +443,13 @@ def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
     return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
 
 
-def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+def _divided(a: FloatArray, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
 
 
 def _inverse(norm: FloatArray) -> FloatArray:
-    return _ratio(np.ones_like(norm), norm)
+    return _divided(np.ones_like(norm), norm)
 
 
 def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:

@@ -6,7 +6,7 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
-
-if TYPE_CHECKING:
-    from skrank_metrics.reports.comparison import Comparison
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
@@ -78,7 +75,7 @@ def of_pair(ends: tuple[float, float], margin: float | None, *, is_equal: bool =
     return "worse" if high < 0 else "undecided"
 
 
-def of_comparison(found: Comparison, metric: str) -> str:
+def of_comparison(found: Any, metric: str) -> str:
     """What is known about the best ranking by a metric, or about all rankings and the baseline."""
     ranked = [one.name for one in found.standings(metric)]
     if not found.tested(metric):
@@ -100,13 +97,13 @@ def of_comparison(found: Comparison, metric: str) -> str:
     return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
 
 
-def _are_equal(found: Comparison, names: Sequence[str], metric: str) -> bool:
+def _are_equal(found: Any, names: Sequence[str], metric: str) -> bool:
     """Whether rankings have the same value on every query."""
     (family, number), (first, *others) = found.family(metric), (found.names.index(name) for name in names)
     return not family.parts[number].row(first).n_changed[others].any()
 
 
-def _release(found: Comparison, metric: str) -> str:
+def _release(found: Any, metric: str) -> str:
     """Which rankings lose at most the margin against the best."""
     margin = f"{found.margin:g}"
     good = [one for one in found.standings(metric) if one.regret <= (found.margin or 0)]
@@ -118,7 +115,7 @@ def _release(found: Comparison, metric: str) -> str:
     return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin}."
 
 
-def _against_baseline(found: Comparison, metric: str) -> str:
+def _against_baseline(found: Any, metric: str) -> str:
     """How rankings compare with the baseline."""
     base, within = found.baseline, f" by more than {found.margin:g}" if found.margin else ""
     named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
@@ -161,26 +158,26 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f"{comma.join(front)} {word} {last}" if front else last
 
 
-def tables(found: Comparison) -> Iterator[Part]:
+def tables(found: Any) -> Iterator[Part]:
     """The rankings by the first metric with what is known about each, then by the other metrics."""
     first, *others = found.metrics
     tested = [metric for metric in found.metrics if found.tested(metric)]
     if len(found.names) == 2 and tested:
-        yield _means(found, found.metrics)
-        yield _pair(found, tested)
+        yield _table_of_means(found, found.metrics)
+        yield _table_of_pair(found, tested)
     elif not found.tested(first):
-        yield _means(found, found.metrics)
+        yield _table_of_means(found, found.metrics)
     else:
-        yield _standings(found, first)
+        yield _table_of_standings(found, first)
         for start in range(0, len(others), BESIDE):
-            yield _means(found, others[start : start + BESIDE])
+            yield _table_of_means(found, others[start : start + BESIDE])
 
 
-def _interval(found: Comparison) -> Column:
+def _interval(found: Any) -> Column:
     return Column(f"{100 * found.confidence:g}% interval", signed)
 
 
-def _standings(found: Comparison, metric: str) -> Table:
+def _table_of_standings(found: Any, metric: str) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other = Column(f"minus {found.baseline or 'best other'}", signed)
     rows = [
@@ -190,7 +187,7 @@ def _standings(found: Comparison, metric: str) -> Table:
     return Table((Column("", str), metric, other, _interval(found), Column("p", p_text), Column("status", str)), rows)
 
 
-def _pair(found: Comparison, metrics: Sequence[str]) -> Table:
+def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
     """One row per metric for the only two rankings."""
     pairs = [found.pair(metric=metric) for metric in metrics]
     rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
@@ -199,7 +196,7 @@ def _pair(found: Comparison, metrics: Sequence[str]) -> Table:
     return Table((Column("", str), difference, _interval(found), *counts, Column("p", p_text)), rows)
 
 
-def _means(found: Comparison, metrics: Sequence[str]) -> Table:
+def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
     means = {metric: found.means(metric) for metric in metrics}
     stars = {metric: found.best_set_of(metric) if _has_stars(found, metric) else () for metric in metrics}
@@ -207,7 +204,7 @@ def _means(found: Comparison, metrics: Sequence[str]) -> Table:
     return Table(columns, [(name, *((means[m][name], name in stars[m]) for m in metrics)) for name in found.names])
 
 
-def _has_stars(found: Comparison, metric: str) -> bool:
+def _has_stars(found: Any, metric: str) -> bool:
     return found.tested(metric) and len(found.names) > 2
 
 
@@ -216,7 +213,7 @@ def _starred(value: tuple[float, bool]) -> str:
     return f"{'*' * is_best}{as_text(mean)}"
 
 
-def notes(found: Comparison) -> Iterator[str]:
+def notes(found: Any) -> Iterator[str]:
     """How rankings were compared, and what to keep in mind."""
     tested = [metric for metric in found.metrics if found.tested(metric)]
     report = next(iter(found.reports.values()))
@@ -237,7 +234,7 @@ def notes(found: Comparison) -> Iterator[str]:
     yield from _findings(found)
 
 
-def _findings(found: Comparison) -> Iterator[str]:
+def _findings(found: Any) -> Iterator[str]:
     """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
     by_name = {name: report.health.findings for name, report in found.reports.items()}
     number = Counter(finding for findings in by_name.values() for finding in findings)
@@ -251,7 +248,7 @@ def _findings(found: Comparison) -> Iterator[str]:
         yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
 
 
-def _how(found: Comparison) -> str:
+def _how(found: Any) -> str:
     """The test, and the family of comparisons that it was corrected for."""
     test, n_others = TESTS[found.test], len(found.names) - 1
     if n_others == 1:
@@ -264,7 +261,7 @@ def _how(found: Comparison) -> str:
     )
 
 
-def _counts(found: Comparison, metric: str) -> Iterator[str]:
+def _counts(found: Any, metric: str) -> Iterator[str]:
     """Sentences on queries that do not count in full, and on what they can detect."""
     family, number = found.family(metric)
     flips = family.parts[number]
@@ -289,7 +286,7 @@ def _coverage(of_folds: bool) -> str:
     return "Differences vary no more between folds than between queries."
 
 
-def slices(found: Comparison) -> Iterator[Part]:
+def slices(found: Any) -> Iterator[Part]:
     """The means in the largest slices."""
     if not (parts := found.named_slices()):
         return
@@ -308,7 +305,7 @@ def slices(found: Comparison) -> Iterator[Part]:
     yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
 
 
-def columns_of_rankings(found: Comparison) -> dict[str, list[Any]]:
+def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per ranking."""
     rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
     for metric in found.metrics:
@@ -325,7 +322,7 @@ def columns_of_rankings(found: Comparison) -> dict[str, list[Any]]:
     return {column: [row[column] for row in rows] for column in rows[0]}
 
 
-def columns_of_pairs(found: Comparison) -> dict[str, list[Any]]:
+def columns_of_pairs(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per metric and pair."""
     pairs = [pair for metric in found.metrics if found.tested(metric) for pair in found.pairs(metric)]
     names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]

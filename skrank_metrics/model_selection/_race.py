@@ -100,12 +100,16 @@ def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], r
     adjusted = np.full(len(others), np.nan)
     n_tested = len(set().union(*(lead.tested for lead in leads)))  # repeated folds test queries again
     if n_effective.min() > 0 and freedom >= 1 and n_tested >= rules.min_queries:
-        errors = np.sqrt(_share_to_come(n_effective, rules) * np.sum([lead.squares for lead in leads], axis=0) / freedom)
+        errors = np.sqrt(
+            _share_to_come(n_effective, rules) * np.sum([lead.squares for lead in leads], axis=0) / freedom
+        )
         beyond = differences + rules.indifference
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(errors > 0, special.stdtr(freedom, -beyond / errors), np.where(beyond > 0, 0.0, 1.0))
         adjusted = np.minimum(1, n_tests * p)
-    return {row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)}
+    return {
+        row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)
+    }
 
 
 def _share_to_come(n_effective: FloatArray, rules: Rules) -> float:

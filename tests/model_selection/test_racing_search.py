@@ -143,7 +143,6 @@ def test_the_difference_is_that_of_the_values_per_query():
     assert found["leader"].tolist() == [1, -1]
 
 
-
 def test_estimators_of_the_grid_are_not_fitted():
     one, other = Column(0), Column(4)
     search = race(QueryRanker(Column()), {"estimator": [one, other]}).fit(X, LABELS)
@@ -348,12 +347,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(confidence=0.5) <= usual <= fits(confidence=0.9999) < 5 * len(NOISE)
     assert fits(indifference=0.05) < usual
     assert fits(indifference=1.0) == len(NOISE) + 4
-
-
-
-
-
-
 
 
 @pytest.mark.slow

@@ -245,7 +245,7 @@ def test_runs_of_different_topics_are_compared_on_those_of_both(files, capsys, t
     expected = compare(reports, "mrr", align="intersection", random_state=0)
     assert output_of(capsys, *words, "--align", "intersection") == f"{expected}\n"
     message = error_of(capsys, "evaluate", "qrels", "run", "mrr", "--missing", "error")
-    assert message.endswith("run has no list for 1 queries of qrels, such as '303'.")
+    assert message.endswith("run has no list for 1 query of qrels, such as '303'.")
 
 
 def test_topics_left_out_are_named_with_the_option(files, capsys, tmp_path):

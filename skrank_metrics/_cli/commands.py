@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import skrank_metrics
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
-from skrank_metrics._cli.sources import FORMATS, name_options, read_reports, rows_of
+from skrank_metrics._cli.sources import FORMATS, name_options, read_reports, rows_of_report
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics.conventions import CONVENTIONS
@@ -119,7 +119,7 @@ def _of_each(chosen: argparse.Namespace, function: Callable[..., Result]) -> str
     """Call a function of rows and a metric, for each ranking and metric."""
     reports, found = read_reports(chosen), {}
     for ranking, report in reports.items():
-        rows = rows_of(report)
+        rows = rows_of_report(report)
         for name in report.mean:
             found[ranking, name] = function(**rows, metric=bind(name, chosen.convention))
     return show_results(found, chosen.output, call=chosen.call)

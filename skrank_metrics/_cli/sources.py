@@ -40,16 +40,16 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     """Evaluate all rankings, keyed by the name of the run file, the score file or the score column."""
     form = chosen.format or _recognise(chosen)
     chosen.convention = convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    files, metrics = _split(chosen.words, convention)
+    files, metrics = _files_and_metrics(chosen.words, convention)
     options = {"metrics": metrics or chosen.default_metrics, "convention": convention, "ties": chosen.ties}
-    _check_options(chosen, form)
+    _check_format(chosen, form)
     if form == "trec":
         if len(files) < 1 + chosen.least:
             wanted = "two or more runs to compare: QRELS RUN RUN" if chosen.least > 1 else "one or more runs: QRELS RUN"
             raise ValueError(f"Pass a file of judgments and {wanted} [RUN ...].{_shadowed(metrics)}")
         qrels, names = read_qrels(files[0]), _different(files[1:])
         how = {"missing": chosen.missing or "zero", "score_type": chosen.score_type}
-        return {name: _rephrase_findings(evaluate_run(qrels, name, **options, **how)) for name in _shown(names)}
+        return {name: _rephrase_findings(evaluate_run(qrels, name, **options, **how)) for name in _with_progress(names)}
     if len(files) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(files)}: {', '.join(files)}.{_shadowed(metrics)}")
     columns, scores = (_svmlight if form == "svmlight" else _table)(files[0], form, chosen)
@@ -60,7 +60,7 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
         raise ValueError(f"{files[0]}: {error}") from None
 
 
-def _shown(names: Sequence[str]) -> Iterator[str]:
+def _with_progress(names: Sequence[str]) -> Iterator[str]:
     """Names one by one; a terminal shows the current one."""
     with Progress(None) as progress:
         for number, name in enumerate(names, start=1):
@@ -86,7 +86,7 @@ def left_out(report: RankingReport) -> tuple[str, ...]:
     return report._left_out
 
 
-def rows_of(report: RankingReport) -> dict[str, Any]:
+def rows_of_report(report: RankingReport) -> dict[str, Any]:
     """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
     lists = report._lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
@@ -105,7 +105,7 @@ def _recognise(chosen: Namespace) -> str:
     return "trec"
 
 
-def _check_options(chosen: Namespace, form: str) -> None:
+def _check_format(chosen: Namespace, form: str) -> None:
     """Refuse options that do not apply to the format, and require those that it needs."""
     needed = {"trec": (), "svmlight": ("scores",)}.get(form, ("label", "score"))
     allowed = {*needed, *(("missing", "align") if form == "trec" else ("by",) if form in TABLES else ())}
@@ -121,7 +121,7 @@ def _check_options(chosen: Namespace, form: str) -> None:
             raise ValueError(f"--{name} must name two or more {what} to compare; got {given[0]}.")
 
 
-def _split(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]:
+def _files_and_metrics(words: Sequence[str], convention: str) -> tuple[list[str], list[str]]:
     """The files, which come first, and the names of metrics; a word that can be either is a metric."""
     is_file = [word == "-" or (Path(word).exists() and not _is_metric(word, convention)) for word in words]
     n_files = [*is_file, False].index(False)
@@ -167,13 +167,13 @@ def _table(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], dic
         arrays = read_columns(TableFile.opened(file, form), columns)
     except ValueError as error:
         metrics = [score for score in chosen.score if f"{score!r} is not: " in str(error)]
-        raise ValueError(f"{error}{_hint(metrics, '--score', chosen.convention)}") from None
+        raise ValueError(f"{error}{_hint_at_metrics(metrics, '--score', chosen.convention)}") from None
     found = {"y": arrays[columns.label], "qid": arrays[columns.qid]}
     found |= {argument: arrays[column] for argument, column in columns.others.items()}
     return found, {score: arrays[score] for score in columns.scores}
 
 
-def _hint(words: Sequence[str], option: str, convention: str) -> str:
+def _hint_at_metrics(words: Sequence[str], option: str, convention: str) -> str:
     """Say what to do if metrics were taken for values of an option."""
     if any(_is_metric(word, convention) for word in words):
         return f" Metrics come before {option}, or after another option."
@@ -187,14 +187,14 @@ def _svmlight(file: str, form: str, chosen: Namespace) -> tuple[dict[str, Any], 
     """
     for path in chosen.scores:
         if path != "-" and not Path(path).exists():
-            hint = _hint([path], "--scores", chosen.convention)
+            hint = _hint_at_metrics([path], "--scores", chosen.convention)
             raise ValueError(f"--scores must be existing files; got {path!r}.{hint}")
     labels, ids = [], []
     for where, line in _lines_of(file):
         if row := line.partition(b"#")[0].split(None, 2):
             if len(row) < 2 or not row[1].startswith(b"qid:") or len(row[1]) == len(b"qid:"):
                 refuse(*where, line, "a row as 'label qid:id feature:value ...'")
-            labels.append(_number(row[0], where, line, LABEL, least=0))
+            labels.append(_number_in_line(row[0], where, line, LABEL, least=0))
             ids.append(row[1].removeprefix(b"qid:").decode())
     if not labels:
         raise ValueError(f"{file} must hold at least one row; got only comments.")
@@ -209,13 +209,13 @@ def _lines_of(path: str) -> Iterator[tuple[tuple[str, int], bytes]]:
 
 
 def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
-    scores = np.array([_number(line.strip(), where, line, NUMBER) for where, line in _lines_of(path)])
+    scores = np.array([_number_in_line(line.strip(), where, line, NUMBER) for where, line in _lines_of(path)])
     if len(scores) != n_rows:
-        raise ValueError(f"{path} must hold one score per row of {rows_of}; got {len(scores)} and {n_rows}.")
+        raise ValueError(f"{path} must hold one score per row of {rows_of_report}; got {len(scores)} and {n_rows}.")
     return scores
 
 
-def _number(field: bytes, where: tuple[str, int], line: bytes, expected: str, least: float = -np.inf) -> float:
+def _number_in_line(field: bytes, where: tuple[str, int], line: bytes, expected: str, least: float = -np.inf) -> float:
     """A number in a line. If ``least`` is given, as for labels, the number must be finite."""
     try:
         value = float(field)

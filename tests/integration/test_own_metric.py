@@ -18,6 +18,7 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
+from skrank_metrics.displays import MetricAtKDisplay
 
 rng = np.random.default_rng(0)
 QID = np.repeat(np.arange(60), rng.integers(3, 12, 60))

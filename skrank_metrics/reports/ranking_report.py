@@ -332,6 +332,9 @@ class RankingReport(Result):
         name, mean = next(iter(self.mean.items()))
         return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
 
+    def _explanations(self) -> list[str]:
+        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
+
     def _columns(self) -> dict[str, Any]:
         by = {} if self.by is None else {"by": column_of_slices(self.by)}
         group = {} if self.groups is None else {"group": self.groups}

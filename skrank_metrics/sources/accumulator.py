@@ -173,7 +173,8 @@ class RankingAccumulator:
         results = per_query(lists, [metric.computation for metric in self._metrics.values()])
         named = dict(zip(self._metrics, results, strict=True))
         for name, metric in self._metrics.items():
-            metric.aggregate(named[name], None, average=metric.average or "macro")  # sums that overflow raise here
+            if np.isinf(metric.record.upper):
+                metric.aggregate(named[name], None, average=metric.average or "macro")  # sums that overflow raise here
         counts = count(lists, self._metrics, named)
         # From here on, nothing can fail.
         kept = {"qid": lists.grouping.ids, "digests": digests_of(lists), **given, **self._values(named)}

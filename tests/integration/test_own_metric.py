@@ -90,7 +90,7 @@ def test_appears_in_reports_comparisons_and_pictures():
     for name, report in result.reports.items():
         np.testing.assert_allclose(report.per_query["discounted_share"], expected[name], rtol=0, atol=1e-12)
         assert f"discounted_share  {expected[name].mean():.4f}" in str(report)
-    (pair,) = compare(result.reports, "discounted_share", test="t").pairs
+    (pair,) = compare(result.reports, "discounted_share", test="t").pairs()
     assert abs(pair.difference) == pytest.approx(abs(np.subtract(*expected.values()).mean()), abs=1e-12)
 
     scores = result.scores["0.1"]

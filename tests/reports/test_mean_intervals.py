@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skrank_metrics import get_metric
-from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
+from skrank_metrics.reports.mean_intervals import bounds_of, check_confidence, mean_interval, moments
 
 
 def test_is_student_t():

@@ -198,7 +198,7 @@ def test_reports_of_batches_and_of_rows_can_be_compared(data):
     assert compare(both, "mrr").pairs()[0].interval == compare(rows, "mrr").pairs()[0].interval
     both["b"] = evaluate(**other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS)
     with pytest.raises(
-        ValueError, match="same documents with the same labels; got other labels in 'a' and .* for query 6"
+        ValueError, match=r"same documents with the same labels; got other labels in 'a' and .* for query 6"
     ):
         compare(both, "mrr")
 
@@ -254,7 +254,7 @@ def test_the_state_is_small_and_a_report_shares_it():
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert state < (8 + 8 + 16 * len(names)) * n  # hashes, ids and metrics
-    assert peak < 2.4 * state
+    assert peak < 2 * state
 
 
 def test_a_part_may_have_weights_of_zero():

@@ -16,12 +16,11 @@ from skrank_metrics import RankingReport, compare, leaderboard
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.reports import sign_flips
-from skrank_metrics.reports.families import Family
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
-from skrank_metrics.reports.sign_flips import SignFlips
+from skrank_metrics.reports.sign_flips import Family, SignFlips
 
 Values = NDArray[np.float64]
-Draw = Callable[[np.random.Generator, Any], Values]
+Draw = Callable[[np.random.Generator, Any], Any]
 LEVEL, SPREAD = 0.05, 0.1
 RANDOM = np.random.default_rng(0)
 
@@ -58,12 +57,18 @@ DIFFERENCES: dict[str, tuple[Draw, float]] = {
 }
 # Values of one ranking by what they are, with their mean.
 VALUES: dict[str, tuple[Draw, float]] = {
-    "hits, 50%": (lambda r, n: (r.random(n) < 0.5).astype(float), 0.5),
-    "hits, 90%": (lambda r, n: (r.random(n) < 0.9).astype(float), 0.9),
-    "hits, 3%": (lambda r, n: (r.random(n) < 0.03).astype(float), 0.03),
+    "hits, 50%": (lambda r, n: np.where(r.random(n) < 0.5, 1.0, 0.0), 0.5),
+    "hits, 90%": (lambda r, n: np.where(r.random(n) < 0.9, 1.0, 0.0), 0.9),
+    "hits, 3%": (lambda r, n: np.where(r.random(n) < 0.03, 1.0, 0.0), 0.03),
     "90% perfect": (lambda r, n: np.where(r.random(n) < 0.9, 1.0, r.random(n)), 0.95),
     "reciprocal ranks": (lambda r, n: 1 / r.geometric(0.5, n), float(np.log(2))),
     "beta(8, 2)": (lambda r, n: r.beta(8, 2, n), 0.8),
+}
+
+WEIGHTS: dict[str, Draw] = {
+    "equal": lambda r, n: np.ones(n),
+    "exponential": lambda r, n: r.exponential(1, n) + 0.01,
+    "10 for a tenth": lambda r, n: np.where(r.random(n) < 0.1, 10.0, 1.0),
 }
 
 
@@ -155,11 +160,10 @@ def dependence(n_samples: int) -> None:
         rows.append((f"{n_users} users of 20 queries, ICC .3", *rounded(found)))
     show("Error at .05", ("", "queries", "groups"), rows)
     rows = []
-    for n in (30, 100, 300):
-        for name, weigh in {"equal": np.ones_like, "exponential": lambda v: RANDOM.exponential(1, len(v)) + 0.01,
-                            "10 x for a tenth": lambda v: np.where(RANDOM.random(len(v)) < 0.1, 10.0, 1.0)}.items():  # fmt: skip
-            ends = [paired(d, weights=weigh(d))[1] for d in (RANDOM.normal(0, SPREAD, n) for _ in range(n_samples))]
-            rows.append((name, n, *rounded([[low <= 0 <= high] for low, high in ends])))
+    for name, weigh in WEIGHTS.items():
+        for n in (30, 100, 300):
+            ends = [paired(d, weights=weigh(RANDOM, n))[1] for d in RANDOM.normal(0, SPREAD, (n_samples, n))]
+            rows.append((name, str(n), *rounded([[low <= 0 <= high] for low, high in ends])))
     show("Weights: coverage", ("weights", "queries", "coverage"), rows)
 
 

@@ -20,7 +20,6 @@ from skrank_metrics.metrics import (
     map_score,
     mrr_score,
     ndcg_score,
-    nerr_score,
     pairwise_accuracy_score,
     pfound_score,
     precision_at_k_score,
@@ -31,14 +30,12 @@ from skrank_metrics.metrics import (
     spearman_score,
 )
 from skrank_metrics.metrics.check import check_metric
-from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import register_metric
 from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.search_report import SearchReport, search_report
+from skrank_metrics.model_selection.search_report import search_report
 from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
@@ -46,13 +43,13 @@ from skrank_metrics.rankers.query_ranker import QueryRanker
 from skrank_metrics.reports.compare import compare, leaderboard
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.explain_difference import Difference, explain_difference
-from skrank_metrics.reports.inspection import Inspection
-from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
+from skrank_metrics.reports.explain_difference import explain_difference
+from skrank_metrics.reports.match_convention import match_convention
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
-from skrank_metrics.splitters.audit import SplitReport, audit_splits
+from skrank_metrics.sources.evaluate_run import evaluate_run
+from skrank_metrics.splitters.audit import audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
 from skrank_metrics.splitters.query_fold import query_fold
 from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
@@ -62,13 +59,7 @@ from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
 __version__: str
 
 __all__ = [
-    "CONVENTIONS",
     "Comparison",
-    "Convention",
-    "ConventionMatch",
-    "CrossEvaluation",
-    "Difference",
-    "Inspection",
     "PredefinedQuerySplit",
     "QueryKFold",
     "QueryRanker",
@@ -78,8 +69,6 @@ __all__ = [
     "RankingAccumulator",
     "RankingReport",
     "RepeatedQueryKFold",
-    "SearchReport",
-    "SplitReport",
     "auc_score",
     "audit_splits",
     "bpref_score",
@@ -92,6 +81,7 @@ __all__ = [
     "err_score",
     "evaluate",
     "evaluate_batches",
+    "evaluate_run",
     "explain_difference",
     "f1_at_k_score",
     "fall_out_score",
@@ -109,7 +99,6 @@ __all__ = [
     "match_convention",
     "mrr_score",
     "ndcg_score",
-    "nerr_score",
     "pairwise_accuracy_score",
     "pfound_score",
     "precision_at_k_score",
@@ -121,7 +110,6 @@ __all__ = [
     "ranking_scorers",
     "rbp_score",
     "recall_at_k_score",
-    "register_metric",
     "search_report",
     "spearman_score",
     "with_qid",

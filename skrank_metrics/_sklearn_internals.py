@@ -190,8 +190,10 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
     ``return_train_score=True``.
     """
-    reference, fitted = _known.get(id(predictions), (None, None))
-    if reference is None or reference() is not predictions:
+    if id(predictions) not in _known:
+        return
+    reference, fitted = _known[id(predictions)]
+    if reference() is not predictions:
         return
     both, same = fitted.shared(ids, sizes)
     if both and not same and is_first_warning():

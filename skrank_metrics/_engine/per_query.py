@@ -62,9 +62,7 @@ def refuse_overflow() -> Iterator[None]:
         with np.errstate(over="raise"):
             yield
     except (FloatingPointError, OverflowError):
-        raise ValueError(
-            "y_true must hold smaller labels: the sum of gains overflows float64. Rescale the labels."
-        ) from None
+        raise ValueError("The sum of gains overflows float64; rescale the labels of y_true.") from None
 
 
 @refuse_overflow()

@@ -359,8 +359,10 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
     return dict(pairs)
 
 
-def nearest(value: Any, words: Iterable[Any]) -> str:
+def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
-    close = difflib.get_close_matches(str(value)[:64].lower(), known, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(known[word]) for word in close)}?" if close else ""
+    word = str(value)[:64].lower()
+    swapped = [other for other in known if sorted(other) == sorted(word)]  # ngcd for ndcg
+    close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(known[word] + ending) for word in close)}?" if close else ""

@@ -28,15 +28,10 @@ class Rules:
     """
 
     n_candidates: int
-    n_queries: IntArray  # of each fold
+    n_folds: int  # candidates can be dropped after all but the last
     confidence: float = 0.95
     indifference: float = 0.0
     min_queries: int = 30
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds; candidates can be dropped after all but the last."""
-        return len(self.n_queries)
 
     @property
     def level(self) -> float:
@@ -87,7 +82,9 @@ def _lead(fold: FoldValues, leader: int, others: Sequence[int]) -> _Lead:
     return _Lead(means, squares, n_effective, fold.ids[counted & fold.defined].tolist())
 
 
-def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], rules: Rules) -> dict[int, Standing]:
+def standings(
+    folds: Sequence[FoldValues], n_queries: IntArray, leader: int, others: Sequence[int], rules: Rules
+) -> dict[int, Standing]:
     """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race.
 
     Fold means so far and to come are independent samples of queries, of a variance that is pooled within folds. The
@@ -101,7 +98,7 @@ def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], r
     n_tested = len(set().union(*(lead.tested for lead in leads)))  # repeated folds test queries again
     if n_effective.min() > 0 and freedom >= 1 and n_tested >= rules.min_queries:
         errors = np.sqrt(
-            _share_to_come(n_effective, rules) * np.sum([lead.squares for lead in leads], axis=0) / freedom
+            _share_to_come(n_effective, n_queries) * np.sum([lead.squares for lead in leads], axis=0) / freedom
         )
         beyond = differences + rules.indifference
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,11 +109,11 @@ def standings(folds: Sequence[FoldValues], leader: int, others: Sequence[int], r
     }
 
 
-def _share_to_come(n_effective: FloatArray, rules: Rules) -> float:
+def _share_to_come(n_effective: FloatArray, n_queries: IntArray) -> float:
     """Variance of the mean of fold means so far around the final one, for values of variance 1."""
-    n_run, n_folds = len(n_effective), rules.n_folds
+    n_run, n_folds = len(n_effective), len(n_queries)
     # Weights and undefined queries count in the folds to come as they did so far.
-    n_to_come = rules.n_queries[n_run:] * (n_effective.sum() / rules.n_queries[:n_run].sum())
+    n_to_come = n_queries[n_run:] * (n_effective.sum() / n_queries[:n_run].sum())
     so_far, to_come = np.sum(1 / n_effective) / n_run**2, np.sum(1 / n_to_come) / (n_folds - n_run) ** 2
     return float((1 - n_run / n_folds) ** 2 * (so_far + to_come))
 
@@ -135,15 +132,15 @@ class Race:
     def __post_init__(self) -> None:
         self.remaining = list(range(self.rules.n_candidates))
 
-    def finish_fold(self, scores: Mapping[int, float], fold: FoldValues) -> None:
-        """Record the scores and values of the candidates that did not fail; those that failed or are behind drop."""
+    def finish_fold(self, scores: Mapping[int, float], fold: FoldValues, n_queries: IntArray) -> None:
+        """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
         self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.rules.n_candidates)]))
         self.folds.append(fold)
         self._drop([row for row in self.remaining if row not in scores], "failed")
         if not self.remaining or len(self.scores) == self.rules.n_folds:
             return
         others = [row for row in self.remaining if row != self.leader]
-        found = standings(self.folds, self.leader, others, self.rules) if others else {}
+        found = standings(self.folds, n_queries, self.leader, others, self.rules) if others else {}
         self.standings |= found
         self._drop([row for row, standing in found.items() if standing.p_adjusted <= self.rules.level], "behind")
 

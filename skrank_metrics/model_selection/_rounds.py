@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
@@ -30,14 +30,16 @@ Scores = float | dict[str, float]
 
 
 class Folds:
-    """The splits of a search, made once and handed out fold by fold."""
+    """The splits of a search, made once and handed out one by one, or all at once."""
 
-    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool) -> None:
+    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
         self.cv = cv
+        self.at_once = at_once
         self.ids = ids  # by argument of fit
         self.whole = whole  # whether queries must be
         self.splits: list[tuple[IntArray, IntArray]] | None = None
-        self.n_queries: IntArray | None = None  # tested in each fold
+        self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
+        self.n_folds = 0
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -49,21 +51,23 @@ class Folds:
             raise AttributeError(name)
         return getattr(self.cv, name)  # such as the metadata that it requests
 
+    def get_n_splits(self, *args: Any, **given: Any) -> int:
+        """How many folds scikit-learn gets in each call."""
+        self.n_folds = self.cv.get_n_splits(*args, **given)
+        return self.n_folds if self.at_once else min(1, self.n_folds)
+
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
         if self.splits is None:
             queries = self._queries(y) if self.whole else None
-            self.splits, n_splits = list(self.cv.split(X, y, **given)), self.cv.get_n_splits(X, y, **given)
-            if len(self.splits) != n_splits:
-                raise ValueError(
-                    "cv.split and cv.get_n_splits return inconsistent results. "
-                    f"Expected {n_splits} splits, got {len(self.splits)}"
-                )
+            self.splits = list(self.cv.split(X, y, **given))
+            if len(self.splits) != self.n_folds and not self.at_once:  # otherwise, scikit-learn says so
+                raise ValueError(f"cv must split as often as it says; got {len(self.splits)} for {self.n_folds}.")
             if queries is not None:
                 groups = self.ids.get("groups")
                 check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
                 self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
-        return self.splits if self.chosen is None else [self.splits[number] for number in self.chosen]
+        return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
 
     def _queries(self, y: Any) -> Grouping:
         qid, groups = self.ids.get("qid"), self.ids.get("groups")
@@ -112,7 +116,7 @@ class Watched:
             started = time.time()
             try:
                 model = first_trees(estimator, number)
-                found = None if model is None else self._scores(model, X, args, kwargs)
+                found: Any = None if model is None else self._scores(model, X, args, kwargs)
                 if number in self.checked and model is not None:
                     kept.digests[number] = _digest(model, X)
             except Exception:  # the model is fitted on its own instead
@@ -123,10 +127,10 @@ class Watched:
 
     def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
         scores = self.scorers(estimator, X, *args, **kwargs)
-        found = scores[self.key] if isinstance(scores, dict) else scores
+        found: Any = scores[self.key] if isinstance(scores, dict) else scores
         if not isinstance(found, Number):
             return scores
-        kept = Score(found)
+        kept = Score(cast(float, found))
         kept.queries = getattr(found, "queries", None)
         return {**scores, self.key: kept} if isinstance(scores, dict) else kept
 
@@ -144,7 +148,7 @@ def _digest(model: Any, X: Any) -> bytes:
 class Rounds:
     """Fits candidates on folds, those that differ only in the number of trees at once."""
 
-    fit: Callable[[list[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
+    fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
     candidates: list[Candidate]
     watched: Watched | None
     results: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)  # by candidate and fold
@@ -185,7 +189,9 @@ class Rounds:
 
     def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
         """Record the candidates that share a fit, and return those that must be fitted on their own."""
-        kept = {name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result}
+        kept: dict[str, Any] = {
+            name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result
+        }
         alone = []
         for row in group[1:]:
             n_trees = self._n_trees(row)
@@ -244,13 +250,13 @@ class Rounds:
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
-        first = next(iter(done.values())).queries
+        queries: Any = {row: score.queries for row, score in done.items()}
+        first = next(iter(queries.values()))
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
-        for row, score in done.items():
-            values[row] = score.queries.values
-        return {row: float(score) for row, score in done.items()}, FoldValues(
-            first.ids, values, first.defined, first.weights
-        )
+        for row, one in queries.items():
+            values[row] = one.values
+        fold_values = FoldValues(first.ids, values, first.defined, first.weights)
+        return {row: float(score) for row, score in done.items()}, fold_values
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""

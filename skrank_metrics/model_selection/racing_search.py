@@ -37,14 +37,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks the
     same candidate but needs two to three times as many fits.
 
-    Candidates that differ only in the number of trees share one fit per fold, that with the most trees: the first trees
-    of a gradient booster or forest are the smaller model, to the bit. This holds for LightGBM, XGBoost, CatBoost and the
-    ensembles of scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping; other candidates
-    are fitted one by one. In the first fold, one of the smaller models is fitted as well to check this.
+    Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
+    first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
+    scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping. Other candidates are fitted
+    one by one. On the first fold, a smaller model is also fitted and compared, as a check.
 
     The probability that the winner of the grid search is dropped is at most 1 - confidence, over all folds and
-    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored by
-    other models, whose training queries overlap; docs/intervals_and_races.md has simulations.
+    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored
+    by other models, whose training queries overlap; docs/measurements.md has simulations.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     min_queries : int, default=30
         Number of queries with a defined value that must be tested before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or labels
-        always abort the search.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
+        labels always abort the search.
     return_train_score : bool, default=False
         As in GridSearchCV.
     pre_dispatch : int or str, default="2*n_jobs"
@@ -90,32 +90,17 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
-        NaN, and times are means over the folds that it ran. It ranks after those that ran more folds, by its mean so
-        far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number of
-        folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "". The
-        others describe the last comparison with the leader: "leader" is its row (-1 if never compared), "difference" its
-        lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
-    best_estimator_ : estimator
-        The best candidate, fitted on all rows. Missing with refit=False.
-    best_index_ : int
-        Row of the best candidate in ``cv_results_``.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_score_ : float
-        Mean score of the best candidate over folds. Missing if ``refit`` is callable.
+        NaN, times are means over the folds that it ran, and it ranks after candidates that ran more folds, by its mean
+        so far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number
+        of folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "".
+        The others describe the last comparison with the leader: "leader" is its row (-1 if never compared),
+        "difference" its lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
     n_fits_ : int
-        Number of fits on folds, with those that checked shared fits; a grid search needs the number of candidates times
-        ``n_splits_``.
+        Number of fits on folds, including the check of shared fits. A grid search needs one per candidate and fold.
     n_trees_ : int
-        Number of trees (boosting rounds) of these fits, of candidates for which it is a parameter of the search.
-    n_splits_ : int
-        Number of folds.
-    scorer_ : callable or dict of str to callable
+        Number of trees or boosting rounds of these fits, of candidates that set it.
+    best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
-    multimetric_ : bool
-        Whether there are several metrics.
-    refit_time_ : float
-        Seconds it took to fit the best estimator. Missing with refit=False.
 
     See Also
     --------
@@ -139,6 +124,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     search = search.fit(X, y, qid=qid)
+
     >>> search.n_fits_
     7
     >>> search.cv_results_["dropped_after"].tolist()
@@ -149,6 +135,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         **BaseSearchCV._parameter_constraints,
         "scoring": "no_validation",  # names of metrics of this package, too
     }
+    cv: Any
     # During a fit: the scorers that also keep values per query.
     _watched: Watched | None = None
 
@@ -222,13 +209,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         ids = {name: params.get(name) for name in ("qid", "groups")}
         self._candidates = candidates_of(self.estimator, self._drawn(), params)
         self._watched = self._watch(scorers)
-        self.cv = Folds(cv, ids, whole=self.confidence is not None)  # for the time of the fit
+        at_once = self.confidence is None and not has_paths(self._candidates)
+        folds = self.cv = Folds(cv, ids, whole=self.confidence is not None, at_once=at_once)  # for the time of the fit
         try:
             super().fit(X, y, **params)
         finally:
             self.cv = given
             del self._watched, self._candidates
-        self.scorer_ = getattr(scorers, "_scorers", scorers)
+        self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -259,7 +247,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Name of the metric to race by."""
         names = list(getattr(scorers, "_scorers", ["score"]))
         chosen = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
-        return chosen if chosen in names else names[0]
+        return str(chosen if chosen in names else names[0])
 
     def _check_options(self, scorers: Any) -> None:
         check_number(self.indifference, "indifference", "[0, inf)")
@@ -301,63 +289,62 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
-        folds, n_folds, candidates = self.cv, self.n_splits_, self._candidates
-        raw: dict[str, Any] = {"out": []}
-        at_once = self.confidence is None and not has_paths(candidates)  # as GridSearchCV
-        size = _size(candidates, range(n_folds)) if at_once else {"max_subtasks": None}
+        folds, candidates = self.cv, self._candidates
+        found: list[dict[str, Any]] = []
+        size = _size(candidates, folds.n_folds) if folds.at_once else {"max_subtasks": None}
         search = _begun(self, callback_ctx, "search", **size)
 
         def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
-            nonlocal raw
-            n_before, folds.chosen, self.n_splits_ = len(raw["out"]), numbers, len(numbers)
-            context = search if at_once else _begun(self, search, "fold", **_size(params, numbers))
-            raw = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
-            if not at_once:
+            n_before, folds.chosen = len(found[-1]["out"]) if found else 0, numbers
+            context = search if folds.at_once else _begun(self, search, "fold", **_size(params, 1))
+            found.append(evaluate_candidates(params, **({"callback_ctx": context} if context else {})))
+            if not folds.at_once:
                 _ended(self, context)
-            return raw["out"][n_before:]
+            return found[-1]["out"][n_before:]
 
-        rounds, race = Rounds(fit, candidates, self._watched), None
+        rounds = Rounds(fit, candidates, self._watched)
         try:
-            if not (candidates and n_folds):
-                fit([], range(n_folds))  # which raises scikit-learn's error
-            if self.confidence is not None:
-                race = self._race(rounds, folds, n_folds)
-            else:
-                for stage in [range(n_folds)] if at_once else [range(1), range(1, n_folds)]:
-                    rounds.run(range(len(candidates)), stage)
+            race = self._run(rounds, folds)
         finally:
-            folds.chosen, self.n_splits_ = None, n_folds
+            folds.chosen = None
         _ended(self, search)
-        self._finish(raw, rounds, race)
+        self._finish(found[-1], rounds, race, folds.n_folds)
 
-    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None) -> None:
-        """Put the table where scikit-learn will look for it, and keep what it does not hold."""
+    def _run(self, rounds: Rounds, folds: Folds) -> Race | None:
+        rows, numbers = range(len(rounds.candidates)), range(folds.n_folds)
+        if not (rows and numbers):
+            rounds.fit([], numbers[:1])  # which raises scikit-learn's error
+        if self.confidence is not None:
+            return self._race(rounds, folds)
+        for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
+            rounds.run(rows, stage)
+        return None
+
+    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None, n_folds: int) -> None:
+        """Put the table where scikit-learn keeps what ran last, and keep what the table does not hold."""
         self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        kept = [rounds.values(fold)[1] for fold in range(self.n_splits_)]
+        kept = [rounds.values(fold)[1] for fold in range(n_folds)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
         self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
         self._key_of_values = self._watched.key if self._watched else None
         raw.clear()
-        raw.update(self._table(rounds, race))
+        raw.update(self._table(rounds, race, n_folds))
 
-    def _race(self, rounds: Rounds, folds: Folds, n_folds: int) -> Race:
-        race: Race | None = None
-        for fold in range(n_folds):
-            rounds.run(race.remaining if race else range(len(rounds.candidates)), [fold])
-            race = race or Race(self._rules(len(rounds.candidates), folds))
+    def _race(self, rounds: Rounds, folds: Folds) -> Race:
+        size = len(rounds.candidates), folds.n_folds
+        race = Race(Rules(*size, self.confidence or 0.0, float(self.indifference), self.min_queries))
+        for fold in range(folds.n_folds):
+            rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
             if values is None:
                 raise ValueError(
                     f"all {counted(len(race.remaining), 'candidate')} failed in fold {fold}, so there is no best one. "
                     "Pass error_score='raise' to see where."
                 )
-            race.finish_fold(scores, values)
+            race.finish_fold(scores, values, folds.n_queries)
             if self.verbose:
                 self._report(race, rounds, fold)
         return race
-
-    def _rules(self, n_candidates: int, folds: Folds) -> Rules:
-        return Rules(n_candidates, folds.n_queries, float(self.confidence), float(self.indifference), self.min_queries)
 
     def _report(self, race: Race, rounds: Rounds, fold: int) -> None:
         leader, n_candidates = race.leader, race.rules.n_candidates
@@ -368,10 +355,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             flush=True,
         )
 
-    def _table(self, rounds: Rounds, race: Race | None) -> dict[str, Any]:
+    def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
-        params, n_folds = [one.params for one in rounds.candidates], self.n_splits_
-        table = rounds.table(n_folds)
+        params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
         with warnings.catch_warnings():
             if race and race.dropped:  # whose means are not finite
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
@@ -431,8 +417,8 @@ def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str
     return results | race.columns()
 
 
-def _size(candidates: Sequence[Any], folds: Sequence[int]) -> dict[str, Any]:
-    return {"max_subtasks": len(candidates) * len(folds), "sequential_subtasks": False}
+def _size(candidates: Sequence[Any], n_folds: int) -> dict[str, Any]:
+    return {"max_subtasks": len(candidates) * n_folds, "sequential_subtasks": False}
 
 
 def _begun(search: Any, parent: Any, name: str, **size: Any) -> Any:

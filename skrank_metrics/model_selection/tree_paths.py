@@ -12,8 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, update_wrapper
-from itertools import islice
+from functools import cache, partial, update_wrapper
 from numbers import Integral
 from typing import Any
 
@@ -46,35 +45,28 @@ def _shadow(model: Any, **attributes: Any) -> Any:
     return copied
 
 
-def _responses(model: Any, changed: Callable[[str], Callable[..., Any]]) -> Any:
-    """A copy of a fitted model that predicts otherwise."""
-    names = [name for name in ("predict", "predict_proba", "decision_function") if hasattr(model, name)]
-    return _shadow(model, **{name: update_wrapper(changed(name), getattr(model, name)) for name in names})
-
-
 def _with_argument(name: str, argument: Callable[[int], Any], model: Any, n_trees: int) -> Any:
-    return _responses(model, lambda method: partial(getattr(model, method), **{name: argument(n_trees)}))
+    responses = {method: getattr(model, method) for method in ("predict", "predict_proba") if hasattr(model, method)}
+    given = {name: argument(n_trees)}
+    return _shadow(model, **{name: update_wrapper(partial(call, **given), call) for name, call in responses.items()})
 
 
-def _staged(model: Any, n_trees: int) -> Any:
-    return _responses(model, lambda method: partial(_stage, model, method, n_trees))
-
-
-def _stage(model: Any, method: str, n_trees: int, X: Any) -> Any:
-    n_stages = min(n_trees, model.n_iter_)
-    return next(islice(getattr(model, f"staged_{method}")(X), n_stages - 1, None))
-
-
-def _truncated(model: Any, n_trees: int) -> Any:
+def _truncated(name: str, model: Any, n_trees: int) -> Any:
     counts = {name: n_trees for name in ("n_estimators", "n_estimators_") if hasattr(model, name)}
-    return _shadow(model, estimators_=model.estimators_[:n_trees], **counts)
+    return _shadow(model, **{name: getattr(model, name)[:n_trees]}, **counts)
 
 
 def _unnamed(model: Any) -> list[str]:
     """Parameters that are set but that no signature names."""
-    signatures = (inspect.signature(vars(base)["__init__"]) for base in type(model).__mro__ if "__init__" in vars(base))
-    named = {name for signature in signatures for name in signature.parameters}
+    kind: Any = type(model)
+    named = _named(kind)
     return [name for name, value in model.get_params().items() if name not in named and value is not None]
+
+
+@cache
+def _named(kind: Any) -> set[str]:
+    signatures = (inspect.signature(vars(base)["__init__"]) for base in kind.__mro__ if "__init__" in vars(base))
+    return {name for signature in signatures for name in signature.parameters}
 
 
 def _lightgbm_grows(model: Any) -> bool:
@@ -117,9 +109,12 @@ def _forest_grows(model: Any) -> bool:
 _LIGHTGBM = Trees(("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows)
 _XGBOOST = Trees(("n_estimators",), partial(_with_argument, "iteration_range", lambda n: (0, n)), _xgboost_grows)
 _CATBOOST = Trees(_COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows)
-_HISTOGRAM = Trees(("max_iter",), _staged, _histogram_grows, lambda fitted: not fitted.do_early_stopping_)
-_BOOSTING = Trees(("n_estimators",), _truncated, _boosting_grows)
-_FOREST = Trees(("n_estimators",), _truncated, _forest_grows)
+# Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
+_HISTOGRAM = Trees(
+    ("max_iter",), partial(_truncated, "_predictors"), _histogram_grows, lambda fitted: not fitted.do_early_stopping_
+)
+_BOOSTING = Trees(("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows)
+_FOREST = Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows)
 
 # By library and class; subclasses may predict otherwise.
 TABLE = {
@@ -162,11 +157,13 @@ def _trees(leaf: Any) -> Trees | None:
 
 def n_trees_of(model: Any) -> int | None:
     """Number of trees that a fitted model was told to grow; None if the table does not have it."""
-    while hasattr(model, "steps") or _wrapped(model):
-        model = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, _wrapped(model)[1])
+    if hasattr(model, "steps"):
+        return n_trees_of(model.steps[-1][1])
+    if names := _wrapped(model):
+        return n_trees_of(getattr(model, names[1]))
     trees = _trees(model)
-    params = model.get_params() if trees else {}
-    return next((params[name] for name in trees.parameters if params.get(name) is not None), None) if trees else None
+    counts = [model.get_params().get(name) for name in trees.parameters] if trees else []
+    return next((count for count in counts if count is not None), None)
 
 
 def first_trees(model: Any, n_trees: int) -> Any:

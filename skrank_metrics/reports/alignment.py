@@ -24,18 +24,18 @@ def align_reports(
     reports: Reports, metrics: Any = None, *, align: str | None = None, by: Any = None, groups: Any = None
 ) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
     """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
-    columns, places = _columns(reports, metrics), _places(reports, align)
+    columns, places = _names_of_metrics(reports, metrics), _places(reports, align)
     first = next(iter(reports))
     given = {"by": by, "groups": groups}
     common = {
-        name: None if own is None else _of_queries(own, reports[first], name)[places[first]]
+        name: None if own is None else _one_per_query(own, reports[first], name)[places[first]]
         for name, own in given.items()
     }
     aligned = {name: _with_queries(report, places[name]) for name, report in reports.items()}
     for name in ("by", "groups"):
         if given[name] is None:
             common[name] = _shared(aligned, name)
-    _check_documents(aligned)
+    _check_same_documents(aligned)
     _check_weights(aligned)
     renamed = {name: {metric: own[name] for metric, own in columns.items()} for name in reports}
     return {name: _with(report, renamed[name], common) for name, report in aligned.items()}, tuple(columns)
@@ -85,7 +85,7 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
         )
 
 
-def _of_queries(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
+def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
     """One slice or group per query, from one value per query or per evaluated row."""
     grouping, shapes = report.grouping, shapes_of(given)
     if grouping is not None and shapes == {grouping.codes.shape} != {report.qid.shape}:
@@ -118,7 +118,7 @@ def _shared(reports: Reports, name: str) -> NDArray[Any] | None:
     return found[first]
 
 
-def _columns(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
+def _names_of_metrics(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
     """Names of the metrics in each report, by their names in the first."""
     first, *others = reports.values()
     wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
@@ -127,11 +127,11 @@ def _columns(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
     if not wanted:
         none = f"reports must have a metric in common; the first has {', '.join(first.mean)}."
         raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
-    found = [_columns_of(reports, metric) for metric in wanted]
+    found = [_names_of_metric(reports, metric) for metric in wanted]
     return {next(iter(columns.values())): columns for columns in found}
 
 
-def _columns_of(reports: Reports, metric: Any) -> dict[str, str]:
+def _names_of_metric(reports: Reports, metric: Any) -> dict[str, str]:
     """Name of one metric in each report. All reports must compute it in the same way."""
     columns: dict[str, str] = {}
     first = next(iter(reports))
@@ -192,7 +192,7 @@ def _places(reports: Reports, align: str | None) -> dict[str, IntArray]:
     return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
 
 
-def _check_documents(reports: Reports) -> None:
+def _check_same_documents(reports: Reports) -> None:
     """Refuse queries with different documents or labels, whose differences are not due to the rankings alone.
 
     Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a

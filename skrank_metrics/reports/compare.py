@@ -107,12 +107,11 @@ def compare(
     Notes
     -----
     With d the weighted differences of a pair and L the largest of them, the statistic is
-    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is compared
-    with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices share.
-    Intervals invert the same test.
-    If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals follow from the number of wins and
-    losses and the range of the metric alone. The test is about symmetry: with fewer than 100 skewed differences, it can
-    reject too often.
+    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
+    compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
+    share. Intervals invert the same test. If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals
+    follow from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer
+    than 100 skewed differences, it can reject too often.
 
     References
     ----------
@@ -260,7 +259,7 @@ def leaderboard(
     >>> board.verdict
     'With 95% confidence, the best is always or mixed; always leads. never is worse.'
     """
-    columns = _columns_of(scores)
+    columns = _score_columns(scores)
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
     shape, ranked = np.shape(y_true), carried(y_true, retrieved=retrieved)["retrieved"]
@@ -307,7 +306,7 @@ def _naming(name: str) -> Iterator[None]:
         raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
 
 
-def _columns_of(scores: Any) -> dict[str, Any]:
+def _score_columns(scores: Any) -> dict[str, Any]:
     """Columns of scores by model name."""
     if isinstance(scores, Mapping):
         named = list(scores.items())

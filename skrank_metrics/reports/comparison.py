@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,14 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.alignment import check_by_query, is_mean
-from skrank_metrics.reports.families import BestSet, Family
 from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
-from skrank_metrics.reports.sign_flips import SignFlips, without_rounding
+from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, without_rounding
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
+
+T = TypeVar("T")
 
 # Power for the smallest detectable difference.
 POWER = 0.8
@@ -32,7 +33,7 @@ POWER = 0.8
 FEW_CHANGED = 30
 
 
-_OPTIONS = ("confidence", "test", "correction", "baseline", "margin", "random_state")
+_OPTIONS = ("metrics", "confidence", "test", "correction", "baseline", "margin", "random_state")
 
 
 class Standing(NamedTuple):
@@ -80,7 +81,7 @@ class Pair:
         Their values in the first and in the second ranking.
     verdict : {"better", "not worse", "worse", "undecided"}
         Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin; else "worse" if it is significantly worse.
+        with a margin, if it loses at most the margin or no query differs; else "worse" if it is significantly worse.
     """
 
     first: str
@@ -182,28 +183,32 @@ class Comparison(Result):
         """Whether larger values of a metric are better."""
         return bool(self._first.metrics[self._metric(metric)].greater_is_better)
 
-    def values(self, metric: Any = None) -> FloatArray:
-        """Values per query of a metric, of shape (n_queries, n_rankings)."""
-        name = self._metric(metric)
-        return np.stack([report.per_query[name] for report in self.reports.values()], axis=1)
+    def _once(self, what: str, metric: str, compute: Callable[[], T]) -> T:
+        """Compute something about a metric when it is first needed."""
+        if (what, metric) not in self._found:
+            self._found[what, metric] = compute()
+        return self._found[what, metric]
 
     def means(self, metric: Any = None) -> dict[str, float]:
         """Means of a metric by name of the ranking, over the queries with a value in every ranking."""
         name = self._metric(metric)
-        if ("means", name) not in self._found:
-            found, weights, used = self.values(name), self._first.weights, self._used(name)
-            missing = np.isnan(found)
-            if not is_mean(self._first.metrics[name]) or (missing.any(axis=1) == missing.all(axis=1)).all():
-                means = [report.mean[name] for report in self.reports.values()]
-            else:
-                means = [moments(column[used], None if weights is None else weights[used]).mean for column in found.T]
-            self._found["means", name] = dict(zip(self.names, means, strict=True))
-        return dict(self._found["means", name])
+        return dict(zip(self.names, self._once("means", name, lambda: self._means(name)), strict=True))
 
-    def _used(self, metric: str) -> Mask:
-        """Queries with a weight above 0 and a value in every ranking."""
-        used: Any = ~np.isnan(self.values(metric)).any(axis=1)
-        return used if self._first.weights is None else used & (self._first.weights > 0)
+    def _means(self, metric: str) -> list[float]:
+        values, weights, used = self._values(metric), self._first.weights, self.used(metric)
+        same = (np.isnan(values).any(axis=1) == np.isnan(values).all(axis=1)).all()
+        if same or not is_mean(self._first.metrics[metric]):
+            return [report.mean[metric] for report in self.reports.values()]
+        return [moments(own[used], None if weights is None else weights[used]).mean for own in values.T]
+
+    def _values(self, metric: str) -> FloatArray:
+        return np.stack([report.per_query[metric] for report in self.reports.values()], axis=1)
+
+    def used(self, metric: Any = None) -> Mask:
+        """Whether each query counts: it has a weight above 0 and a value in every ranking."""
+        name, weights = self._metric(metric), self._first.weights
+        defined: Any = self._once("used", name, lambda: ~np.isnan(self._values(name)).any(axis=1))
+        return defined if weights is None else defined & (weights > 0)
 
     def _ranked(self, metric: str) -> list[str]:
         return words.best_first(self.means(metric), greater_is_better=self.greater_is_better(metric))
@@ -211,28 +216,25 @@ class Comparison(Result):
     # Tests
 
     def _flips(self, metric: str) -> SignFlips:
-        if ("flips", metric) not in self._found:
-            self.check_values(metric)
-            used, first, bound = self._used(metric), self._first, self._first.metrics[metric]
-            values, (low, high) = self.values(metric)[used], bounds_of(bound)
-            self._found["flips", metric] = SignFlips(
-                values if bound.greater_is_better else -values,
-                np.ones(len(values)) if first.weights is None else first.weights[used],
-                _hashes(first.qid if first.groups is None else first.groups)[used],
-                self.random_state,
-                self.test,
-                high - low,
-                None if self.folds is None else self.folds[used],
-                enumerates=self._whole is None,
-            )
-        return self._found["flips", metric]
+        used, first, bound = self.used(metric), self._first, self._first.metrics[metric]
+        values, (low, high) = self._values(metric)[used], bounds_of(bound)
+        return SignFlips(
+            values if bound.greater_is_better else -values,
+            np.ones(len(values)) if first.weights is None else first.weights[used],
+            _unit_hashes(first.qid if first.groups is None else first.groups)[used],
+            self.random_state,
+            self.test,
+            high - low,
+            None if self.folds is None else self.folds[used],
+            enumerates=self._whole is None,
+        )
 
     def check_values(self, metric: str) -> None:
         """Refuse a metric that cannot be tested."""
         check_by_query(metric, self._first.metrics[metric])
         if len(self.reports) < 2:
             raise ValueError(f"reports must hold at least two reports to compare; got {len(self.reports)}.")
-        if not self._used(metric).any():
+        if not self.used(metric).any():
             raise ValueError(
                 f"reports must have a query with a weight above 0 and a value of {metric!r} in every ranking; got none "
                 f"among {counted(self.n_queries, 'query')}. Leave out the metric, or evaluate with "
@@ -242,20 +244,20 @@ class Comparison(Result):
     def family(self, metric: Any = None) -> tuple[Family, int]:
         """The tests that are corrected together, and the number of this comparison among those of all slices."""
         name, whole = self._metric(metric), self._whole or self
-        if ("family", name, whole is self) not in whole._found:
-            some = whole.slices.values() if whole is not self else [self]
-            parts = [part for part in some if part._used(name).any()]
-            base = None if self.baseline is None else self.names.index(self.baseline)
-            tests = Family([part._flips(name) for part in parts], self.level, self.correction, base)
-            whole._found["family", name, whole is self] = tests, parts
-        tests, parts = whole._found["family", name, whole is self]
+        self.check_values(name)
+        parts = [self] if self._whole is None else [own for own in whole.slices.values() if own.used(name).any()]
+        base = None if self.baseline is None else self.names.index(self.baseline)
+
+        def make() -> Family:
+            flips = [part._once("flips", name, partial(part._flips, name)) for part in parts]
+            return Family(flips, self.level, self.correction, base)
+
+        tests = whole._once("family" if self._whole is None else "family of slices", name, make)
         return tests, next(number for number, part in enumerate(parts) if part is self)
 
     def _best(self, metric: str) -> BestSet:
-        if ("best", metric) not in self._found:
-            tests, number = self.family(metric)
-            self._found["best", metric] = tests.best_set(number)
-        return self._found["best", metric]
+        tests, number = self.family(metric)
+        return self._once("best", metric, lambda: tests.best_set(number))
 
     @property
     def best_set(self) -> tuple[str, ...]:
@@ -268,12 +270,6 @@ class Comparison(Result):
         inside = dict(zip(self.names, self._best(name).inside, strict=True))
         return tuple(own for own in self._ranked(name) if inside[own])
 
-    def are_equal(self, names: Sequence[str], metric: Any = None) -> bool:
-        """Whether rankings have the same value on every query."""
-        family, number = self.family(metric)
-        first, *others = (self.names.index(name) for name in names)
-        return not family.parts[number].row(first).n_changed[others].any()
-
     @property
     def regret(self) -> dict[str, float]:
         """The most that choosing a ranking loses by the first metric, with confidence, by name; infinite if unknown."""
@@ -282,11 +278,11 @@ class Comparison(Result):
     @property
     def letters(self) -> dict[str, str]:
         """Letters by name; two rankings share one exactly if they do not differ significantly by the first metric."""
-        return self._letters(self.metrics[0])
+        return self.letters_of(self.metrics[0])
 
-    def _letters(self, metric: str) -> dict[str, str]:
-        tests, number = self.family(metric)
-        order = self._ranked(metric)
+    def letters_of(self, metric: Any) -> dict[str, str]:
+        """Letters by name for a metric, best first."""
+        (tests, number), order = self.family(metric), self._ranked(self._metric(metric))
         places = [self.names.index(own) for own in order]
         of_all = replace(tests, baseline=None).p_adjusted[number] <= self.level
         return words.letters(order, of_all[np.ix_(places, places)])
@@ -345,27 +341,29 @@ class Comparison(Result):
         return self._pair(name, *places)
 
     def _pair(self, metric: str, i: int, j: int) -> Pair:
-        used, weights, (tests, number) = self._used(metric), self._first.weights, self.family(metric)
-        one, other = without_rounding(self.values(metric)[used][:, [i, j]]).T
-        differences, sign = one - other, 1 if self.greater_is_better(metric) else -1
+        used, weights, (tests, number) = self.used(metric), self._first.weights, self.family(metric)
+        both = [self.reports[self.names[place]].per_query[metric][used] for place in (i, j)]
+        one, other = without_rounding(np.stack(both, axis=1)).T
+        differences = one - other
+        better = differences if self.greater_is_better(metric) else -differences
         p, adjusted, interval, together = tests.tested(number, i, j)
         return Pair(
             self.names[i],
             self.names[j],
             metric,
             difference=moments(differences, None if weights is None else weights[used]).mean,
-            interval=interval if sign > 0 else _negated(interval),
-            simultaneous=together if sign > 0 else _negated(together),
+            interval=self._directed(metric, interval),
+            simultaneous=self._directed(metric, together),
             p_value=p,
             p_adjusted=adjusted,
-            wins=int((sign * differences > 0).sum()),
-            ties=int((differences == 0).sum()),
-            losses=int((sign * differences < 0).sum()),
+            wins=int((better > 0).sum()),
+            ties=int((better == 0).sum()),
+            losses=int((better < 0).sum()),
             n_queries=len(differences),
             qid=self.qid[used],
             differences=differences,
             values=(one, other),
-            verdict=words.of_pair(together, self.margin),
+            verdict=words.of_pair(together, self.margin, is_equal=not differences.any()),
         )
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
@@ -387,34 +385,30 @@ class Comparison(Result):
             verdict of the pair.
         """
         name = self._metric(metric)
-        if ("standings", name) not in self._found:
-            order, means = self._ranked(name), self.means(name)
-            best = self.best_set_of(name) if self.tested(name) else ()
-            found = tuple(self._standing(name, order, number, means, best) for number in range(len(order)))
-            self._found["standings", name] = found
-        return self._found["standings", name]
+        return self._once("standings", name, lambda: tuple(self._standings(name)))
 
-    def _standing(
-        self, metric: str, order: Sequence[str], number: int, means: Mapping[str, float], best: Sequence[str]
-    ) -> Standing:
-        """The ranking at this place by the metric."""
-        name = order[number]
-        place = self.names.index(name)
+    def _standings(self, metric: str) -> Iterator[Standing]:
+        order, means, nothing = self._ranked(metric), self.means(metric), (np.nan, (np.nan, np.nan), np.nan)
         if not self.tested(metric):
-            return Standing(name, means[name], np.nan, (np.nan, np.nan), np.nan, "", np.nan)
-        found = self._best(metric)
-        regret = float(found.regret[place])
-        if name == self.baseline:
-            return Standing(name, means[name], np.nan, (np.nan, np.nan), np.nan, "baseline", regret)
-        if self.baseline is not None:
-            pair = self.pair(name, self.baseline, metric)
-            ends = pair.simultaneous
-            return Standing(name, means[name], pair.difference, ends, pair.p_adjusted, pair.verdict, regret)
-        status = "worse" if name not in best else "best" if len(best) == 1 else "may be best" if number else "leads"
-        low, high = found.intervals[place].tolist()
-        interval = (low, high) if self.greater_is_better(metric) else _negated((low, high))
-        difference = means[name] - means[order[0 if number else 1]]
-        return Standing(name, means[name], difference, interval, float(found.p_values[place]), status, regret)
+            yield from (Standing(name, means[name], *nothing, "", np.nan) for name in order)
+            return
+        found, best = self._best(metric), self.best_set_of(metric)
+        for number, name in enumerate(order):
+            place = self.names.index(name)
+            row: tuple[float, tuple[float, float], float, str] = (*nothing, "baseline")
+            if self.baseline is None:
+                leads = "best" if len(best) == 1 else "leads"
+                status = "worse" if name not in best else "may be best" if number else leads
+                ends = self._directed(metric, tuple(found.intervals[place].tolist()))
+                row = means[name] - means[order[0 if number else 1]], ends, float(found.p_values[place]), status
+            elif name != self.baseline:
+                pair = self.pair(name, self.baseline, metric)
+                row = pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict
+            yield Standing(name, means[name], *row, float(found.regret[place]))
+
+    def _directed(self, metric: str, ends: tuple[float, float]) -> tuple[float, float]:
+        """An interval of differences that are better if larger, in the direction of the metric."""
+        return ends if self.greater_is_better(metric) else (0.0 - ends[1], 0.0 - ends[0])
 
     @property
     def verdict(self) -> str:
@@ -531,13 +525,13 @@ class Comparison(Result):
     def named_slices(self) -> dict[str, Comparison]:
         """The slices with a query to compare, by name."""
         names = names_of_slices(self.slices)
-        return {names[value]: part for value, part in self.slices.items() if part._used(part.metrics[0]).any()}
+        return {names[value]: part for value, part in self.slices.items() if part.used().any()}
 
     def folds_won(self, metric: Any = None) -> dict[str, int]:
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
         if self.folds is None:
             return {}
-        name, folds = self._metric(metric), np.where(self._used(self._metric(metric)), self.folds, -1)
+        name, folds = self._metric(metric), np.where(self.used(metric), self.folds, -1)
         rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds[folds >= 0])]
         won = [self.part(row)._ranked(name)[0] for row in rows]
         return {own: won.count(own) for own in self.names}
@@ -625,22 +619,15 @@ class Comparison(Result):
         ----------
         path : str or path-like
             File to write. An existing file is replaced only once the new one is complete.
-
-        Raises
-        ------
-        TypeError
-            If the path is not a file name, or an id, slice or group cannot be written.
-        OSError
-            If the file cannot be written. An existing file is left unchanged.
         """
         options = {name: getattr(self, name) for name in _OPTIONS}
-        folds = None if self.folds is None else self.folds.tolist()
         reports = [[name, report._saved()] for name, report in self.reports.items()]
-        write_saved("comparison", {"reports": reports, "metrics": self.metrics, "folds": folds, **options}, path)
+        folds = None if self.folds is None else self.folds.tolist()
+        write_saved("comparison", {"reports": reports, "folds": folds, **options}, path)
 
     @classmethod
     def load(cls, path: Any) -> Comparison:
-        """Read a comparison that ``save`` wrote.
+        """Read a comparison that ``save`` wrote; its reports keep no labels and scores.
 
         Parameters
         ----------
@@ -650,19 +637,12 @@ class Comparison(Result):
         Returns
         -------
         comparison : Comparison
-            The same comparison, of reports without labels and scores.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If the file is not a saved comparison, is damaged, or has a newer format.
+            The same comparison.
         """
         saved = read_saved("comparison", path)
-        reports = {name: RankingReport._restored(report) for name, report in saved["reports"]}
-        folds = None if saved["folds"] is None else np.array(saved["folds"])
-        return cls(reports, tuple(saved["metrics"]), folds, **{name: saved[name] for name in _OPTIONS})
+        reports = {name: RankingReport._restored(report) for name, report in saved.pop("reports")}
+        folds, metrics = saved.pop("folds"), tuple(saved.pop("metrics"))
+        return Comparison(reports, metrics, None if folds is None else np.array(folds), **saved)
 
     # Text and frames
 
@@ -703,66 +683,17 @@ class Comparison(Result):
             If the library is not installed.
         """
         parts = {ALL: self} | (self.named_slices() if check_bool(slices, "slices") else {})
-        by_part = {
-            value: part._pair_columns() if check_bool(pairs, "pairs") else part._columns()
-            for value, part in parts.items()
-        }
-        columns = {
-            name: [one for part in by_part.values() for one in part[name]] for name in next(iter(by_part.values()))
-        }
-        named = {"slice": [value for value, part in by_part.items() for _ in next(iter(part.values()))]}
-        return self._frame(library, (named if slices else {}) | columns, None if pairs or slices else self._index)
+        by_pair = check_bool(pairs, "pairs")
+        found = {value: words.columns_of_pairs(part) if by_pair else part._columns() for value, part in parts.items()}
+        named = {"slice": [value for value, own in found.items() for _ in next(iter(own.values()))]} if slices else {}
+        columns = {name: [one for own in found.values() for one in own[name]] for name in found[ALL]}
+        return self._frame(library, named | columns, None if pairs or slices else self._index)
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {"ranking": list(self.names), "n_queries": [self.n_queries] * len(self.names)}
-        for metric in self.metrics:
-            found = {one.name: one for one in self.standings(metric)}
-            rows = [found[name] for name in self.names]
-            ends = [report.intervals(self.confidence)[metric] for report in self.reports.values()]
-            columns |= {metric: [one.mean for one in rows]}
-            columns |= {f"{metric} {end}": [one[side] for one in ends] for side, end in enumerate(("low", "high"))}
-            if self.tested(metric):
-                shared = self._letters(metric)
-                columns |= {
-                    f"{metric} {name}": [getattr(one, name) for one in rows] for name in ("difference", "status")
-                }
-                columns |= {
-                    f"{metric} difference {end}": [one.interval[side] for one in rows]
-                    for side, end in enumerate(("low", "high"))
-                }
-                columns |= {
-                    f"{metric} p": [one.p_value for one in rows],
-                    f"{metric} regret": [one.regret for one in rows],
-                }
-                columns |= {f"{metric} letters": [shared[name] for name in self.names]}
-        return columns
-
-    def _pair_columns(self) -> dict[str, list[Any]]:
-        rows = [pair for metric in self.metrics if self.tested(metric) for pair in self.pairs(metric)]
-        names = (
-            "metric",
-            "first",
-            "second",
-            "difference",
-            "p_value",
-            "p_adjusted",
-            "wins",
-            "ties",
-            "losses",
-            "verdict",
-        )
-        columns = {name: [getattr(pair, name) for pair in rows] for name in names}
-        for name, ends in (("", "interval"), ("simultaneous ", "simultaneous")):
-            for side, end in enumerate(("low", "high")):
-                columns[f"{name}{end}"] = [getattr(pair, ends)[side] for pair in rows]
-        return columns
+        return words.columns_of_rankings(self)
 
 
-def _negated(ends: tuple[float, float]) -> tuple[float, float]:
-    return 0.0 - ends[1], 0.0 - ends[0]
-
-
-def _hashes(ids: NDArray[Any]) -> Any:
+def _unit_hashes(ids: NDArray[Any]) -> Any:
     """A number per query or group that does not depend on its place, if the ids can be recognized anywhere."""
     try:
         return hash_ids(ids)

@@ -1,7 +1,7 @@
-"""Paired tests of rankings by one matrix of random signs: statistics, p-values, maxima over pairs, intervals.
+"""Paired tests of rankings by one matrix of random signs, their corrections, and the set that contains the best.
 
-Arrays in, arrays out. Larger values are better. Rankings are columns; rows are units, which flip together: queries, or
-groups of queries.
+Arrays in, arrays out. Rankings are numbers or columns, and larger values are better. Rows are units, which flip
+together: queries, or groups of queries.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.id_hash import Hashes, hash_ids
 
-Hashes = NDArray[np.uint64]
+Interval = tuple[float, float]
 
 TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
 CORRECTIONS = {
@@ -37,6 +38,7 @@ MOST_UNITS = 16_384
 UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
 # Values of a query that differ by less, relative to their size, differ by rounding only.
 ROUNDING = 1e-12
+SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def without_rounding(values: FloatArray) -> FloatArray:
@@ -57,15 +59,9 @@ def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
     Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
     """
     golden = np.uint64(0x9E3779B97F4A7C15)
-    start = _mix(_mix(hashes ^ _mix(np.array([seed], dtype=np.uint64) + golden)))
-    words = _mix(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
+    start = hash_ids(hash_ids(hashes ^ hash_ids(np.array([seed], dtype=np.uint64) + golden)))
+    words = hash_ids(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
     return np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1, count=n_bits)
-
-
-def _mix(bits: Hashes) -> Hashes:
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @dataclass(frozen=True)
@@ -111,6 +107,8 @@ class SignFlips:
     _rows: dict[int, Row] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        # Values can exceed the bounds of the metric, if it replaces undefined values.
+        self.span = max(self.span, float(np.ptp(self.values, axis=1).max(initial=0.0)))
         values = without_rounding(self.values)
         values = values - values.mean(axis=1, keepdims=True)  # keeps the differences, and sums lose fewer digits
         # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
@@ -118,7 +116,7 @@ class SignFlips:
         self.scale = 2.0**exponent
         weights = self.weights / self.weights.max()
         self._weighted = np.ldexp(values, -exponent) * weights[:, None]
-        units = self.units if len(self.units) <= MOST_UNITS else _mix(self.units) % np.uint64(MOST_UNITS)
+        units = self.units if len(self.units) <= MOST_UNITS else hash_ids(self.units) % np.uint64(MOST_UNITS)
         self.hashes, self.sums, self.masses = _summed(self._weighted, weights, units)
         self.of_folds = None if self.folds is None else _summed(self._weighted, weights, self.folds)[1:]
         self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
@@ -148,19 +146,19 @@ class SignFlips:
         error = _error(d, self.masses)
         if self.test == "t":
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
-            z = _as_normal(_ratio(np.abs(total) / self.total_mass, error), self.n_effective - 1)
+            z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
         else:
             norm = np.sqrt(squares)
-            z = _ratio(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
+            z = _divided(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
         fold_error = np.zeros_like(error)
         if self.of_folds is not None:
             sums, masses = self.of_folds
             of_folds = _error(sums[:, i, None] - sums, masses)
             fold_error = np.where(of_folds > error, of_folds, 0.0)
-            t = _ratio(np.abs(total) / self.total_mass, fold_error)
+            t = _divided(np.abs(total) / self.total_mass, fold_error)
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
         sizes = np.abs(self.sums).sum(axis=0)
-        tolerance = 1e-9 + _ratio(1e-14 * (sizes[i] + sizes), norm)
+        tolerance = 1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm)
         wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
         return Row(total, squares, cross, np.abs(d).max(axis=0), wins, losses, error, fold_error, norm, z, tolerance)
 
@@ -269,6 +267,155 @@ class SignFlips:
         return adjusted
 
 
+@dataclass(frozen=True)
+class BestSet:
+    """The rankings that may be the best (Hsu 1984, https://doi.org/10.1214/aos/1176346732)."""
+
+    p_values: FloatArray  # that each is the best
+    inside: Mask
+    intervals: FloatArray  # (n_rankings, 2), of each minus the best other
+    regret: FloatArray  # the most that choosing it loses
+
+
+@dataclass
+class Family:
+    """Pairs of rankings that are corrected together, in one set of queries or in several slices."""
+
+    parts: Sequence[SignFlips]
+    level: float
+    correction: str | None = "max"
+    baseline: int | None = None  # compared with all others; None compares all pairs
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs, the same in each part."""
+        n = self.parts[0].sums.shape[1]
+        if self.baseline is not None:
+            return [(i, self.baseline) for i in range(n) if i != self.baseline]
+        return [(i, j) for i in range(n) for j in range(i + 1, n)]
+
+    @property
+    def n_tests(self) -> int:
+        """Number of p-values that are corrected together."""
+        return len(self.pairs) * len(self.parts)
+
+    @cached_property
+    def _null(self) -> FloatArray:
+        """Null distribution of the largest statistic of the family."""
+        if self.baseline is None:
+            return self._null_of_all
+        return np.max([part.row_maximum(self.baseline) for part in self.parts], axis=0)
+
+    @cached_property
+    def _null_of_all(self) -> FloatArray:
+        """The same for all pairs in all parts."""
+        found = np.zeros(self.parts[0].flipped.shape[1])
+        for part in self.parts:
+            for i in range(part.sums.shape[1]):
+                np.maximum(found, part.row_maximum(i), out=found)
+        return found
+
+    @cached_property
+    def critical(self) -> float:
+        """Critical value of the simultaneous intervals."""
+        if self.n_tests == 1:
+            return self.parts[0].critical(*self.pairs[0], self.level)
+        return critical_value(self._null, self.level)
+
+    @cached_property
+    def _p_values(self) -> FloatArray:
+        """P-values of single pairs, of shape (n_parts, n_pairs)."""
+        return np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
+
+    @cached_property
+    def p_adjusted(self) -> FloatArray:
+        """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
+        n = self.parts[0].sums.shape[1]
+        adjusted, found = self._adjusted(), np.full((len(self.parts), n, n), np.nan)
+        for number, (i, j) in enumerate(self.pairs):
+            found[:, i, j] = found[:, j, i] = adjusted[:, number]
+        return found
+
+    def _adjusted(self) -> FloatArray:
+        alone = self._p_values
+        if self.n_tests == 1 or self.correction is None:
+            return alone
+        if self.correction != "max":
+            return adjust(alone.ravel(), self.correction).reshape(alone.shape)
+        if len(self.parts) == 1:
+            return np.maximum(alone, self.parts[0].step_down(self.pairs))
+        z = np.array([[part.row(i).z[j] - part.row(i).tolerance[j] for i, j in self.pairs] for part in self.parts])
+        return np.maximum(alone, tail(self._null, z))
+
+    def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
+        """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
+        flips = self.parts[part]
+        p, adjusted = flips.p_value(i, j), float(self.p_adjusted[part, i, j])
+        ahead = flips.row(i).total[j] > 0
+        alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
+        interval = agreeing(alone, rejected=p <= self.level, ahead=ahead)
+        if np.isnan(adjusted):  # outside the family
+            return p, adjusted, interval, (np.nan, np.nan)
+        if self.correction is None:
+            return p, adjusted, interval, interval
+        together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
+        return p, adjusted, interval, agreeing(together, rejected=adjusted <= self.level, ahead=ahead)
+
+    def best_set(self, part: int = 0) -> BestSet:
+        """The rankings that may be the best in a part.
+
+        Each ranking is compared with all others by the maximum over these. It leaves the set if it is significantly
+        worse than one of them, so the truly best one stays with probability >= confidence. The intervals and the regret
+        hold together with this, as all follow from the comparisons of the truly best one.
+        """
+        flips = self.parts[part]
+        found = [self._against_all(flips, i) for i in range(flips.sums.shape[1])]
+        critical, p_values = (np.array(column) for column in zip(*found, strict=True))
+        n, inside = len(found), p_values > self.level
+        # Upper ends of each ranking (row) minus each other (column).
+        upper = np.stack([flips.intervals(i, critical[i], self.level, n - 1)[:, 1] for i in range(n)])
+        np.fill_diagonal(upper, np.nan)
+        upper[np.isnan(upper) & ~np.eye(n, dtype=bool)] = np.inf
+        regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
+        alone = inside & (inside.sum() == 1)
+        regret = np.where(alone, 0.0, np.maximum(regret, SMALLEST))
+        most = np.fmin.reduce(upper, axis=1)
+        intervals = np.stack([0.0 - regret, np.where(inside, np.maximum(most, SMALLEST), 0.0)], axis=1)
+        return BestSet(p_values, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
+
+    def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
+        """Critical value of one ranking against all others, and the p-value of its being the best."""
+        row = flips.row(i)
+        rivals = row.total < 0
+        if len(rivals) == 2 and len(self.parts) == 1:
+            return flips.critical(i, 1 - i, self.level), flips.p_value(i, 1 - i) if rivals.any() else 1.0
+        null = flips.row_maximum(i) if len(self.parts) == 1 else self._null_of_all
+        p = np.maximum(tail(null, row.z - row.tolerance), flips.least_p(i))
+        return critical_value(null, self.level), float(p[rivals].min(initial=1.0))
+
+
+def agreeing(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
+    """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
+
+    This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.
+    """
+    low, high = interval.tolist()
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    return (max(low, SMALLEST), high) if ahead else (low, min(high, -SMALLEST))
+
+
+def adjust(p_values: FloatArray, correction: str) -> FloatArray:
+    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate)."""
+    n, order = len(p_values), np.argsort(p_values, kind="stable")
+    adjusted = np.empty(n)
+    if correction == "holm":
+        adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(n, 0, -1))
+    else:
+        adjusted[order] = np.minimum.accumulate((p_values[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+    return adjusted.clip(max=1)
+
+
 def tail(null: FloatArray, z: Any) -> Any:
     """Shares of a null distribution that are at least z."""
     return (len(null) - np.searchsorted(np.sort(null), z, side="left")) / len(null)
@@ -296,13 +443,13 @@ def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
     return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
 
 
-def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+def _divided(a: FloatArray, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
 
 
 def _inverse(norm: FloatArray) -> FloatArray:
-    return _ratio(np.ones_like(norm), norm)
+    return _divided(np.ones_like(norm), norm)
 
 
 def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:

@@ -6,7 +6,7 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from skrank_metrics.reports.health import drawn_orders
 from skrank_metrics.reports.mean_intervals import weighting
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
 from skrank_metrics.reports.slices import largest
-
-if TYPE_CHECKING:
-    from skrank_metrics.reports.comparison import Comparison
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
@@ -39,25 +36,26 @@ def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
     A compact letter display (Piepho 2004, https://doi.org/10.1198/1061860043515). Each letter is a clique of names that
     are not different, found greedily (Gramm et al. 2007), so that the work is bounded by the number of pairs.
     """
-    found: dict[str, str] = dict.fromkeys(names, "")
-    alike: Mask = ~different
+    alike, n = ~different, len(names)
     np.fill_diagonal(alike, val=True)
-    missing = np.triu(alike, 1)  # pairs that do not share a letter yet
-    missing[np.arange(len(names)), np.arange(len(names))] = alike.sum(axis=0) == 1
-    n_letters = 0
-    for one, other in np.argwhere(missing):
+    missing = alike & ~np.eye(n, dtype=bool)  # pairs that do not share a letter yet
+    cliques: list[list[Any]] = [[place] for place in np.flatnonzero(~missing.any(axis=0))]
+    for one, other in np.argwhere(np.triu(missing)):
         if missing[one, other]:
-            clique = [one, other]
-            candidates = alike[one] & alike[other]
+            clique: list[Any] = [one, other]
+            candidates, gain = alike[one] & alike[other], missing[one].astype(int) + missing[other]
             candidates[clique] = False
             while candidates.any():
-                clique.append(np.argmax(candidates))
+                clique.append(np.argmax(np.where(candidates, gain, -1)))  # the name with most pairs to gain
                 candidates &= alike[clique[-1]]
                 candidates[clique[-1]] = False
+                gain += missing[clique[-1]]
             missing[np.ix_(clique, clique)] = False
-            for place in sorted(set(clique)):
-                found[names[place]] += _letter(n_letters)
-            n_letters += 1
+            cliques.append(sorted(clique))
+    found = dict.fromkeys(names, "")
+    for number, clique in enumerate(sorted(cliques)):
+        for place in clique:
+            found[names[place]] += _letter(number)
     return found
 
 
@@ -66,17 +64,18 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def of_pair(ends: tuple[float, float], margin: float | None) -> str:
+def of_pair(ends: tuple[float, float], margin: float | None, *, is_equal: bool = False) -> str:
     """Verdict from the simultaneous interval of a difference, where larger is better."""
     low, high = ends
     if low > 0:
         return "better"
-    if margin is not None and low > -margin:
+    # A change without any effect on these queries passes a release gate, however few they are.
+    if margin is not None and (low > -margin or is_equal):
         return "not worse"
     return "worse" if high < 0 else "undecided"
 
 
-def of_comparison(found: Comparison, metric: str) -> str:
+def of_comparison(found: Any, metric: str) -> str:
     """What is known about the best ranking by a metric, or about all rankings and the baseline."""
     ranked = [one.name for one in found.standings(metric)]
     if not found.tested(metric):
@@ -93,12 +92,18 @@ def of_comparison(found: Comparison, metric: str) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
-    if len(may_be) > 1 and found.are_equal(may_be, metric):
+    if len(may_be) > 1 and _are_equal(found, may_be, metric):
         verdict += f" {_some(may_be, 'and')} are equal on every query."
     return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
 
 
-def _release(found: Comparison, metric: str) -> str:
+def _are_equal(found: Any, names: Sequence[str], metric: str) -> bool:
+    """Whether rankings have the same value on every query."""
+    (family, number), (first, *others) = found.family(metric), (found.names.index(name) for name in names)
+    return not family.parts[number].row(first).n_changed[others].any()
+
+
+def _release(found: Any, metric: str) -> str:
     """Which rankings lose at most the margin against the best."""
     margin = f"{found.margin:g}"
     good = [one for one in found.standings(metric) if one.regret <= (found.margin or 0)]
@@ -110,23 +115,27 @@ def _release(found: Comparison, metric: str) -> str:
     return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin}."
 
 
-def _against_baseline(found: Comparison, metric: str) -> str:
+def _against_baseline(found: Any, metric: str) -> str:
     """How rankings compare with the baseline."""
     base, within = found.baseline, f" by more than {found.margin:g}" if found.margin else ""
     named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
     for one in found.standings(metric):
         named[one.status].append(one.name)
+    equal = [name for name in named["not worse"] if not found.pair(name, base, metric).differences.any()]
+    good = named["better"] + named["not worse"]
+    named["not worse"] = [name for name in named["not worse"] if name not in equal]
     known = [
         f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
         for status in ("better", "not worse", "worse")
         if named[status]
     ]
     sentences = [f"With {100 * found.confidence:g}% confidence, {listed(known)}."] if known else []
+    if equal:
+        sentences.append(f"{_some(equal, 'and')} equal{'s' * (len(equal) == 1)} {base} on every query.")
     if undecided := named["undecided"]:
         apart = "from" if len(undecided) == 1 else "each from"
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {apart} {base}.")
     if found.margin is not None:
-        good = named["better"] + named["not worse"]
         sentences.insert(0, f"Ship {_some(good, 'or')}." if good else "Do not ship.")
     return " ".join(sentences)
 
@@ -149,26 +158,26 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f"{comma.join(front)} {word} {last}" if front else last
 
 
-def tables(found: Comparison) -> Iterator[Part]:
+def tables(found: Any) -> Iterator[Part]:
     """The rankings by the first metric with what is known about each, then by the other metrics."""
     first, *others = found.metrics
     tested = [metric for metric in found.metrics if found.tested(metric)]
     if len(found.names) == 2 and tested:
-        yield _means(found, found.metrics)
-        yield _pair(found, tested)
+        yield _table_of_means(found, found.metrics)
+        yield _table_of_pair(found, tested)
     elif not found.tested(first):
-        yield _means(found, found.metrics)
+        yield _table_of_means(found, found.metrics)
     else:
-        yield _standings(found, first)
+        yield _table_of_standings(found, first)
         for start in range(0, len(others), BESIDE):
-            yield _means(found, others[start : start + BESIDE])
+            yield _table_of_means(found, others[start : start + BESIDE])
 
 
-def _interval(found: Comparison) -> Column:
+def _interval(found: Any) -> Column:
     return Column(f"{100 * found.confidence:g}% interval", signed)
 
 
-def _standings(found: Comparison, metric: str) -> Table:
+def _table_of_standings(found: Any, metric: str) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other = Column(f"minus {found.baseline or 'best other'}", signed)
     rows = [
@@ -178,7 +187,7 @@ def _standings(found: Comparison, metric: str) -> Table:
     return Table((Column("", str), metric, other, _interval(found), Column("p", p_text), Column("status", str)), rows)
 
 
-def _pair(found: Comparison, metrics: Sequence[str]) -> Table:
+def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
     """One row per metric for the only two rankings."""
     pairs = [found.pair(metric=metric) for metric in metrics]
     rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
@@ -187,7 +196,7 @@ def _pair(found: Comparison, metrics: Sequence[str]) -> Table:
     return Table((Column("", str), difference, _interval(found), *counts, Column("p", p_text)), rows)
 
 
-def _means(found: Comparison, metrics: Sequence[str]) -> Table:
+def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
     means = {metric: found.means(metric) for metric in metrics}
     stars = {metric: found.best_set_of(metric) if _has_stars(found, metric) else () for metric in metrics}
@@ -195,7 +204,7 @@ def _means(found: Comparison, metrics: Sequence[str]) -> Table:
     return Table(columns, [(name, *((means[m][name], name in stars[m]) for m in metrics)) for name in found.names])
 
 
-def _has_stars(found: Comparison, metric: str) -> bool:
+def _has_stars(found: Any, metric: str) -> bool:
     return found.tested(metric) and len(found.names) > 2
 
 
@@ -204,7 +213,7 @@ def _starred(value: tuple[float, bool]) -> str:
     return f"{'*' * is_best}{as_text(mean)}"
 
 
-def notes(found: Comparison) -> Iterator[str]:
+def notes(found: Any) -> Iterator[str]:
     """How rankings were compared, and what to keep in mind."""
     tested = [metric for metric in found.metrics if found.tested(metric)]
     report = next(iter(found.reports.values()))
@@ -225,7 +234,7 @@ def notes(found: Comparison) -> Iterator[str]:
     yield from _findings(found)
 
 
-def _findings(found: Comparison) -> Iterator[str]:
+def _findings(found: Any) -> Iterator[str]:
     """Findings about the data of all rankings, and the kinds of the others with the rankings that they are about."""
     by_name = {name: report.health.findings for name, report in found.reports.items()}
     number = Counter(finding for findings in by_name.values() for finding in findings)
@@ -239,7 +248,7 @@ def _findings(found: Comparison) -> Iterator[str]:
         yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
 
 
-def _how(found: Comparison) -> str:
+def _how(found: Any) -> str:
     """The test, and the family of comparisons that it was corrected for."""
     test, n_others = TESTS[found.test], len(found.names) - 1
     if n_others == 1:
@@ -252,12 +261,13 @@ def _how(found: Comparison) -> str:
     )
 
 
-def _counts(found: Comparison, metric: str) -> Iterator[str]:
+def _counts(found: Any, metric: str) -> Iterator[str]:
     """Sentences on queries that do not count in full, and on what they can detect."""
     family, number = found.family(metric)
     flips = family.parts[number]
     n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
-    if undefined := int(np.isnan(found.values(metric)).any(axis=1).sum()):
+    missing = np.any([np.isnan(report.per_query[metric]) for report in found.reports.values()], axis=0)
+    if undefined := int(missing.sum()):
         yield f"Left out: {counted(undefined, 'query')} without a value of {metric} in every ranking."
     if grouped:
         yield f"The queries are in {counted(n_units, 'group')}, which are independent."
@@ -276,7 +286,7 @@ def _coverage(of_folds: bool) -> str:
     return "Differences vary no more between folds than between queries."
 
 
-def slices(found: Comparison) -> Iterator[Part]:
+def slices(found: Any) -> Iterator[Part]:
     """The means in the largest slices."""
     if not (parts := found.named_slices()):
         return
@@ -293,3 +303,31 @@ def slices(found: Comparison) -> Iterator[Part]:
     many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
     n_tests = next(iter(parts.values())).family(metric)[0].n_tests
     yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+
+
+def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per ranking."""
+    rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
+    for metric in found.metrics:
+        standings = {one.name: one for one in found.standings(metric)}
+        shared = found.letters_of(metric) if found.tested(metric) else {}
+        for row, (name, report) in zip(rows, found.reports.items(), strict=True):
+            one, (low, high) = standings[name], report.intervals(found.confidence)[metric]
+            values: dict[str, Any] = {"": one.mean, " low": low, " high": high}
+            if shared:
+                low, high = one.interval
+                values |= {" difference": one.difference, " difference low": low, " difference high": high}
+                values |= {" p": one.p_value, " status": one.status, " regret": one.regret, " letters": shared[name]}
+            row |= {metric + column: value for column, value in values.items()}
+    return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def columns_of_pairs(found: Any) -> dict[str, list[Any]]:
+    """Columns of a frame with one row per metric and pair."""
+    pairs = [pair for metric in found.metrics if found.tested(metric) for pair in found.pairs(metric)]
+    names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    for name, attribute in (("", "interval"), ("simultaneous ", "simultaneous")):
+        for side, end in enumerate(("low", "high")):
+            columns[f"{name}{end}"] = [getattr(pair, attribute)[side] for pair in pairs]
+    return columns

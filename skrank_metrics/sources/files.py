@@ -44,7 +44,7 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
@@ -61,7 +61,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
         data, name = source.read(), str(getattr(source, "name", "file"))
     else:
         expected = f"{argument} must be a path, '-' or an open file"
-        raise TypeError(f"{expected}; got {type(source).__name__}.{_way_out(source, argument)}")
+        raise TypeError(f"{expected}; got {type(source).__name__}.{way_out(source, argument)}")
     if isinstance(data, str):
         data = data.encode()
     if data.startswith(_GZIP):
@@ -72,7 +72,7 @@ def read_bytes(source: Any, *, text: bool = False, argument: str = "path") -> tu
     return _check_text(data, name) if text else data, name
 
 
-def _way_out(source: Any, argument: str) -> str:
+def way_out(source: Any, argument: str) -> str:
     """How to pass the content of a file, or columns, if the source seems to be one of these."""
     if isinstance(source, bytes | bytearray | memoryview):
         return f" Pass io.BytesIO({argument}) to read bytes as a file."
@@ -137,6 +137,21 @@ class TableFile:
 
         with readable(self.name, self.form):
             return int(pq.read_metadata(self.name).num_rows)
+
+    def column_names(self) -> list[str]:
+        """Names of all columns."""
+        with readable(self.name, self.form):
+            if self.form in DELIMITERS:
+                with self._utf_8(), self._cells() as reader:
+                    return list(reader.schema.names)
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            source = self.name if self.data is None else pa.BufferReader(self.data)
+            if self.form == "parquet":
+                return list(pq.read_schema(source).names)
+            with pa.memory_map(self.name) if self.data is None else source as opened, pa.ipc.open_file(opened) as rows:
+                return list(rows.schema.names)
 
     def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
         """The chosen columns in batches."""

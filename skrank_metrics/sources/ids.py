@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.query_ids import check_ids
 
 Keys: TypeAlias = NDArray[np.uint64]
 
 WORD = 8
+SLAB = 2**15  # rows whose temporaries stay in the cache
 END = b"\0" * WORD  # words of 8 bytes are read at any byte
 # Item n keeps the first n of 8 bytes.
 _FIRST = np.where(np.arange(8) < np.arange(9)[:, None], 255, 0).astype(np.uint8).view(np.uint64).ravel()
@@ -27,28 +30,32 @@ class Strings:
     """Strings in UTF-8. Long ones take no more memory than they need."""
 
     data: NDArray[np.uint8]  # with 8 bytes after the last string
-    starts: IntArray
-    sizes: IntArray
+    starts: NDArray[np.integer[Any]]
+    sizes: NDArray[np.integer[Any]]
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Strings:
         """The strings of a list."""
-        text = "".join(strings)
-        if text.isascii():
-            data, sizes = text.encode(), np.fromiter(map(len, strings), np.intp, len(strings))
-        else:
-            parts = [one.encode("utf-8", "surrogatepass") for one in strings]
-            data, sizes = b"".join(parts), np.fromiter(map(len, parts), np.intp, len(parts))
-        return cls(np.frombuffer(data + END, dtype=np.uint8), np.cumsum(sizes) - sizes, sizes)
+        data = "\0".join(strings).encode("utf-8", "surrogatepass")
+        codes = np.frombuffer(data + END, dtype=np.uint8)
+        ends = np.flatnonzero(codes[: len(data) + 1] == 0)  # much faster than a length for each
+        if len(ends) == len(strings):
+            starts = np.concatenate(([0], ends[:-1] + 1))
+            return cls(codes, starts, ends - starts)
+        parts = [one.encode("utf-8", "surrogatepass") for one in strings]  # with NUL, or there are none
+        sizes = np.fromiter(map(len, parts), np.intp, len(parts))
+        return cls(np.frombuffer(b"".join((*parts, END)), dtype=np.uint8), np.cumsum(sizes) - sizes, sizes)
 
     @classmethod
     def of_arrow(cls, array: Any) -> Strings:
         """The strings of a pyarrow array of strings without nulls."""
         _, offsets, data = array.buffers()
         width = np.int64 if str(array.type) == "large_string" else np.int32
-        ends = np.frombuffer(offsets, dtype=width)[array.offset : array.offset + len(array) + 1].astype(np.intp)
+        ends = np.frombuffer(offsets, dtype=width)[array.offset : array.offset + len(array) + 1]
         part = b"" if data is None else memoryview(data)[int(ends[0]) : int(ends[-1])]
-        return cls(np.frombuffer(b"".join((part, END)), dtype=np.uint8), ends[:-1] - ends[0], np.diff(ends))
+        narrow = np.int32 if len(part) < 2**31 else np.int64
+        starts, sizes = (ends[:-1] - ends[0]).astype(narrow), np.diff(ends).astype(np.int32)
+        return cls(np.frombuffer(b"".join((part, END)), dtype=np.uint8), starts, sizes)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -59,7 +66,7 @@ class Strings:
 
     def tolist(self) -> list[str]:
         """The strings as Python's."""
-        data, ends = self.data.tobytes(), (self.starts + self.sizes).tolist()
+        data, ends = self.data.tobytes(), (self.starts.astype(np.intp) + self.sizes).tolist()
         return [
             data[start:end].decode("utf-8", "surrogatepass")
             for start, end in zip(self.starts.tolist(), ends, strict=True)
@@ -68,17 +75,27 @@ class Strings:
     def _words(self, number: int, rows: Any) -> Keys:
         """The given word of 8 bytes of some strings, padded with 0."""
         every = np.ndarray(len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,))
-        places = self.starts[rows] + WORD * number
-        return every[places] & _FIRST[np.clip(self.sizes[rows] - WORD * number, 0, WORD)]
+        rest = self.sizes[rows] - WORD * number
+        # Strings that ended before have no bytes left; their places may be beyond the data.
+        places = np.minimum(self.starts[rows].astype(np.intp) + WORD * number, len(every) - 1)
+        return every[places] & _FIRST[np.minimum(np.maximum(rest, 0), WORD)]
 
     @cached_property
     def keys(self) -> Keys:
         """A hash of each string; different strings are unlikely to have the same one."""
-        mixed, rows, number = self.sizes.astype(np.uint64), np.arange(len(self)), 0
-        while len(rows):  # most strings are done after a few words
+        keys = np.empty(len(self), dtype=np.uint64)
+        for rows in slabs(len(self)):
+            keys[rows] = self.take(rows)._hashed()
+        return keys
+
+    def _hashed(self) -> Keys:
+        mixed, number = self.sizes.astype(np.uint64), 0
+        rows: Any = slice(None)
+        while len(mixed[rows]):  # most strings are done after a few words
             mixed[rows] = mix(mixed[rows] ^ self._words(number, rows))
             number += 1
-            rows = rows[self.sizes[rows] > WORD * number]
+            more = self.sizes[rows] > WORD * number
+            rows = rows if more.all() else np.arange(len(mixed))[rows][more]
         return mixed
 
     def equals(self, other: Any) -> Mask:
@@ -145,8 +162,79 @@ class Numbers:
 Ids: TypeAlias = Strings | Numbers
 
 
-def comparable(columns: Sequence[Ids]) -> list[Ids]:
+@dataclass(frozen=True)
+class Objects:
+    """Ids of any type in several lists, of which some rows may be chosen; converted only if they are needed."""
+
+    lists: Sequence[Collection[Any]]
+    rows: IntArray
+    name: str
+
+    def take(self, rows: Any) -> Objects:
+        """Some of the ids."""
+        return replace(self, rows=self.rows[rows])
+
+    def tolist(self) -> list[Any]:
+        """The ids as they are."""
+        values = list(chain.from_iterable(self.lists))
+        whole = len(self.rows) == len(values) and (self.rows == np.arange(len(values))).all()
+        return values if whole else [values[row] for row in self.rows.tolist()]
+
+    @cached_property
+    def converted(self) -> Ids:
+        """The ids as strings or numbers."""
+        return ids_of(self.tolist(), self.name)
+
+
+def ids_of(column: Any, name: str) -> Ids:
+    """Ids of documents of any kind, none of which may be missing."""
+    library = type(column).__module__.partition(".")[0]
+    found = _of_library(column, library) if library in ("pandas", "polars", "pyarrow") and len(column) else None
+    if found is not None:
+        return found
+    array = np.asarray(column) if hasattr(column, "dtype") or library == "pyarrow" else None
+    if array is not None and array.dtype.kind in "iu" and (array.dtype != np.uint64 or array.max(initial=0) < 2**63):
+        return Numbers(array.astype(np.int64, copy=False))
+    values = array.tolist() if array is not None and array.dtype.kind in "USOT" else list(column)
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return Strings.of(values)
+    if kinds == {int} and min(values) >= -(2**63) and max(values) < 2**63:
+        return Numbers(np.array(values, dtype=np.int64))
+    objects = np.fromiter(values, dtype=object, count=len(values))  # NumPy would make rows of tuples
+    return numbered([check_ids(objects, len(values), name).tolist()])[0]
+
+
+def _of_library(column: Any, library: str) -> Ids | None:
+    """Strings without an object of Python for each; None if these are no strings or some are missing."""
+    if library == "pandas":
+        dtype = str(getattr(column, "dtype", ""))
+        if dtype == "category":
+            codes, categories = np.asarray(column.cat.codes), column.cat.categories.tolist()
+            plain = codes.min() >= 0 and all(type(one) is str for one in categories)
+            return Strings.of(categories).take(codes.astype(np.intp)) if plain else None
+        if not hasattr(column.array, "__arrow_array__") or dtype not in ("str", "string"):
+            return None
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    if library == "polars":
+        if str(column.dtype).partition("(")[0] not in ("String", "Categorical", "Enum"):
+            return None
+        import polars
+
+        column = column.cast(polars.String)
+    arrow = pa.array(column) if library == "pandas" else column.to_arrow() if library == "polars" else column
+    arrow = arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
+    arrow = arrow.dictionary_decode() if pa.types.is_dictionary(arrow.type) else arrow
+    arrow = arrow.cast(pa.large_string()) if "string" in str(arrow.type) else arrow
+    return Strings.of_arrow(arrow) if arrow.type == pa.large_string() and not arrow.null_count else None
+
+
+def comparable(given: Sequence[Ids | Objects]) -> list[Ids]:
     """The same ids, such that equal ones have equal keys in all columns."""
+    columns = [column.converted if isinstance(column, Objects) else column for column in given]
     plain = all(isinstance(column, Numbers) and column.names is None for column in columns)
     if plain or all(isinstance(column, Strings) for column in columns):
         return list(columns)
@@ -161,26 +249,36 @@ def numbered(columns: Iterable[Sequence[Any]]) -> list[Numbers]:
     return [Numbers(one, names) for one in values]
 
 
+def slabs(n: int) -> Iterator[slice]:
+    """Consecutive rows, few enough for temporaries to be small."""
+    return (slice(start, start + SLAB) for start in range(0, n, SLAB))
+
+
 def mix(keys: Keys) -> Keys:
     """Spread keys over 64 bits, one to one."""
     keys = keys * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(32)
     keys *= np.uint64(0xD6E8FEB86659FD93)
-    return keys ^ (keys >> np.uint64(29))
+    keys ^= keys >> np.uint64(29)
+    return keys
 
 
 def pair_keys(codes: IntArray, documents: Ids) -> Keys:
     """A hash for each pair of a query and a document; different pairs are unlikely to have the same one."""
-    return mix(documents.keys ^ mix(codes.astype(np.uint64)))
+    keys, found = np.empty(len(codes), dtype=np.uint64), documents.keys
+    for rows in slabs(len(codes)):
+        keys[rows] = mix(found[rows] ^ mix(codes[rows].astype(np.uint64)))
+    return keys
 
 
 def find(wanted: Keys, among: Keys) -> tuple[IntArray, IntArray]:
     """Positions in ``wanted`` of keys that occur in ``among``, and their positions there."""
     # Most keys occur in only one of the two, which a table of their last bits shows faster than a search.
-    table = np.zeros(2**20, dtype=bool)
+    table = np.zeros(2 ** min(max(len(among).bit_length() + 4, 16), 24), dtype=bool)
     last = np.uint64(len(table) - 1)
     table[among & last] = True
-    rows: IntArray = np.flatnonzero(table[wanted & last])
+    found_in = [np.flatnonzero(table[wanted[part] & last]) + part.start for part in slabs(len(wanted))]
+    rows: IntArray = np.concatenate([*found_in, np.empty(0, dtype=np.intp)])
     order = np.argsort(among)
     among = among[order]
     places = np.minimum(np.searchsorted(among, wanted[rows]), len(order) - 1)

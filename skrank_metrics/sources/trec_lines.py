@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, Mask
 from skrank_metrics.sources.files import read_bytes, refuse
 from skrank_metrics.sources.ids import END, WORD, Strings, pair_keys
 
@@ -52,6 +52,7 @@ class TrecLines:
     """The lines of a file, in its order."""
 
     name: str  # of the file
+    form: Form
     topics: tuple[bytes, ...]  # in order of first appearance
     codes: IntArray  # the number of the topic of each line
     documents: Strings
@@ -97,7 +98,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     if not len(values):
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     documents = Strings(np.frombuffer(b"".join((*buffers, END)), dtype=np.uint8), starts, lengths)
-    lines = TrecLines(name, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
+    lines = TrecLines(name, form, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
     keys = np.sort(pair_keys(lines.codes, documents))
     if (keys[1:] == keys[:-1]).any():
         _refuse_repeated(data, name)
@@ -153,37 +154,40 @@ def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
     first = codes[starts]
     signed = (first == ord("-")) | (first == ord("+"))
     sizes = ends - starts - signed
-    if sizes.max() <= LONGEST_NUMBER and sizes.min() > 0:
-        every = np.ndarray(len(codes) - WORD + 1, dtype=np.uint64, buffer=codes.data, strides=(1,))
-        words = np.stack([every[ends - 2 * WORD], every[ends - WORD]], axis=1) & _LAST[sizes]
-        values = _decimals(words.view(np.uint8), sizes)
-        if values is not None:
-            return np.where(first == ord("-"), -values, values)
-    return _floats([codes[a:b].tobytes() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)])
+    every = np.ndarray(len(codes) - WORD + 1, dtype=np.uint64, buffer=codes.data, strides=(1,))
+    short = (sizes > 0) & (sizes <= LONGEST_NUMBER)
+    words = np.stack([every[ends - 2 * WORD], every[ends - WORD]], axis=1) & _LAST[np.where(short, sizes, 0)]
+    values, plain = _decimals(words.view(np.uint8), sizes)
+    values = np.where(first == ord("-"), -values, values)
+    others = np.flatnonzero(~(plain & short))
+    if len(others):
+        fields = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
+        values[others] = _floats([codes[a:b].tobytes() for a, b in fields])
+    return values
 
 
-def _decimals(characters: Bytes, sizes: IntArray) -> FloatArray | None:
-    """Numbers of digits and at most one point, right-aligned in 16 characters; None if there are others.
+def _decimals(characters: Bytes, sizes: IntArray) -> tuple[FloatArray, Mask]:
+    """Numbers of digits and at most one point, right-aligned in 16 characters, and whether they are such numbers.
 
     An integer below 2^53, divided by a power of ten up to 10^22, is rounded only once, and thus correctly.
     """
     digits = characters - np.uint8(ord("0"))
     is_digit, is_point = digits < 10, characters == ord(".")
-    if not (is_digit | is_point | (characters == 0)).all():
-        return None
+    known = is_digit | is_point | (characters == 0)
+    plain = np.ones(len(sizes), dtype=bool) if known.all() else known.all(axis=1)
     values = (digits * is_digit).astype(np.float64) @ _PLACES
     if not is_point.any():
-        return values
+        return values, plain
     # The highest byte of such a product is a weighted sum of all bytes of the word.
     first, second = is_point.view("<u8").T
     n_points = ((first + second) * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    if n_points.max() > 1 or (n_points == sizes).any():
-        return None
+    plain &= (n_points <= 1) & (n_points != sizes)
     decimals = (first * np.uint64(0x0F0E0D0C0B0A0908) + second * np.uint64(0x0706050403020100)) >> np.uint64(56)
+    decimals, n_points = (np.where(plain, one, 0) for one in (decimals, n_points))
     # The digits before the point are one place too far to the left.
     above = _POWERS[decimals + n_points]
     exact = values.astype(np.int64)
-    return (exact - (exact // above) * (above - _POWERS[decimals])) / _POWERS[decimals]
+    return (exact - (exact // above) * (above - _POWERS[decimals])) / _POWERS[decimals], plain
 
 
 def _floats(fields: list[bytes]) -> FloatArray:

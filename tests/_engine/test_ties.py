@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skrank_metrics import bpref_score, err_score, nerr_score, pfound_score
+from skrank_metrics import bpref_score, err_score, pfound_score
 from skrank_metrics._engine import ties as module
 from skrank_metrics._engine.ties import TieGroups, hazards
 
@@ -125,7 +125,7 @@ def test_one_document_that_can_stop(n, stop):
     harmonic = float(mpmath.harmonic(n))
     assert err_score(labels, scores, gain="linear") == pytest.approx(stop * harmonic / n, rel=1e-12)
     assert err_score(labels, scores, gain="linear", k=3) == pytest.approx(stop * (1 + 1 / 2 + 1 / 3) / n, rel=1e-12)
-    assert nerr_score(labels, scores, gain="linear") == pytest.approx(harmonic / n, rel=1e-12)
+    assert err_score(labels, scores, gain="linear", normalize=True) == pytest.approx(harmonic / n, rel=1e-12)
     assert pfound_score(labels, scores, p=1) == pytest.approx(stop, rel=1e-12)
     assert pfound_score(labels, scores, p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
 

@@ -25,11 +25,7 @@ BAD_LABELS = [
     ([1, -1, 2, float("-inf")], ValueError, "y_true contains -inf, first at row 3"),
     (["1", "0", "2", "0"], TypeError, "y_true must hold real numbers; got an array of dtype <U1"),
     (np.array([1, 0, "x", 0], dtype=object), TypeError, "y_true must hold real numbers; got 'x' .* at row 2"),
-    (
-        pd.array([1, None, 2, 0], dtype="Int64"),
-        (ValueError, TypeError),
-        "y_true (contains NaN|must .* got <NA>).* at row 1",
-    ),
+    (pd.array([1, None, 2, 0], dtype="Int64"), (ValueError, TypeError), "y_true .*(NaN|<NA>).* at row 1"),
     (np.array([1j, 0, 2, 0]), TypeError, "y_true must hold real numbers; got an array of dtype complex128"),
     (pd.to_datetime(["2001"] * 4), TypeError, "y_true must hold real numbers; got an array of dtype datetime64"),
     ([[1, 0], [2]], ValueError, "y_true must be a rectangular array"),

@@ -1,16 +1,20 @@
-"""scikit-learn's own tests of its searches, from the installed package, with searches made of RacingSearchCV in place.
+"""scikit-learn's own tests of its searches, from the installed package, run on searches made of RacingSearchCV.
 
-Without a race, RacingSearchCV promises the results of GridSearchCV, or RandomizedSearchCV, for any estimator and scorer.
+Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
 """
 
 import importlib.util
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import sklearn.model_selection
 from sklearn.base import is_classifier
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import check_cv
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
 
 from skrank_metrics import RacingSearchCV
 
@@ -77,3 +81,14 @@ def global_random_seed():
 
 tests = {name: test for name, test in vars(load()).items() if name.startswith("test_") and name not in EXCLUDED}
 globals().update(tests)
+
+
+@pytest.mark.parametrize(("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})])
+def test_estimator_checks_fail_where_those_of_grid_search_fail(model, grid):
+    kinds = sklearn.model_selection.GridSearchCV, GridSearchCV
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = [check_estimator(kind(model, grid, cv=2), on_fail=None, on_skip=None) for kind in kinds]
+    (expected, found) = ({one["check_name"]: one["status"] for one in results} for results in both)
+    assert found == expected
+    assert sum(status == "passed" for status in found.values()) >= 40

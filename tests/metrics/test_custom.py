@@ -360,7 +360,7 @@ def test_errors_of_the_function_name_it_and_the_query():
         (lambda labels, w: 1, {"name": "m"}, TypeError, "must give its options defaults; m has none for w"),
         (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*w"),
         (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*\*w"),
-        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "must have k=None, which means no cutoff; m has k=10"),
+        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "Declare the cutoff as k=None; set 10 with get_metric"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
         (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
         (

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 import sklearn
 from joblib import parallel_config
-from scipy.stats import uniform
+from scipy.stats import t, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler, cross_val_score
@@ -131,16 +132,91 @@ def test_dropped_candidates_rank_after_those_that_ran_more_folds(raced):
     assert sorted(ranks) == [1, 2, 3, 4, 5]
     after = np.nan_to_num(found["dropped_after"], nan=5)
     assert (np.diff(after[np.argsort(ranks)]) <= 0).all()
-    assert search_report(raced, X, Y, qid=QID).candidates[-1].index == np.argmax(ranks)
+    assert list(search_report(raced).params.values())[-1] == raced.cv_results_["params"][np.argmax(ranks)]
     assert (found["mean_fit_time"] > 0).all(), "over the folds that ran"
 
 
-def test_the_difference_is_that_of_the_values_per_query():
-    found = race(grid={"column": [0, 4]}).fit(X, LABELS).cv_results_
-    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
-    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
-    assert found["difference"][0] == pytest.approx((best - worst).mean())
-    assert found["leader"].tolist() == [1, -1]
+def unequal_folds(sizes):
+    """Splits whose folds test so many queries, in order."""
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    return [(np.flatnonzero(numbers[QID] != fold), np.flatnonzero(numbers[QID] == fold)) for fold in range(len(sizes))]
+
+
+def values_of(splits, column, weights=None):
+    return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
+
+
+def p_by_hand(leads, sizes, weights=None, indifference=0.0):
+    """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
+    n_run, n_folds = len(leads), len(sizes)
+    weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
+    n = np.array([w.sum() ** 2 / (w**2).sum() for w in weights])
+    means = [np.average(lead, weights=w) for lead, w in zip(leads, weights, strict=True)]
+    variances = [np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)]
+    s2 = np.sum(n * variances) / (n.sum() - n_run)
+    to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
+    variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
+    error = (1 - n_run / n_folds) * np.sqrt(variance * s2)
+    return t.sf((np.mean(means) + indifference) / error, n.sum() - n_run)
+
+
+@pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
+def test_the_lead_and_its_p_value_by_hand(sizes):
+    splits = unequal_folds(sizes)
+    options = {"cv": splits, "confidence": 0.999999, "min_queries": 2}
+    found = race(grid={"column": [2, 3, 4]}, **options).fit(X, LABELS)
+    values = {row: values_of(splits, column) for row, column in enumerate((2, 3, 4))}
+    final = int(np.argmax([np.mean([fold.mean() for fold in values[row][:2]]) for row in values]))
+    for row, leader in enumerate(found.cv_results_["leader"]):
+        if row != final:
+            assert leader == final
+            leads = [best - other for best, other in zip(values[leader][:2], values[row][:2], strict=True)]
+            assert found.cv_results_["difference"][row] == pytest.approx(np.mean([lead.mean() for lead in leads]))
+            p = min(1, 2 * 2 * p_by_hand(leads, sizes))  # two other candidates, after two folds
+            assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
+
+
+@pytest.mark.parametrize("indifference", [0.0, 0.02])
+def test_weights_and_indifference_by_hand(indifference):
+    sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
+    splits = unequal_folds(sizes)
+    labels = with_qid(Y, QID, sample_weight=weights[QID])
+    options = {"cv": splits, "confidence": 0.9999999, "indifference": indifference, "min_queries": 2}
+    found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
+    of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
+    values = [values_of(splits, column) for column in (3, 4)]
+    means = [np.mean([np.average(v, weights=w) for v, w in zip(of[:2], of_fold[:2], strict=True)]) for of in values]
+    row = int(np.argmin(means))
+    other, one = values[row], values[1 - row]
+    leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
+    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]], indifference)
+    assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[600, 60, 50, 40, 30], [250, 200, 150, 100, 50]])
+def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
+    n, rng, lost, n_dropped = sum(sizes), np.random.default_rng(0), 0, 0
+    numbers, labels = np.repeat(np.arange(5), np.multiply(sizes, 2)), with_qid([1, 0] * n, np.repeat(np.arange(n), 2))
+    splits = [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)]
+    for _ in range(40):
+        # Six equal candidates that rank most queries alike.
+        right = np.where(rng.random((n, 6)) < 0.3, rng.random((n, 6)), rng.random((n, 1))) < 0.6
+        scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
+        found = race(grid={"column": list(range(6))}, scoring="mrr", cv=splits, refit=False).fit(scores, labels)
+        means = [[right[numbers[::2] == fold, column].mean() for fold in range(5)] for column in range(6)]
+        dropped = ~np.isnan(found.cv_results_["dropped_after"])
+        lost += dropped[np.argmax(np.mean(means, axis=1))]
+        n_dropped += dropped.sum()
+    assert lost <= 2
+    assert n_dropped > 0
+
+
+def test_candidates_of_equal_values_stay():
+    copies = np.column_stack([X[:, 4], 3 * X[:, 4], X[:, 0]])
+    found = race(grid={"column": [0, 1, 2]}).fit(copies, LABELS).cv_results_
+    assert np.isnan(found["dropped_after"]).tolist() == [True, True, False]
+    assert (found["leader"][1], found["difference"][1], found["p_adjusted"][1]) == (0, 0, 1)
 
 
 def test_estimators_of_the_grid_are_not_fitted():
@@ -312,7 +388,7 @@ def test_candidates_that_fail_are_dropped():
     assert np.isnan(found["mean_test_score"][1:3]).all()
     with pytest.raises(RuntimeError, match="column -1"):
         race(grid=grid).fit(X, LABELS)
-    with pytest.raises(ValueError, match="y_score"):
+    with pytest.raises(ValueError, match="y_score contains NaN"):
         race(grid={"column": [4, -2]}).fit(X, LABELS)
 
 
@@ -328,11 +404,11 @@ def test_errors_of_the_set_up_abort_the_race():
     with pytest.raises(TypeError, match="RacingSearchCV needs the query id of each document"):
         race(error_score=np.nan).fit(X, Y)
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
-    with pytest.raises(ValueError, match="finite and >= 0"):
+    with pytest.raises(ValueError, match="y contains -1.0"):
         race(error_score=np.nan).fit(X, negative)
     weights = np.arange(len(Y)) + 1.0
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
-        race(error_score=np.nan).fit(X, LABELS, sample_weight=weights)
+        race(error_score=np.nan).fit(X, with_qid(Y, QID, sample_weight=weights))
 
 
 @pytest.mark.slow
@@ -472,7 +548,7 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, "cv must keep every query whole; got KFold.*QueryKFold", {"cv": KFold(4)}),
         (ValueError, "cv must keep every query whole", {"cv": 4}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by.*make_scorer", {"scoring": "r2"}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.score", {"scoring": None}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.*score", {"scoring": None}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
         (ValueError, "An empty dict was passed", {"scoring": {}}),
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
@@ -491,7 +567,85 @@ def test_groups_go_to_the_splitter_without_routing():
     assert search.n_splits_ == 5
 
 
-@pytest.mark.option("RacingSearchCV.score.**params")
 def test_score_takes_metadata_with_routing_only(raced):
     with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         raced.score(X, Y, qid=QID)
+
+
+def test_a_cv_that_splits_less_often_than_it_says():
+    class Wrong(QueryKFold):
+        def get_n_splits(self, X=None, y=None, groups=None, qid=None):
+            return 7
+
+    with pytest.raises(ValueError, match="cv must split as often as it says; got 5 for 7"):
+        race(cv=Wrong(5)).fit(X, LABELS)
+
+
+class Bare(BaseEstimator):
+    """Without a score method; remembers what kind of labels it got."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.kind_, self.n_features_in_ = type(y), np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column]
+
+
+def test_estimators_without_a_score_method_and_labels_as_given():
+    found, expected = (
+        cross_val_score(make(Bare()), X, LABELS, cv=QueryKFold(2), error_score="raise") for make in (race, grid_search)
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert race(Bare()).fit(X, LABELS).best_estimator_.kind_ is pd.Series
+
+
+@pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")
+def test_scoring_and_cv_by_default():
+    model, grid = QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}
+    for one, prefix in ((model, ""), (make_pipeline(StandardScaler(), model), "queryranker__")):
+        params = {prefix + name: values for name, values in grid.items()}
+        found = RacingSearchCV(one, params).fit(X, LABELS)
+        assert_same_folds(found, GridSearchCV(one, params, cv=QueryKFold(5)).fit(X, LABELS))
+    expected = RacingSearchCV(model, grid, scoring="ndcg@10").fit(X, LABELS).best_score_
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert RacingSearchCV(model, grid).fit(X, Y, groups=QID).best_score_ == expected
+    assert RacingSearchCV(Column(), GRID, confidence=None, scoring="r2").fit(X, LABELS).n_splits_ == 5
+
+
+@pytest.mark.option("RacingSearchCV.random_state")
+def test_a_random_state_that_is_not_needed_is_accepted():
+    assert race(random_state=3).fit(X, LABELS).best_index_ == race().fit(X, LABELS).best_index_
+
+
+@pytest.mark.option("RacingSearchCV.return_train_score", "RacingSearchCV.pre_dispatch")
+def test_options_of_grid_searches():
+    options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
+    found, expected = race(**options).fit(X, LABELS), grid_search(return_train_score=True).fit(X, LABELS)
+    for name, column in expected.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], column)
+            assert np.asarray(found.cv_results_[name]).dtype == np.asarray(column).dtype
+    assert found.cv_results_.keys() == expected.cv_results_.keys()
+    assert found.n_fits_ == 25
+
+
+def test_html_shows_the_fitted_estimator(raced):
+    def html(search):
+        return search._repr_html_() if hasattr(search, "_repr_html_") else search._repr_mimebundle_()["text/html"]
+
+    assert "best_estimator_" in html(raced)
+    assert "best_estimator_" not in html(clone(raced))
+
+
+@pytest.mark.option("RacingSearchCV.fit.y")
+def test_without_labels_and_without_a_race():
+    model, grid = KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}
+    found = RacingSearchCV(model, grid, cv=KFold(3), confidence=None).fit(X)
+    expected = GridSearchCV(model, grid, cv=KFold(3)).fit(X)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    with pytest.raises(TypeError, match="RacingSearchCV needs the query id"):
+        race().fit(X)

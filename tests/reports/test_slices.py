@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.ranks import N_DOCUMENTS, rows_of_ranks
 
-from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric, register_metric
-from skrank_metrics.metrics._declared import COLUMNS
+from skrank_metrics import RankingAccumulator, compare, evaluate, leaderboard, make_metric
+from skrank_metrics.metrics.from_function import COLUMNS
 
 QID = np.repeat([0, 1, 2, 3], 2)
 # The relevant document is at rank 1, 2, 1 and nowhere.
@@ -418,9 +418,6 @@ def test_flat_keys_of_a_metric_named_like_an_ending_differ():
 def test_no_metric_is_named_like_another_column(place):
     with pytest.raises(ValueError, match=rf"name must not be that of another column.* got '{place}'"):
         make_metric(lambda labels: 0.5, name=place)
-    for name in (place, f"neg_{place}"):
-        with pytest.raises(ValueError, match=rf"name must not be that of another column.* got '{name}'"):
-            register_metric(name, greater_is_better=name == place)
 
 
 def test_columns_beside_those_of_metrics_are_known():

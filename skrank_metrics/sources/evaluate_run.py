@@ -1,0 +1,358 @@
+"""The report of ranked lists and a separate truth, joined by the ids of queries and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    check_bool,
+    check_choice,
+    check_weights,
+    document_columns,
+)
+from skrank_metrics._input.grouping import Grouping
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import group_of_query, slice_of_query
+from skrank_metrics.sources.ids import Ids, Strings, comparable, ids_of, match_pairs
+from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of, repeated
+
+MISSING = ("zero", "skip", "error")
+SCORE_TYPES = ("float32", "float64")
+
+
+def evaluate_run(
+    qrels: Any,
+    run: Any,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    *,
+    convention: str | None = None,
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: Any = None,
+    missing: str = "zero",
+    exclude: Any = None,
+    condense: bool = False,
+    documents: Any = None,
+    by: Any = None,
+    groups: Any = None,
+    queries: Any = None,
+    query: str = "query",
+    document: str = "document",
+    label: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    score_type: str | None = None,
+) -> RankingReport:
+    """Evaluate ranked lists against judgments, joined by the ids of queries and documents.
+
+    For recommenders, retrieval and TREC, where what is true and what was returned come separately. Judged documents
+    that were not returned count in the number of relevant documents and in the ideal order. Returned documents that
+    nobody judged are not relevant. Queries that are only in the run are ignored. ``health`` of the report says how many
+    queries were missing or ignored. Reports over the same qrels can be compared, whatever was returned.
+
+    Parameters
+    ----------
+    qrels : dict, frame, Qrels, path or open file
+        What is relevant: ``{query: {document: label}}``; ``{query: relevant documents}``, as lists or sets; a frame of
+        pandas, polars or pyarrow with one row per judgment, or of two columns if all of these documents are relevant;
+        what trec.read_qrels returns; or a TREC file. Ids can be integers, strings, or anything hashable.
+    run : dict, frame, array, Run, path or open file
+        What was returned: ``{query: {document: score}}``; ``{query: ranked list of documents}``; a frame with scores or
+        ranks; an array of document ids of shape (n_queries, n_ranks), as searches for nearest neighbours return them,
+        in which -1 or None is padding; what trec.read_run returns; or a TREC file.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        Metrics to compute, as in evaluate. trec_eval's names, such as "P_5" and "ndcg_cut_10", are also accepted.
+    convention : str, default=None
+        Library whose defaults apply, as in evaluate. If None, "trec_eval" if the run is in the format of TREC, else
+        "sklearn".
+    ties : {"average", "best", "worst", "stable"}, default=None
+        How documents with equal scores are ordered, as in evaluate. "stable" is the order of the run, or in the
+        convention "trec_eval", document ids descending.
+    replace_undefined_by : float, default=None
+        Value of queries without relevant documents, as in evaluate.
+    sample_weight : dict or Series, default=None
+        Weight of each query, by its id.
+    missing : {"zero", "skip", "error"}, default="zero"
+        What to do with queries of qrels that have no list in the run: treat their lists as empty, so they count as 0,
+        like trec_eval's option -c; leave them out; or raise an error.
+    exclude : dict, frame, or iterable of tuples, default=None
+        Pairs of a query and a document to remove from the run, such as the items that a user has in the training data:
+        ``{query: documents}``, a frame, or tuples ``(query, document)``. They remain in qrels.
+    condense : bool, default=False
+        Whether to remove returned documents that nobody judged, as in evaluate.
+    documents : frame, or dict of dicts or Series, default=None
+        Columns for own metrics, by document id: a frame with a column of ids (named by ``document``) or an index of
+        ids, or ``{"price": {document: price}}``.
+    by : dict or Series, default=None
+        Slice of each query, by its id. Tuples make one slice per combination.
+    groups : dict or Series, default=None
+        Group of each query, such as its user, by its id, as in evaluate.
+    queries : array-like of shape (n_queries,), default=None
+        Query id of each row if the run is an array.
+    query, document : str, default="query", "document"
+        Columns of ids in frames.
+    label : str, default=None
+        Column of labels in a frame of qrels. None means "label".
+    score, rank : str, default=None
+        Column of scores or of ranks, of which 1 is the first, in a frame of a run. None means "score", or "rank" if
+        there is no such column.
+    score_type : {"float32", "float64"}, default=None
+        Precision in which scores are compared. In float32, scores that agree to about seven digits are tied, as in
+        trec_eval 9 and pytrec_eval; trec_eval 10 compares in float64. None means float32 in the convention "trec_eval",
+        else float64.
+
+    Returns
+    -------
+    report : RankingReport
+        Report with the queries in the order of qrels.
+
+    Raises
+    ------
+    TypeError
+        If ``qrels``, ``run`` or another argument has the wrong type.
+    ValueError
+        If a document is twice in a list, a label or score is NaN, a rank repeats within a query, qrels and run share no
+        query, or a file is invalid.
+
+    See Also
+    --------
+    evaluate : Evaluate documents that are all judged and scored.
+
+    Examples
+    --------
+    Alice's relevant items are at ranks 1 and 3 and make an average precision of (1/1 + 2/3) / 2 = 5/6; one of two for
+    bob was returned, at rank 2, which makes (1/2) / 2 = 1/4:
+
+    >>> from skrank_metrics import evaluate_run
+    >>> bought = {"alice": ["tea", "milk"], "bob": ["rice", "salt"]}
+    >>> recommended = {"alice": ["tea", "rice", "milk"], "bob": ["tea", "salt", "milk"]}
+    >>> evaluate_run(bought, recommended, ["map", "recall@3"]).per_query
+    {'map': array([0.83333333, 0.25      ]), 'recall@3': array([1. , 0.5])}
+    """
+    check_choice(missing, "missing", MISSING)
+    names = ColumnNames(query, document, label, score, rank)
+    returned = lists_of(run, "run", names, queries)
+    convention = convention or ("trec_eval" if returned.in_trec else "sklearn")
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    in_trec_eval = convention == "trec_eval"
+    score_type = score_type or ("float32" if in_trec_eval else "float64")
+    check_choice(score_type, "score_type", SCORE_TYPES)
+    judged = lists_of(qrels, "qrels", names, negative=in_trec_eval)
+    seen = None if exclude is None else lists_of(exclude, "exclude", names)
+    ids, left_out = _evaluated_queries(judged, returned, missing)
+    joined = _join(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
+    joined = joined.compared_in(np.dtype(score_type))
+    if in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()):
+        joined = joined.in_order_of_ids()
+    lists = joined.query_lists(_document_columns(documents, document))
+    del returned, judged, seen, joined  # as large as the input
+    slices, clusters = (
+        None if of_query is None else grouped(_of_queries(of_query, ids, name), lists.grouping, two_dimensional=True)
+        for name, of_query, grouped in (("by", by, slice_of_query), ("groups", groups, group_of_query))
+    )
+    weights = None
+    if sample_weight is not None:
+        weights = check_weights(_of_queries(sample_weight, ids, "sample_weight"), len(ids), "query")
+    lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
+    return evaluate_lists(lists, bound, by=slices, groups=clusters, left_out=left_out)
+
+
+def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[list[Any], tuple[str, ...]]:
+    """The queries to evaluate, in the order of qrels, and findings about others; words before a colon are a kind."""
+    known, ranked = set(judged.queries), set(returned.queries)
+    if known.isdisjoint(ranked):
+        one, other = ([*lists.queries, None][0] for lists in (returned, judged))
+        raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
+    absent = [query for query in judged.queries if query not in ranked]
+    if absent and missing == "error":
+        raise ValueError(f"run has no list for {len(absent)} queries of qrels, such as {absent[0]!r}.")
+    found = []
+    if absent:
+        fate = "left out; missing='zero' counts them as 0." if missing == "skip" else "counted as empty lists."
+        found.append(f"Queries without a list: {len(absent)}, {fate}")
+    if unjudged := len(ranked - known):
+        found.append(f"Queries without judgments: {unjudged}, ignored.")
+    return [query for query in judged.queries if missing != "skip" or query in ranked], tuple(found)
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Returned documents with their labels, below 0 if nobody judged them, and documents that were only judged."""
+
+    returned: Lists
+    labels: FloatArray
+    others: Lists
+
+    def compared_in(self, kind: np.dtype[Any]) -> _Joined:
+        """The same documents, with scores rounded to a type."""
+        if kind == np.float64:
+            return self
+        with np.errstate(over="ignore"):  # beyond float32, scores are infinite
+            scores = self.returned.values.astype(kind).astype(np.float64)
+        return replace(self, returned=replace(self.returned, values=scores))
+
+    def in_order_of_ids(self) -> _Joined:
+        """The same documents, in order of query, score descending, and id descending as bytes."""
+        codes, scores = self.returned.codes, self.returned.values
+        order = None
+        if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
+            order = np.lexsort((-scores, codes))
+            codes, scores = codes[order], scores[order]
+        same = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
+        if same.any():
+            order = np.arange(len(scores)) if order is None else order
+            tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
+            (ids,) = comparable([self.returned.documents.take(order[tied])])
+            ids = ids if isinstance(ids, Strings) else Strings.of(list(map(str, ids.tolist())))
+            order[tied] = order[tied][ids.order_within(np.cumsum(np.concatenate(([True], ~same)))[tied])]
+        if order is None:
+            return self
+        return replace(self, returned=self.returned.take(order), labels=self.labels[order])
+
+    def query_lists(self, columns: Mapping[str, tuple[Ids, NDArray[Any]]]) -> QueryLists:
+        """The documents by query, those that were returned first, in their order."""
+        ids, parts = self.returned.queries, (self.returned, self.others)
+        sizes = [np.bincount(part.codes, minlength=len(ids)) for part in parts]
+        # A query without documents gets one that was neither returned nor judged.
+        sizes.append((sizes[0] + sizes[1] == 0).astype(np.intp))
+        retrieved = np.repeat(
+            np.tile([True, False], len(ids)), np.stack((sizes[0], sizes[1] + sizes[2]), axis=1).ravel()
+        )
+        empty = np.flatnonzero(sizes[2])
+        last = np.concatenate((self.others.codes, empty)) if len(empty) else self.others.codes
+        orders = [_by_query(codes, len(ids)) for codes in (self.returned.codes, last)]
+
+        def arranged(returned: NDArray[Any], others: NDArray[Any], filler: Any) -> NDArray[Any]:
+            others = np.concatenate((others, np.full(len(empty), filler))) if len(empty) else others
+            whole = np.empty(len(retrieved), dtype=np.result_type(returned, others))
+            whole[retrieved] = returned if orders[0] is None else returned[orders[0]]
+            whole[~retrieved] = others if orders[1] is None else others[orders[1]]
+            return whole
+
+        labels = arranged(self.labels, self.others.values, -1.0)
+        scores = arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0)
+        own = {}
+        for name, column in columns.items():
+            returned, others = (_looked_up(part, name, *column) for part in parts)
+            own[name] = arranged(returned, others, column[1][:1])
+        judged = labels >= 0
+        return QueryLists(
+            Grouping(_to_array(ids), sizes[0] + sizes[1] + sizes[2], None),
+            np.maximum(labels, 0, out=labels),
+            scores,
+            None,
+            None if retrieved.all() else retrieved,
+            judged=None if judged.all() else judged,
+            documents=own,
+        )
+
+
+def _by_query(codes: IntArray, n_queries: int) -> IntArray | None:
+    """The order of rows by query; None if they are in this order."""
+    if (codes[1:] >= codes[:-1]).all():
+        return None
+    return Grouping(codes, np.bincount(codes, minlength=n_queries), codes).order
+
+
+def _join(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
+    """Match pairs of a query and a document, without returned pairs that are excluded."""
+    if judged.dicts is not None and returned.dicts is not None and seen is None:
+        labels, others = _looked_up_labels(judged, returned)
+    else:
+        ids = comparable([part.documents for part in (judged, returned, seen) if part is not None])
+        judged, returned = replace(judged, documents=ids[0]), replace(returned, documents=ids[1])
+        if seen is not None:
+            drop, _ = match_pairs((returned.codes, ids[1]), (seen.codes, ids[2]))
+            returned = returned.take(np.delete(np.arange(len(returned.codes)), drop))
+            ids[1] = ids[1].take(np.delete(np.arange(len(ids[1])), drop))
+        rows, places = match_pairs((returned.codes, ids[1]), (judged.codes, ids[0]))
+        labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
+        labels[rows], others[places] = judged.values[places], False
+    if others.all() and len(returned.codes) and len(judged.codes):
+        one, other = (part.documents.take(slice(1)).tolist()[0] for part in (returned, judged))
+        if type(one) is not type(other):
+            raise ValueError(f"run and qrels share no document: {one!r} ... against {other!r} ...")
+    return _Joined(returned, labels, judged.take(others & (judged.values >= 0)))
+
+
+def _looked_up_labels(judged: Lists, returned: Lists) -> tuple[FloatArray, Mask]:
+    """Labels of returned documents, and whether documents were only judged, by looking up keys of dicts.
+
+    This takes half of the time of matching ids.
+    """
+    truth, lists, none = judged.dicts or {}, returned.dicts or {}, dict[Any, Any]()
+    of_run = ((lists[query], truth[query]) for query in lists if query in truth)
+    labels = chain.from_iterable(map(known.get, row, repeat(-1.0)) for row, known in of_run)
+    kept = set(judged.queries)
+    of_qrels = ((known, lists.get(query, none)) for query, known in truth.items() if query in kept)
+    found = chain.from_iterable(map(row.__contains__, known) for known, row in of_qrels)
+    return (
+        np.fromiter(labels, np.float64, len(returned.codes)),
+        ~np.fromiter(found, np.bool_, len(judged.codes)),
+    )
+
+
+def _to_array(ids: Sequence[Any]) -> NDArray[Any]:
+    """Ids of queries as an array: of integers, or of objects, since NumPy's strings have one width."""
+    if set(map(type, ids)) == {int} and min(ids) >= -(2**63) and max(ids) < 2**63:
+        return np.array(ids, dtype=np.int64)
+    array = np.empty(len(ids), dtype=object)
+    for place, one in enumerate(ids):  # np.array would make a second dimension of tuples
+        array[place] = one
+    return array
+
+
+def _of_queries(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
+    """One value per query from values by query id."""
+    table = values
+    if hasattr(values, "index") and hasattr(values, "iloc"):
+        table = dict(zip(values.index.tolist(), values.tolist(), strict=True))
+        if len(table) < len(values):
+            raise ValueError(f"{name} has a query twice in its index.")
+    if not isinstance(table, Mapping):
+        raise TypeError(f"{name} must be a dict or a Series by query id; got {type(values).__name__}.")
+    if absent := [query for query in queries if query not in table]:
+        raise ValueError(f"{name} has no value for {len(absent)} queries, such as {absent[0]!r}.")
+    return [table[query] for query in queries]
+
+
+def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDArray[Any]]]:
+    """Ids of documents and their values, by the name of a column."""
+    columns = document_columns(documents)
+    if isinstance(documents, Mapping):
+        tables = {name: column.to_dict() if hasattr(column, "iloc") else column for name, column in columns.items()}
+        if others := [name for name, table in tables.items() if not isinstance(table, Mapping)]:
+            raise TypeError(f"documents[{others[0]!r}] must be a dict or a Series by document id.")
+        parts = {name: (list(table), np.array(list(table.values()))) for name, table in tables.items()}
+    else:
+        given = columns.pop(document, getattr(documents, "index", None))
+        if documents is not None and given is None:
+            raise ValueError(f"documents has no column {document!r} of ids; name it with document=.")
+        parts = {name: (given, np.asarray(column)) for name, column in columns.items()}
+    found = {name: (ids_of(ids, f"documents[{name!r}]"), values) for name, (ids, values) in parts.items()}
+    for name, (ids, _) in found.items():
+        if (row := repeated(np.zeros(len(ids), dtype=np.intp), ids)) is not None:
+            raise ValueError(f"documents[{name!r}] has document {ids.take([row]).tolist()[0]!r} twice.")
+    return found
+
+
+def _looked_up(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
+    """The value of the document of each row."""
+    wanted, among = comparable([lists.documents, ids])
+    zeros = (np.zeros(len(part), dtype=np.intp) for part in (wanted, among))
+    rows, places = match_pairs((next(zeros), wanted), (next(zeros), among))
+    if len(rows) < len(wanted):
+        row = int(np.argmin(np.isin(np.arange(len(wanted)), rows)))
+        raise ValueError(f"documents[{name!r}] has no value for {lists.pair(row)}.")
+    return values[places[np.argsort(rows)]]

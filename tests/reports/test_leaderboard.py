@@ -1,0 +1,198 @@
+"""leaderboard against evaluate and compare, model by model."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.shown import html_of, words
+
+from skrank_metrics import compare, evaluate, kendall_tau_distance, leaderboard, make_metric
+from skrank_metrics.datasets import make_ranking
+
+X, Y, QID = make_ranking(40, random_state=0)
+NOISE = np.random.default_rng(0).normal(size=(len(Y), 4))
+SCORES = {"noise": NOISE[:, 0], "first": X[:, 0], "second": X[:, 0] + 0.3 * NOISE[:, 1], "other": X[:, 1]}
+METRICS = ["ndcg@5", "mrr", "recall(average=micro)@5"]
+
+
+@pytest.fixture(scope="module")
+def board():
+    return leaderboard(Y, SCORES, qid=QID, metrics=METRICS)
+
+
+def test_reports_are_those_of_evaluate(board):
+    for name, scores in SCORES.items():
+        expected = evaluate(Y, scores, qid=QID, metrics=METRICS)
+        assert board.reports[name].mean == expected.mean
+        assert board.reports[name].intervals() == expected.intervals()
+        assert board.reports[name].health.findings == expected.health.findings
+    means = [report.mean["ndcg@5"] for report in board.reports.values()]
+    assert means == sorted(means, reverse=True)
+    distances = leaderboard(Y, SCORES, qid=QID, metrics=kendall_tau_distance)
+    means = [report.mean["kendall_tau_distance"] for report in distances.reports.values()]
+    assert means == sorted(means), "smaller is better"
+
+
+@pytest.mark.option("leaderboard.baseline", "leaderboard.margin", "leaderboard.test", "leaderboard.correction")
+@pytest.mark.option("leaderboard.confidence", "leaderboard.random_state")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"baseline": "first", "margin": 0.05},
+        {"margin": 0.3},
+        {"test": "t", "correction": "bh"},
+        {"confidence": 0.8},
+        {"random_state": 3},
+    ],
+)
+def test_options_of_compare(board, options):
+    found = leaderboard(Y, SCORES, qid=QID, metrics=METRICS, **options)
+    expected = compare({name: evaluate(Y, own, qid=QID, metrics=METRICS) for name, own in SCORES.items()}, **options)
+    assert found.to_frame(pairs=True).equals(expected.to_frame(pairs=True))
+    assert str(found) == str(expected)
+    assert (str(found) == str(board)) == (not options)
+
+
+RETRIEVED = np.arange(len(Y)) % 5 > 0
+OPTIONS = {
+    "convention": {"convention": "lightgbm"},
+    "ties": {"ties": "worst"},
+    "replace_undefined_by": {"replace_undefined_by": np.nan},
+    "sample_weight": {"sample_weight": np.where(QID < 20, 1.0, 3.0)},
+    "retrieved": {"retrieved": RETRIEVED},
+    "judged": {"judged": ~RETRIEVED},
+    "condense": {"condense": True, "judged": RETRIEVED},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.option("leaderboard.convention", "leaderboard.ties", "leaderboard.replace_undefined_by")
+@pytest.mark.option("leaderboard.sample_weight", "leaderboard.retrieved", "leaderboard.judged", "leaderboard.condense")
+def test_options_of_evaluate(option):
+    scores = {name: np.round(own, 1) for name, own in SCORES.items()}
+    labels, given = np.where(QID % 7 == 0, 0, Y), {"qid": QID, "metrics": ["ndcg@5", "mrr"], **OPTIONS[option]}
+    means, plain = (
+        {name: report.mean for name, report in leaderboard(labels, scores, **options).reports.items()}
+        for options in (given, {name: value for name, value in given.items() if name != option})
+    )
+    assert means == {name: evaluate(labels, own, **given).mean for name, own in scores.items()}
+    assert means != plain
+
+
+@pytest.mark.option("leaderboard.by", "leaderboard.groups", "leaderboard.documents")
+def test_slices_groups_and_documents():
+    country, user = np.where(QID % 3 == 0, "de", "fr"), QID // 4
+    options = {"by": country, "groups": user}
+    found = leaderboard(Y, SCORES, qid=QID, metrics="ndcg@5", **options)
+    expected = compare({n: evaluate(Y, s, qid=QID, metrics="ndcg@5", **options) for n, s in SCORES.items()})
+    assert list(found.slices) == ["de", "fr"]
+    assert str(found) == str(expected)
+    assert "The queries are in 10 groups" in words(found)
+    cheap = make_metric(lambda labels, k=None, *, price: price[0], name="cheap", documents=["price"])
+    price = np.abs(NOISE[:, 3])
+    priced = leaderboard(Y, SCORES, qid=QID, metrics=cheap, documents={"price": price})
+    for name, scores in SCORES.items():
+        assert (
+            priced.means()[name]
+            == evaluate(Y, scores, qid=QID, metrics=cheap, documents={"price": price}).mean["cheap"]
+        )
+
+
+@pytest.mark.option("leaderboard.scores")
+def test_documents_without_a_score_were_not_returned():
+    returned = {name: np.random.default_rng(seed).random(len(Y)) < 0.8 for seed, name in enumerate(SCORES)}
+    missing = {name: np.where(returned[name], own, np.nan) for name, own in SCORES.items()}
+    for masks in ({}, {"retrieved": RETRIEVED}):
+        found = leaderboard(Y, missing, qid=QID, metrics=["ndcg@5", "recall"], **masks)
+        for name, scores in SCORES.items():
+            mask = returned[name] & RETRIEVED if masks else returned[name]
+            expected = evaluate(Y, scores, qid=QID, metrics=["ndcg@5", "recall"], retrieved=mask)
+            assert found.reports[name].mean == expected.mean
+    some = leaderboard(Y, {"all": X[:, 0], "some": missing["first"]}, qid=QID, metrics="ndcg@5")
+    assert some.means()["all"] == evaluate(Y, X[:, 0], qid=QID, metrics="ndcg@5").mean["ndcg@5"]
+
+
+@pytest.mark.option("leaderboard.y_true", "leaderboard.qid", "leaderboard.metrics")
+def test_ids_and_metrics():
+    assert leaderboard(Y, SCORES, qid=QID).metrics == ("ndcg@10", "map", "mrr")
+    rectangle = leaderboard([[1, 0], [0, 1]], {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}, metrics="mrr@1,5")
+    assert rectangle.metrics == ("mrr@1", "mrr@5")
+    assert rectangle.reports["b"].per_query["mrr@5"].tolist() == [1 / 2, 1]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_scores_in_a_frame(library, board):
+    frame = library(SCORES)
+    found = leaderboard(Y, frame, qid=QID, metrics=METRICS)
+    assert {n: r.mean for n, r in found.reports.items()} == {n: r.mean for n, r in board.reports.items()}
+    assert set(leaderboard(Y, pd.DataFrame(NOISE), qid=QID, metrics="mrr").reports) == {"0", "1", "2", "3"}
+    for name, own in SCORES.items():
+        assert np.array_equal(np.asarray(frame[name]), own), "inputs stay as they are"
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "message"),
+    [
+        ({}, ValueError, r"scores must hold at least two models; got none\. Pass one model to evaluate"),
+        ({"a": X[:, 0]}, ValueError, "scores must hold at least two models; got only 'a'"),
+        (X[:, 0], TypeError, "scores must be a dict of scores by model name, .*; got ndarray"),
+        (pd.Series(X[:, 0]), TypeError, "got Series"),
+        ({"a": X[:, 0], "b": X[:-1, 0]}, ValueError, r"scores\['b'\] must have the same shape as y_true; got"),
+        ({"a": X[:-1, 0], "b": X[:, 0]}, ValueError, r"scores\['a'\] must have the same shape as y_true; got"),
+        ({"a": X[:, 0], "b": X}, ValueError, r"scores\['b'\] must have the same shape.* not one per class"),
+        (
+            {"a": X[:, 0], "b": QID.astype(str)},
+            TypeError,
+            r"scores\['b'\] must hold real numbers.* Pass only the columns of scores",
+        ),
+        ({"a": X[:, 0], "b": X[:, 0] * np.nan}, ValueError, r"scores\['b'\] must hold scores; all are NaN"),
+        ({1: X[:, 0], "1": X[:, 0]}, ValueError, r"different names; got '1' more than once\. Rename the columns"),
+        (pd.DataFrame(NOISE[:, :2], columns=["a", "a"]), ValueError, "different names; got 'a' more than once"),
+    ],
+)
+def test_bad_scores(scores, error, message):
+    with pytest.raises(error, match=message):
+        leaderboard(Y, scores, qid=QID)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"qid": None}, TypeError, "needs the query id of each document"),
+        ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
+        ({"test": "z"}, ValueError, "test must be one of"),
+        ({"confidence": 95}, ValueError, "confidence must be a number"),
+        ({"baseline": "none"}, ValueError, "baseline must be one of"),
+        ({"by": "country"}, ValueError, "by must be an array with one value per document"),
+        ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
+        ({"condense": True}, ValueError, "condense=True requires judged="),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        leaderboard(Y, SCORES, **{"qid": QID, **options})
+
+
+def test_a_column_that_was_shuffled_without_the_others():
+    y, frame = pd.Series(Y, index=np.arange(len(Y)) + 5), pd.DataFrame(SCORES, index=np.arange(len(Y)) + 5)
+    with pytest.raises(ValueError, match=r"scores\['b'\] must have the same index as y_true"):
+        leaderboard(y, {"a": frame["first"], "b": frame["second"][::-1]}, qid=QID)
+
+
+def test_findings_of_all_models_come_once():
+    labels = np.array([1, 0, 0, 0, 1, 0])
+    scores = {"a": [3, 2, 1, 3, 2, 1], "constant": [1] * 6}
+    text = words(leaderboard(labels, scores, qid=[0, 0, 1, 1, 2, 2], metrics="mrr"))
+    assert text.count("1 query has no relevant document") == 1
+    assert "Ties: constant; see reports['constant'].health." in text
+
+
+def test_hostile_names_are_shown_as_text(tmp_path):
+    board = leaderboard(Y, {"<script>alert(1)</script>": X[:, 0], "b": X[:, 1]}, qid=QID)
+    board.to_html(tmp_path / "board.html")
+    for html in (board._repr_html_(), (tmp_path / "board.html").read_text()):
+        assert "<script>" not in html
+        assert "&lt;script&gt;alert(1)" in html
+    assert "<script>alert(1)</script>" in {row[0] for row in html_of(board)[0][0]}

@@ -1,0 +1,436 @@
+"""Lists by id: all kinds of sources give one result, that of peers, and nothing is joined silently."""
+
+import io
+import random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import pytrec_eval
+
+from skrank_metrics import compare, evaluate, evaluate_run, make_metric, trec
+
+QRELS = {"q 1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"d": 0}}
+RUN = {"q 1": {"a": 0.5, "x": 2.0, "b": 0.5}, "q2": {"b": 1.0, "a": 0.25}, "q4": {"a": 1.0}}
+METRICS = ["ndcg@3", "map", "mrr", "recall@2", "judged@2", "bpref", "precision@2"]
+
+
+def rows(lists, value):
+    """Lists as rows of a frame."""
+    found = [(query, document, one) for query, row in lists.items() for document, one in row.items()]
+    return dict(zip(("query", "document", value), map(list, zip(*found, strict=True)), strict=True))
+
+
+def per_query(report):
+    return {name: dict(zip(report.qid.tolist(), values, strict=True)) for name, values in report.per_query.items()}
+
+
+def random_lists(seed, kind=str):
+    """Judgments and a run with ties, queries in one of them only, empty lists, and unjudged documents."""
+    rng = random.Random(seed)
+    documents = [f"d{'x' * rng.randrange(12)}{row}" if kind is str else kind(row * 3) for row in range(30)]
+    qrels, run = {}, {}
+    for query in map(kind, (1, 2, 30, 4, 5)):
+        judged, ranked = (rng.sample(documents, rng.randrange(1, most)) for most in (15, 25))
+        if rng.random() < 0.9:
+            qrels[query] = {document: rng.choice([0, 0, 0, 1, 2]) for document in judged}
+        if rng.random() < 0.9 or not set(qrels) & set(run):
+            run[query] = {document: rng.choice([rng.random(), 1.0, 2.0, -1e-5]) for document in ranked}
+            qrels.setdefault(query, {ranked[0]: 1})
+    return qrels, run
+
+
+def by_hand(qrels, run, metrics=METRICS, **options):
+    """Rows of all documents of each query of qrels, evaluated in memory."""
+    found = []
+    for query, labels in qrels.items():
+        scores = run.get(query, {})
+        for document in [*scores, *(one for one in labels if one not in scores)]:
+            known, ranked = document in labels, document in scores
+            found.append((query, labels.get(document, 0), scores.get(document, 0), ranked, known))
+    qid, y_true, y_score, retrieved, judged = zip(*found, strict=True)
+    return evaluate(y_true, y_score, qid=qid, retrieved=retrieved, judged=judged, metrics=metrics, **options)
+
+
+@pytest.mark.parametrize(
+    "kind", [str, int, lambda row: (row, "a b"), float, lambda row: bytes([row % 256, row // 256])]
+)
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_an_outer_join(seed, kind):
+    qrels, run = random_lists(seed, kind)
+    for options in ({}, {"ties": "worst"}, {"condense": True}, {"convention": "lightgbm"}):
+        report, expected = evaluate_run(qrels, run, METRICS, **options), by_hand(qrels, run, **options)
+        assert report.qid.tolist() == list(qrels)
+        for name in METRICS:
+            np.testing.assert_array_equal(report.per_query[name], expected.per_query[name])
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "pandas objects": lambda columns: pd.DataFrame(columns).astype({"query": object, "document": object}),
+    "pandas categories": lambda columns: pd.DataFrame(columns).astype({"query": "category", "document": "category"}),
+    "polars": pl.DataFrame,
+    "polars categories": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("query", "document").cast(pl.Categorical)
+    ),
+    "pyarrow": pa.table,
+    "pyarrow dictionaries": lambda columns: pa.table(
+        {name: pa.array(column).dictionary_encode() if name != "score" else column for name, column in columns.items()}
+    ),
+}
+
+
+@pytest.mark.option("evaluate_run.query", "evaluate_run.document", "evaluate_run.label", "evaluate_run.score")
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("kind", [str, int])
+def test_frames_are_the_same_as_dicts(frame, kind):
+    if kind is int and frame is FRAMES["polars categories"]:
+        pytest.skip("polars has categories of strings only")
+    for seed in range(5):
+        qrels, run = random_lists(seed, kind)
+        judged, ranked = rows(qrels, "label"), rows(run, "score")
+        expected = per_query(evaluate_run(qrels, run, METRICS))
+        order = random.Random(seed).sample(range(len(ranked["query"])), len(ranked["query"]))
+        ranked = {name: [column[row] for row in order] for name, column in ranked.items()}
+        assert per_query(evaluate_run(frame(judged), frame(ranked), METRICS)) == expected
+        assert per_query(evaluate_run(qrels, frame(ranked), METRICS)) == expected
+        renamed = pd.DataFrame(judged).rename(columns={"query": "user", "document": "item", "label": "rating"})
+        other = pd.DataFrame(ranked).rename(columns={"query": "user", "document": "item", "score": "s"})
+        names = {"query": "user", "document": "item", "label": "rating", "score": "s"}
+        assert per_query(evaluate_run(renamed, other, METRICS, **names)) == expected
+
+
+@pytest.mark.option("evaluate_run.rank")
+def test_ranked_lists_ranks_and_relevant_documents():
+    truth = {"u": ["a", "b"], "v": ["c"]}
+    lists = {"u": ["b", "x", "a"], "v": ["a", "c"]}
+    expected = {"map": {"u": (1 + 2 / 3) / 2, "v": 1 / 2}}
+    ranked = {"query": [], "document": [], "rank": []}
+    for query, documents in lists.items():
+        for rank, document in enumerate(documents, start=1):
+            for column, value in zip(ranked.values(), (query, document, rank), strict=True):
+                column.insert(0, value)
+    pairs = pd.DataFrame([(query, one) for query, row in truth.items() for one in row], columns=["query", "document"])
+    arrays = {query: np.array(documents) for query, documents in lists.items()}
+    for judged in (truth, {query: set(row) for query, row in truth.items()}, pairs, pairs.assign(label=1)):
+        for run in (
+            lists,
+            arrays,
+            {q: tuple(row) for q, row in lists.items()},
+            pd.DataFrame(ranked),
+            pl.DataFrame(ranked),
+        ):
+            assert per_query(evaluate_run(judged, run, "map")) == expected
+    named = pd.DataFrame(ranked).rename(columns={"rank": "place"}).assign(score=1.0)
+    assert per_query(evaluate_run(truth, named, "map", rank="place")) == expected
+    with pytest.raises(ValueError, match="Pass either score= or rank="):
+        evaluate_run(truth, named, "map", rank="place", score="score")
+
+
+@pytest.mark.option("evaluate_run.queries")
+def test_arrays_of_ids():
+    truth = {7: {3: 1, 4: 1}, 8: {5: 1}, 9: {3: 1}}
+    found = {"map": {7: 1 / 2 / 2, 8: 0, 9: 1}}
+    array = np.array([[1, 3, -1], [-1, -1, -1], [3, 2, 1]])
+    for queries in ([7, 8, 9], np.array([7, 8, 9]), pd.Series([7, 8, 9])):
+        for run in (
+            array,
+            array.astype(np.int32),
+            np.where(array < 0, None, array),
+            np.where(array < 0, np.nan, array),
+        ):
+            assert per_query(evaluate_run(truth, run, "map", queries=queries)) == found
+    assert evaluate_run(truth, array, "map", queries=[7, 8, 9], missing="error").n_queries == 3, "an empty list is one"
+    for wrong, message in (
+        ([7, 8], "queries must have the same length as run; got 2 and 3"),
+        ([7, 8, 8], "queries has 8 twice"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate_run(truth, array, "map", queries=wrong)
+    with pytest.raises(TypeError, match=r"run must be .*; pass queries=, the query id of each row"):
+        evaluate_run(truth, array)
+    with pytest.raises(TypeError, match="queries= applies only to a run that is a 2-D array"):
+        evaluate_run(truth, {7: [3]}, queries=[7])
+    with pytest.raises(ValueError, match="run has document 3 of query 7 twice"):
+        evaluate_run(truth, np.array([[3, 3]]), queries=[7])
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_pytrec_eval_on_random_dicts(seed):
+    measures = sorted(
+        ["map", "bpref", "recip_rank", "Rprec", "ndcg", "P_5", "recall_10", "ndcg_cut_5", "map_cut_3", "success_1"]
+    )
+    qrels, run = random_lists(seed)
+    expected = pytrec_eval.RelevanceEvaluator(qrels, set(measures)).evaluate(run)
+    for judged, ranked in ((qrels, run), (pd.DataFrame(rows(qrels, "label")), pl.DataFrame(rows(run, "score")))):
+        report = evaluate_run(judged, ranked, measures, convention="trec_eval", missing="skip")
+        assert set(report.qid) == set(expected)
+        for row, query in enumerate(report.qid):
+            found = {name: report.per_query[name][row] for name in measures}
+            assert found == pytest.approx(expected[query], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_ir_measures_on_random_dicts(seed):
+    ir_measures = pytest.importorskip("ir_measures")
+    names = {
+        "nDCG@5": "ndcg@5",
+        "AP": "map",
+        "RR": "mrr",
+        "P@3": "precision@3",
+        "R@4": "recall@4",
+        "Judged@5": "judged@5",
+    }
+    qrels, run = random_lists(seed)
+    run = {
+        query: {one: score + 1e-6 * place for place, (one, score) in enumerate(row.items())}
+        for query, row in run.items()
+    }
+    measures = {name: ir_measures.parse_measure(name) for name in names}
+    report = evaluate_run(qrels, run, list(names.values()), convention="ir_measures", missing="skip")
+    mine = per_query(report)
+    for found in ir_measures.iter_calc(measures.values(), qrels, run):
+        value = mine[names[str(found.measure)]].get(found.query_id)
+        if value is None:  # it counts queries without a list as 0
+            assert (found.query_id in run, found.value) == (False, 0)
+        else:
+            assert value == pytest.approx(found.value, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_ranx_on_random_dicts():
+    ranx = pytest.importorskip("ranx")
+    names = {"ndcg@5": "ndcg@5", "map": "map", "mrr": "mrr", "precision@3": "precision@3", "recall@4": "recall@4"}
+    for seed in range(30):
+        qrels, run = random_lists(seed)
+        qrels = {query: {one: max(label, 0) for one, label in row.items()} for query, row in qrels.items()}
+        qrels = {query: row for query, row in qrels.items() if any(row.values())}
+        run = {
+            query: {d: s + 1e-6 * n for n, (d, s) in enumerate(run.get(query, {"none": 0.0}).items())}
+            for query in qrels
+        }
+        if not qrels:
+            continue
+        expected = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(names), return_mean=False)
+        mine = evaluate_run(qrels, run, list(names.values()))
+        queries = sorted(qrels)  # its order
+        for theirs, name in names.items():
+            values = per_query(mine)[name]
+            assert [values[query] for query in queries] == pytest.approx(list(expected[theirs]), abs=1e-12)
+
+
+@pytest.mark.option("evaluate_run.missing")
+def test_queries_without_a_list():
+    zero = evaluate_run(QRELS, RUN, "recall@2")
+    assert zero.qid.tolist() == ["q 1", "q2", "q3"]
+    assert zero.mean == {"recall@2": ((1 / 2 * (1 / 2)) + 1 + 0) / 3}, "a and b tie for rank 2"
+    assert zero.health.findings[-2:] == (
+        "Queries without a list: 1, counted as empty lists.",
+        "Queries without judgments: 1, ignored.",
+    )
+    skip = evaluate_run(QRELS, RUN, "recall@2", missing="skip")
+    assert skip.qid.tolist() == ["q 1", "q2"]
+    assert skip.health.findings[-2] == "Queries without a list: 1, left out; missing='zero' counts them as 0."
+    with pytest.raises(ValueError, match="run has no list for 1 queries of qrels, such as 'q3'"):
+        evaluate_run(QRELS, RUN, missing="error")
+    with pytest.raises(ValueError, match="missing must be one of"):
+        evaluate_run(QRELS, RUN, missing="mean")
+    assert evaluate_run(QRELS, RUN | {"q3": {}}, "mrr", missing="error").n_queries == 3
+    assert evaluate_run({"q": ["a"], "none": []}, {"q": ["a"]}, "mrr").per_query["mrr"].tolist() == [1, 0]
+    assert evaluate_run({"q": ["a"]}, {"q": []}, "mrr").mean == {"mrr": 0}
+
+
+@pytest.mark.option("evaluate_run.exclude")
+def test_pairs_to_exclude():
+    truth, run = {"u": ["a", "b"], "v": ["a"]}, {"u": ["x", "a", "b"], "v": ["x", "a"]}
+    frame = pd.DataFrame({"query": ["u", "u", "w"], "document": ["x", "a", "x"]})
+    for exclude in ({"u": ["x", "a"], "w": ["x"]}, {"u": {"x", "a"}}, [("u", "x"), ("u", "a"), ("w", "x")], frame):
+        # In the list of "u", only b remains, one of the two relevant documents; nothing changes for "v".
+        report = evaluate_run(truth, run, "map", exclude=exclude)
+        assert per_query(report) == {"map": {"u": 1 / 2, "v": 1 / 2}}
+    assert evaluate_run(truth, run, "map", exclude=[]).mean == evaluate_run(truth, run, "map").mean
+    with pytest.raises(TypeError, match=r"exclude must be .* got others than tuples of two ids"):
+        evaluate_run(truth, run, exclude=["ab"])
+    with pytest.raises(TypeError, match=r"exclude must be .*; got str"):
+        evaluate_run(truth, run, exclude="train.txt")
+
+
+@pytest.mark.option("evaluate_run.condense")
+def test_condensed_lists():
+    found = evaluate_run(QRELS, RUN, "mrr").mean, evaluate_run(QRELS, RUN, "mrr", condense=True).mean
+    # "q 1": nobody judged x, at rank 1; a, with a label of 2, and b tie behind it. "q2": nobody judged b, at rank 1.
+    assert found == ({"mrr": ((1 / 2 + 1 / 3) / 2 + 1 / 2) / 3}, {"mrr": pytest.approx(((1 + 1 / 2) / 2 + 1) / 3)})
+    assert evaluate_run(QRELS, {"q2": {"a": 1}}, "mrr", condense=True).condensed
+
+
+@pytest.mark.option("evaluate_run.by", "evaluate_run.groups", "evaluate_run.sample_weight")
+def test_slices_groups_and_weights_by_query_id():
+    kinds, users, weights = (
+        {"q 1": "x", "q2": None, "q3": "x", "z": "z"},
+        dict.fromkeys(QRELS, "u"),
+        {"q 1": 3, "q2": 1, "q3": 0},
+    )
+    for kind in (dict, pd.Series):
+        report = evaluate_run(QRELS, RUN, "mrr", by=kind(kinds), groups=kind(users), sample_weight=kind(weights))
+        assert {name: part.n_queries for name, part in report.slices.items()} == {"x": 2, None: 1}
+        assert report.groups.tolist() == ["u"] * 3
+        assert report.mean["mrr"] == pytest.approx((3 * (1 / 2 + 1 / 3) / 2 + 1 / 2) / 4)
+    with pytest.raises(ValueError, match="by has no value for 1 queries, such as 'q3'"):
+        evaluate_run(QRELS, RUN, by={"q 1": 1, "q2": 2})
+    with pytest.raises(TypeError, match="by must be a dict or a Series by query id; got list"):
+        evaluate_run(QRELS, RUN, by=["x", "y", "z"])
+    with pytest.raises(ValueError, match="groups has a query twice in its index"):
+        evaluate_run(QRELS, RUN, groups=pd.Series(1, index=["q 1", "q2", "q3", "q3"]))
+    with pytest.raises(ValueError, match="sample_weight contains -1"):
+        evaluate_run(QRELS, RUN, sample_weight={"q 1": -1, "q2": 1, "q3": 1})
+
+
+@pytest.mark.option("evaluate_run.documents")
+def test_columns_of_documents():
+    def revenue(labels, price, unranked=()):
+        return float(sum(labels[:2] * price[:2]))
+
+    metric = make_metric(revenue, documents=["price"])
+    prices = {"a": 3.0, "b": 5.0, "c": 7.0, "d": 0.0, "x": 1.0}
+    frame = pd.DataFrame({"document": list(prices), "price": list(prices.values())})
+    run = {"q 1": ["b", "c", "a"], "q2": ["x", "a"]}
+    columns = [{"price": prices}, {"price": pd.Series(prices)}, frame, pl.DataFrame(frame.to_dict("list"))]
+    for documents in [*columns, pa.table(frame.to_dict("list")), frame.set_index("document")]:
+        report = evaluate_run(QRELS, run, metric, documents=documents)
+        assert per_query(report)["revenue"] == {"q 1": 0 * 5 + 1 * 7, "q2": 0 * 1 + 1 * 3, "q3": 0}
+    for documents, error, message in (
+        ({"price": {"a": 1.0}}, ValueError, r"documents\['price'\] has no value for document 'b' of query 'q 1'"),
+        (pd.concat([frame, frame]), ValueError, r"documents\['price'\] has document 'a' twice"),
+        (
+            pl.DataFrame({"price": [1.0]}),
+            ValueError,
+            "documents has no column 'document' of ids; name it with document=",
+        ),
+        ({"price": [1.0, 2.0]}, TypeError, r"documents\['price'\] must be a dict or a Series by document id"),
+        (None, ValueError, "metric 'revenue' needs documents="),
+    ):
+        with pytest.raises(error, match=message):
+            evaluate_run(QRELS, run, metric, documents=documents)
+
+
+def test_reports_over_the_same_qrels_compare_whatever_was_returned():
+    rng = random.Random(0)
+    qrels = {query: {document: rng.choice([0, 1, 2]) for document in rng.sample(range(50), 9)} for query in range(30)}
+    reports = {}
+    for name, size in (("few", 3), ("many", 20), ("none of some", 0)):
+        run = {query: rng.sample(range(50), size) for query in range(0, 30, 1 if size else 2)}
+        reports[name] = evaluate_run(qrels, run, ["ndcg@3", "mrr"], by={query: query % 2 for query in qrels})
+    digests = [report.label_digests for report in reports.values()]
+    for sizes, hashes in digests[1:]:
+        np.testing.assert_array_equal(sizes, digests[0][0])
+        np.testing.assert_array_equal(hashes, digests[0][1])
+    found = compare(reports, "ndcg@3", random_state=0)
+    assert len(found.pairs) == 3
+    assert evaluate_run(qrels | {3: {1: 2}}, {0: [1]}, "mrr").label_digests[1].tolist() != digests[0][1].tolist()
+
+
+def test_negative_labels_mean_not_judged_only_in_trec():
+    qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": -1}}, {"1": {"b": 3, "a": 2, "c": 1}}
+    report = evaluate_run(qrels, run, ["recip_rank", "bpref", "judged@3"], convention="trec_eval")
+    assert report.mean == {"recip_rank": 1 / 2, "bpref": 1.0, "judged@3": 2 / 3}
+    with pytest.raises(
+        ValueError, match="Labels must be finite and >= 0; got -1 for document 'b' of query '1' in qrels"
+    ):
+        evaluate_run(qrels, run)
+
+
+def test_ids_of_documents_break_ties_in_the_convention_of_trec_eval():
+    for documents, value in (((9, 10), 1), (("9", "10"), 1), (("ab", "a"), 1 / 2), (("é", "z"), 1 / 2)):
+        run = {"q": dict.fromkeys(documents, 1.0)}
+        assert evaluate_run({"q": [documents[0]]}, run, "mrr", convention="trec_eval").mean["mrr"] == pytest.approx(
+            1.0 if max(str(one).encode() for one in documents) == str(documents[0]).encode() else 1 / 2
+        ), value
+
+
+def test_files_dicts_and_frames_mix(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 c 1\n")
+    (tmp_path / "run").write_text("q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n")
+    qrels, run = {"q1": ["a", "c"]}, {"q1": {"b": 2, "a": 1}}
+    judged = (tmp_path / "qrels", str(tmp_path / "qrels"), trec.read_qrels(tmp_path / "qrels"), qrels)
+    for one in judged:
+        for other in (
+            tmp_path / "run",
+            io.StringIO((tmp_path / "run").read_text()),
+            trec.read_run(tmp_path / "run"),
+            run,
+        ):
+            assert evaluate_run(one, other, "map").mean == {"map": 1 / 2 / 2}
+    assert trec.evaluate_run is evaluate_run
+    with pytest.raises(TypeError, match=r"qrels must be .*; got the lines of .*run, which are others"):
+        evaluate_run(trec.read_run(tmp_path / "run"), run)
+    with pytest.raises(ValueError, match="run is a parquet file; read it with pandas, polars or pyarrow, and pass the"):
+        evaluate_run(qrels, "run.parquet")
+
+
+FRAME = pd.DataFrame({"query": ["q"], "document": ["a"], "label": [1], "score": [1.0]})
+WRONG = {
+    "no query in common": ({"301": ["a"]}, {301: ["a"]}, {}, ValueError, "share no query: 301 ... against '301' ..."),
+    "other documents": (
+        {"q": ["7"]},
+        {"q": [7]},
+        {},
+        ValueError,
+        "run and qrels share no document: 7 ... against '7' ...",
+    ),
+    "twice": ({"q": ["a"]}, {"q": ["a", "b", "a"]}, {}, ValueError, "run has document 'a' of query 'q' twice"),
+    "judged twice": ({"q": ["a", "a"]}, {"q": ["a"]}, {}, ValueError, "qrels has document 'a' of query 'q' twice"),
+    "rows twice": (FRAME, pd.concat([FRAME] * 2), {}, ValueError, "run has document 'a' of query 'q' twice"),
+    "NaN": ({"q": {"a": np.nan}}, {"q": ["a"]}, {}, ValueError, "qrels has no label for document 'a' of query 'q'"),
+    "no score": ({"q": ["a"]}, {"q": {"a": np.nan}}, {}, ValueError, "run has no score for document 'a' of query 'q'"),
+    "infinite": ({"q": {"a": np.inf}}, {"q": ["a"]}, {}, ValueError, "Labels must be finite and >= 0; got inf"),
+    "None": ({"q": {"a": None}}, {"q": ["a"]}, {}, TypeError, "labels of qrels must hold real numbers; got None"),
+    "words": ({"q": ["a"]}, {"q": {"a": "1.5"}}, {}, TypeError, "scores of run must hold real numbers"),
+    "mixed": (
+        {"q": ["a"], "r": {"a": 1}},
+        {"q": ["a"]},
+        {},
+        TypeError,
+        "qrels must have dicts for all queries, or for",
+    ),
+    "a string": ({"q": "a"}, {"q": ["a"]}, {}, TypeError, "qrels must have a dict or the documents .* got str for 'q'"),
+    "a set": ({"q": ["a"]}, {"q": {"a"}}, {}, TypeError, "run must have a dict of scores or a ranked list .*; got set"),
+    "a Series": (
+        {"q": ["a"]},
+        {"q": pd.Series({"a": 1})},
+        {},
+        TypeError,
+        "run must have a dict .*; got Series for 'q'",
+    ),
+    "unhashable": ({"q": [["a"]]}, {"q": ["a"]}, {}, TypeError, "qrels must hold hashable ids"),
+    "missing id": ({"q": ["a", None]}, {"q": ["a"]}, {}, ValueError, "qrels must not hold missing ids"),
+    "null": (FRAME, pl.DataFrame({"query": ["q"], "document": [None], "score": [1.0]}), {}, ValueError, "missing ids"),
+    "a column": (FRAME, FRAME, {"score": "s"}, ValueError, "run has no column 's'; name it with score="),
+    "a column of ids": (
+        FRAME.assign(x=1),
+        FRAME,
+        {"query": "user"},
+        ValueError,
+        "run has no column 'user'; name it with qu",
+    ),
+    "labels": (FRAME.drop(columns="label"), FRAME, {}, ValueError, "qrels has no column 'label'; name it with label="),
+    "ranks": (
+        FRAME,
+        pd.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "rank": [1, 1]}),
+        {},
+        ValueError,
+        "run has rank 1 twice, again for document 'b' of query 'q'",
+    ),
+    "nothing": (None, FRAME, {}, TypeError, "qrels must be dicts of labels .*; got NoneType"),
+    "lines": (FRAME, ["q Q0 a 1 1 t"], {}, TypeError, r"Pass io.StringIO\('\\n'.join\(run\)\) to read lines as a file"),
+    "no lists": ({}, {"q": ["a"]}, {}, ValueError, "run and qrels share no query: 'q' ... against None"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_errors_name_what_is_wrong(case):
+    qrels, run, options, error, message = WRONG[case]
+    with pytest.raises(error, match=message):
+        evaluate_run(qrels, run, **options)

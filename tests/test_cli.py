@@ -643,6 +643,7 @@ WRONG = {
     "no number to match": ("match qrels run", "the following arguments are required: --value"),
     "a number out of range": ("match qrels run mrr --value 7", "value must be in the range of mrr, from"),
     "no pair of libraries": ("explain qrels run --conventions sklearn", "expected 2 arguments"),
+    "a table for a run": ("evaluate qrels rows.csv", "rows.csv is a table, but qrels is not: pass TREC files, or one"),
     "two tables": ("evaluate rows.csv rows.tsv ROWS", "Pass a single file of rows; got 2: rows.csv, rows.tsv."),
     "scores of other rows": (
         "evaluate rows.svm --score one",

@@ -68,10 +68,9 @@ def selected(table: Any, columns: Columns, holder: str) -> Any:
 
 
 def _plain(table: Any) -> Any:
-    """Replace categories, whose codes differ between batches, and view types by plain values."""
     import pyarrow as pa
 
-    found = [pa.chunked_array([*map(_plain_chunk, one.chunks)], _plain_kind(one.type)) for one in table.columns]
+    found = [pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type)) for one in table.columns]
     return pa.table(found, table.column_names)
 
 
@@ -82,7 +81,8 @@ def _plain_kind(kind: Any) -> Any:
     return pa.string() if "view" in str(kind) else kind
 
 
-def _plain_chunk(array: Any) -> Any:
+def plain_array(array: Any) -> Any:
+    """Replace categories, whose codes differ between batches, and view types by plain values."""
     import pyarrow as pa
 
     kind = _plain_kind(array.type)

@@ -211,9 +211,12 @@ def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
 
 def test_inputs_are_not_overwritten(files, capsys, tmp_path):
     (tmp_path / "link").symlink_to("run")
-    for option, name in (("--output-file", "run"), ("--output-file", "link"), ("--save", "./qrels")):
+    for option, name in (("--output-file", "run"), ("--output-file", "link"), ("--output-file", "./qrels")):
         message = error_of(capsys, "evaluate", "qrels", "run", "mrr", option, name)
         assert message.endswith("is an input, and would be overwritten. Choose another file for the output.")
+    main(["evaluate", "qrels", "run", "mrr", "--save", "saved.json"])
+    capsys.readouterr()
+    error_of(capsys, "evaluate", "saved.json", "mrr", "--save", "saved.json")
     error_of(capsys, "evaluate", "rows.svm", "mrr", "--score", "scores", "--output-file", "scores")
     error_of(capsys, "evaluate", "rows.csv", "mrr", *ROWS, "--output-file", "rows.csv")
     assert ((tmp_path / "run").read_text(), (tmp_path / "qrels").read_text()) == (RUN, QRELS)
@@ -251,6 +254,14 @@ def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
                for name, value in given.items()}  # fmt: skip
     expected = f"{report_of(files, metrics='ndcg@5', **options)}\n"
     assert output_of(capsys, "evaluate", "rows.parquet", "ndcg@5", *ROWS, *words.split()) == expected
+
+
+def test_negative_labels_where_only_order_counts(files, capsys):
+    files["y"] -= 1
+    files.to_csv("rows.csv", index=False)
+    printed = output_of(capsys, "evaluate", "rows.csv", "spearman", "kendall_tau", *ROWS)
+    assert printed == f"{report_of(files, metrics=['spearman', 'kendall_tau'])}\n"
+    assert "must hold finite numbers >= 0" in error_of(capsys, "evaluate", "rows.csv", "spearman", "mrr", *ROWS)
 
 
 def test_svmlight_with_scores(files, capsys):
@@ -491,8 +502,8 @@ def test_the_worst_ranking_and_metric_decide(gate):
     words = ["mrr", "--margin", "0.01"]
     assert code_of("compare", "qrels", "prod", "better", "mixed", *words) == 3
     assert code_of("compare", "qrels", "prod", "better", "mixed", "worse", *words) == 1
-    assert code_of("compare", "qrels", "prod", "better", "hit_rate@1", "recall@3", *words[1:]) == 3
-    assert code_of("compare", "qrels", "prod", "better", "hit_rate@1", *words[1:]) == 0
+    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", "mrr", *words[1:]) == 3
+    assert code_of("compare", "qrels", "prod", "mixed", "recall@3", *words[1:]) == 0
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "-1") == 2
     assert code_of("compare", "qrels", "prod", "better", "mrr", "--margin", "1", "--baseline", "none") == 2
 
@@ -672,6 +683,10 @@ WRONG = {
         "evaluate qrels run other --save both.json",
         "--save takes one ranking; got run, other.",
     ),
+    "another name for a report": (
+        "evaluate qrels run --save out.txt",
+        "--save must name a file that ends in .json; got out.txt.",
+    ),
     "no folder for the picture": ("demo --picture no/picture.png", "--picture must be in an existing folder; got no"),
 }
 
@@ -728,10 +743,10 @@ def test_nulls(name, column, files, capsys):
 
 
 CELLS = {
-    "a score that is NaN": ("q,y,a\nx,1,2\nx,0,nan\n", "'a' must hold numbers, not NaN; got nan in line 3"),
-    "blank lines": ("q,y,a\n\nx,1,2\n\n\nx,0,nan\n", "'a' must hold numbers, not NaN; got nan in line 6"),
+    "a score that is NaN": ("q,y,a\nx,1,2\nx,0,nan\n", "'a' contains NaN, first in line 3"),
+    "blank lines": ("q,y,a\n\nx,1,2\n\n\nx,0,nan\n", "'a' contains NaN, first in line 6"),
     "a null after blank lines": ("q,y,a\n\nx,1,2\n\nx,,3\n", "'y' must not hold nulls; got one in line 5"),
-    "line ends of Windows": ("q,y,a\r\nx,1,2\r\nx,0,nan\r\n", "'a' must hold numbers, not NaN; got nan in line 3"),
+    "line ends of Windows": ("q,y,a\r\nx,1,2\r\nx,0,nan\r\n", "'a' contains NaN, first in line 3"),
     "an infinite label": ("q,y,a\nx,inf,2\n", "'y' must hold finite numbers >= 0; got inf in line 2"),
     "a negative label": ("q,y,a\nx,-1,2\n", "'y' must hold finite numbers >= 0; got -1.0 in line 2"),
 }

@@ -684,13 +684,16 @@ class Comparison(Result):
         """
         parts = {ALL: self} | (self.named_slices() if check_bool(slices, "slices") else {})
         by_pair = check_bool(pairs, "pairs")
-        found = {value: words.columns_of_pairs(part) if by_pair else part._columns() for value, part in parts.items()}
+        found = {value: part._pair_columns() if by_pair else part._columns() for value, part in parts.items()}
         named = {"slice": [value for value, own in found.items() for _ in next(iter(own.values()))]} if slices else {}
         columns = {name: [one for own in found.values() for one in own[name]] for name in found[ALL]}
         return self._frame(library, named | columns, None if pairs or slices else self._index)
 
     def _columns(self) -> dict[str, Any]:
         return words.columns_of_rankings(self)
+
+    def _pair_columns(self) -> dict[str, Any]:
+        return words.columns_of_pairs(self)
 
 
 def _unit_hashes(ids: NDArray[Any]) -> Any:

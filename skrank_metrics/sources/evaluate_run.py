@@ -204,21 +204,23 @@ class _Joined:
 
     def in_order_of_ids(self) -> _Joined:
         """The same documents, in order of query, score descending, and id descending as bytes."""
-        codes, scores = self.returned.codes, self.returned.values
-        order = None
+        joined, codes, scores = self, self.returned.codes, self.returned.values
         if ((codes[1:] < codes[:-1]) | ((codes[1:] == codes[:-1]) & (scores[1:] > scores[:-1]))).any():
             order = np.lexsort((-scores, codes))
-            codes, scores = codes[order], scores[order]
+            joined = replace(self, returned=self.returned.take(order), labels=self.labels[order])
+            codes, scores = joined.returned.codes, joined.returned.values
         same = (codes[1:] == codes[:-1]) & (scores[1:] == scores[:-1])
-        if same.any():
-            order = np.arange(len(scores)) if order is None else order
-            tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-            (ids,) = comparable([self.returned.documents.take(order[tied])])
-            ids = ids if isinstance(ids, Strings) else Strings.of(list(map(str, ids.tolist())))
-            order[tied] = order[tied][ids.order_within(np.cumsum(np.concatenate(([True], ~same)))[tied])]
-        if order is None:
-            return self
-        return replace(self, returned=self.returned.take(order), labels=self.labels[order])
+        tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
+        if not len(tied):
+            return joined
+        (ids,) = comparable([joined.returned.documents.take(tied)])
+        ids = ids if isinstance(ids, Strings) else Strings.of(list(map(str, ids.tolist())))
+        order, labels = np.arange(len(codes)), joined.labels.copy()
+        order[tied] = tied[ids.order_within(np.cumsum(np.concatenate(([True], ~same)))[tied])]
+        labels[tied] = joined.labels[order[tied]]
+        # Tied documents of a query have the same query and score.
+        documents = joined.returned.documents.take(order)
+        return replace(joined, returned=replace(joined.returned, documents=documents), labels=labels)
 
     def query_lists(self, columns: Mapping[str, tuple[Ids, NDArray[Any]]]) -> QueryLists:
         """The documents by query, those that were returned first, in their order."""
@@ -274,8 +276,8 @@ def _join(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
         judged, returned = replace(judged, documents=ids[0]), replace(returned, documents=ids[1])
         if seen is not None:
             drop, _ = match_pairs((returned.codes, ids[1]), (seen.codes, ids[2]))
-            returned = returned.take(np.delete(np.arange(len(returned.codes)), drop))
-            ids[1] = ids[1].take(np.delete(np.arange(len(ids[1])), drop))
+            kept = np.delete(np.arange(len(ids[1])), drop)
+            returned, ids[1] = returned.take(kept), ids[1].take(kept)
         rows, places = match_pairs((returned.codes, ids[1]), (judged.codes, ids[0]))
         labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
         labels[rows], others[places] = judged.values[places], False

@@ -120,7 +120,7 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
 def _draw(board: Comparison, picture: Path) -> None:
     try:
         with style.offscreen(style.WIDTH):
-            board.plot().figure_.savefig(picture, dpi=150)
+            board.plot(metric=METRICS[0]).figure_.savefig(picture, dpi=150)
     except ImportError:
         print(f"Left out: {picture}, since matplotlib is not installed.")
     else:

@@ -25,4 +25,8 @@ comparison.plot()
 plt.show()
 
 # %%
-TEXT
+# ``LGBMRanker`` is ahead by 0.02 and wins 154 queries, ``Ridge`` wins 92, some of them
+# by 0.4, and 54 are ties. Still, both may be the best: the interval of the difference
+# just contains 0. It allows for fitting the models again on other data, which varies
+# more than the queries here. Before you switch, look at the queries on the far right,
+# which ``comparison.worst(5)`` returns.

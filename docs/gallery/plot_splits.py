@@ -18,4 +18,8 @@ audit_splits(QueryKFold(5, stratify="relevance"), X, y, qid=qid).plot()
 plt.show()
 
 # %%
-TEXT
+# By size alone, the folds of the shuffled ``KFold`` look fine: the bars are equally
+# long. Yet the names of all folds are orange because each of them cuts almost all of
+# the 300 queries: models would be tested on queries that they were fitted on.
+# :class:`~skrank_metrics.QueryKFold` keeps each query in one fold, and
+# ``stratify="relevance"`` balances the share of relevant documents as well.

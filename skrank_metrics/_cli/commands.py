@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import skrank_metrics
-from skrank_metrics._cli.inputs import FORMATS, read_reports, rows_of
+from skrank_metrics._cli.inputs import FORMATS, read_reports, rows_of_report
 from skrank_metrics._cli.output import OUTPUTS, show_comparison, show_reports, show_results, write
 from skrank_metrics._output.result import Result
 from skrank_metrics._output.table import Table, visible
@@ -32,7 +32,7 @@ a file and a metric is taken as a metric; write ./map for the file.
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 
 
-def run(arguments: Sequence[str] | None = None) -> None:
+def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
         code = _run(_parse(arguments))
@@ -95,7 +95,7 @@ def _run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _evaluate(chosen: argparse.Namespace) -> None:
+def evaluate_files(chosen: argparse.Namespace) -> None:
     reports = read_reports(chosen)
     if chosen.save and len(reports) > 1:
         raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
@@ -104,7 +104,7 @@ def _evaluate(chosen: argparse.Namespace) -> None:
         next(iter(reports.values())).save(chosen.save)
 
 
-def _compare(chosen: argparse.Namespace) -> int:
+def compare_files(chosen: argparse.Namespace) -> int:
     from skrank_metrics.reports.compare import compare
 
     reports = read_reports(chosen)
@@ -124,13 +124,13 @@ def _compare(chosen: argparse.Namespace) -> int:
     return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
 
 
-def _explain(chosen: argparse.Namespace) -> None:
+def explain_files(chosen: argparse.Namespace) -> None:
     from skrank_metrics.reports.explain_difference import explain_difference
 
     _of_each(chosen, partial(explain_difference, conventions=chosen.conventions))
 
 
-def _match(chosen: argparse.Namespace) -> None:
+def match_files(chosen: argparse.Namespace) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
     _of_each(chosen, partial(match_convention, value=chosen.value, tolerance=chosen.tolerance))
@@ -140,7 +140,7 @@ def _of_each(chosen: argparse.Namespace, function: Callable[..., Result]) -> Non
     """Call a function of rows and a metric, for each ranking and metric."""
     found = {}
     for ranking, report in read_reports(chosen).items():
-        rows = rows_of(report)
+        rows = rows_of_report(report)
         for name in report.metrics:
             found[ranking, name] = function(**rows, metric=bind(name, chosen.convention))
     write(show_results(found, chosen.output), chosen.output_file)
@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_evaluate(commands: Any) -> None:
     about = "Mean of each metric: for one ranking with intervals and findings, for several\nside by side."
     example = "evaluate qrels.txt run.txt ndcg@10 map"
-    add = _add_command(commands, _evaluate, "evaluate rankings in files", about, example)
+    add = _add_command(commands, evaluate_files, "evaluate rankings in files", about, example)
     add("--by-query", action="store_true", help="also print the values per query")
     add("--save", type=Path, metavar="FILE.json", help="file for the report, which compare takes as a ranking")
     _add_options_of_reports(add)
@@ -180,7 +180,7 @@ def _add_compare(commands: Any) -> None:
         "these queries cannot decide."
     )
     example = "compare qrels.txt prod.txt new.txt ndcg@10 --margin 0.005"
-    add = _add_command(commands, _compare, "find out which ranking is best", about, example, least=2)
+    add = _add_command(commands, compare_files, "find out which ranking is best", about, example, least=2)
     corrections, tests = ["max", "holm", "bh", "none"], ["permutation", "t"]
     add("--margin", type=float, help="the loss that does not matter; sets the exit code")
     add("--baseline", metavar="RANKING", help="compare the others with this one (default with --margin: the first)")
@@ -201,7 +201,7 @@ def _add_explain(commands: Any) -> None:
     names: list[str] = list(CONVENTIONS)
     options: dict[str, Any] = {"default": ("ndcg@10",), "required": "--conventions A B "}
     add = _add_command(
-        commands, _explain, "attribute the gap between two libraries to its causes", about, example, **options
+        commands, explain_files, "attribute the gap between two libraries to its causes", about, example, **options
     )
     two = f"two of {', '.join(names)}"
     add("--conventions", nargs=2, metavar=("A", "B"), choices=names, required=True, help=two)
@@ -214,7 +214,7 @@ def _add_match(commands: Any) -> None:
     example = "match rows.csv ndcg@10 --value 0.4231 --label y --score a"
     options: dict[str, Any] = {"default": ("ndcg",), "required": "--value VALUE "}
     add = _add_command(
-        commands, _match, "find the ways of computing a metric that give a known value", about, example, **options
+        commands, match_files, "find the ways of computing a metric that give a known value", about, example, **options
     )
     add("--value", required=True, help="the value to find")
     add("--tolerance", type=float, help="largest distance from the value (default: half a unit of its last digit)")

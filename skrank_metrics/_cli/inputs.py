@@ -12,9 +12,8 @@ import numpy as np
 
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
-from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.verdict import listed
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import PACKED, SUFFIXES, TableFile, format_of, import_arrow
@@ -28,7 +27,6 @@ TABLES = tuple(SUFFIXES)
 FORMATS = ("trec", *TABLES, "svmlight")
 SAVED = ".json"
 COLUMNS = ("label", "score", "qid", "weight", "retrieved", "judged", "groups", "by")
-REQUIRED = ("label", "score")
 # The formats that an option applies to, if not to all; reports that were saved are what they are.
 APPLIES = {
     **dict.fromkeys(COLUMNS, TABLES),
@@ -46,20 +44,17 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     form = _form(chosen)
     for name, forms in APPLIES.items():
         if getattr(chosen, name) not in (None, False) and form not in forms:
-            raise ValueError(f"{_option(name)} does not apply to {form} files.")
+            raise ValueError(f"{_as_typed(name)} does not apply to {form} files.")
     chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    files, metrics = _split(chosen, form)
+    files, metrics = _files_and_metrics(chosen, form)
+    if chosen.save and not _is_saved(chosen.save.name):
+        raise ValueError(f"--save must name a file that ends in {SAVED}; got {chosen.save}.")
     scores, rows = chosen.score or [], [file for file in files if not _is_saved(file)]
     names = [*files, *scores]
     if rows:
         names.remove(rows[0])
     _check_number(chosen, form, rows, names, metrics)
-    inputs = [*files, *scores] if form == "svmlight" else files
-    for file in inputs:
-        _refuse_missing(file, _METRICS_FIRST if _is_metric(file, chosen.convention) else "")
-        for output in (chosen.output_file, chosen.save):
-            if output is not None and output.exists() and file != "-" and output.samefile(file):
-                raise ValueError(f"{output} is an input, and would be overwritten. Choose another file for the output.")
+    _check_files([*files, *scores] if form == "svmlight" else files, chosen)
     found = {file: RankingReport.load(file) for file in files if _is_saved(file)}
     metrics = metrics or ([*next(iter(found.values())).metrics] if found else list(chosen.default_metrics))
     found = {name: _selected(report, name, metrics) for name, report in found.items()}
@@ -69,10 +64,10 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
         found |= _of_runs(rows[0], rows[1:], chosen, options)
     elif form != "saved":
         found |= _of_rows(rows[0], form, chosen, options)
-    for part, name in (("groups", "--groups"), *([("by", "--by")] if chosen.by else [])):
-        lacking = [ranking for ranking, report in found.items() if getattr(report, part) is None]
+    for part in ("groups", "by") if chosen.by else ("groups",):
+        lacking = [name for name, report in found.items() if getattr(report, part) is None]
         if 0 < len(lacking) < len(found):
-            raise ValueError(f"{name} must be the same for all rankings; {listed(lacking)} was evaluated without it.")
+            raise ValueError(f"--{part} must be the same for all rankings; {lacking[0]} was evaluated without it.")
     return {name: found[name] for name in names}
 
 
@@ -92,7 +87,8 @@ def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -
         labels, options["qid"] = read_svmlight(file)
         scores: dict[str, Any] = {path: read_scores(path, len(labels), file) for path in chosen.score}
     else:
-        labels, scores, others = _read_table(file, form, chosen)
+        signed = all(metric.computation.signed for metric in bind_metrics(**options).values())
+        labels, scores, others = _read_table(file, form, chosen, signed)
         options |= others
     try:
         return {name: evaluate(labels, score, **options) for name, score in scores.items()}
@@ -100,44 +96,43 @@ def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -
         raise ValueError(f"{file}: {error}") from None
 
 
-def _read_table(file: str, form: str, chosen: Namespace) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def _read_table(file: str, form: str, chosen: Namespace, signed: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Labels, scores by name of the column, and what else ``evaluate`` takes."""
     import_arrow(f"Reading {file}")
     table = TableFile.opened(file, form)
-    _check_columns(table, chosen)
-    others = {"sample_weight": chosen.weight, "retrieved": chosen.retrieved, "judged": chosen.judged}
-    others = {argument: name for argument, name in {**others, "groups": chosen.groups}.items() if name}
-    slices = {f"by {name}": name for name in chosen.by or ()}
-    columns = columns_of(chosen.label, chosen.score, chosen.qid or "qid", others | slices)
-    arrays = read_columns(table, columns)
-    found = {"qid": arrays[columns.qid], **{argument: arrays[name] for argument, name in others.items()}}
-    if slices:
-        found["by"] = {name: arrays[name] for name in chosen.by} if len(slices) > 1 else arrays[chosen.by[0]]
-    scores = {name: arrays[name] for name in columns.scores}
-    return arrays[columns.label], scores, found | {"condense": chosen.condense}
+    chosen.qid, by = chosen.qid or "qid", chosen.by or []
+    _check_named_columns(table, chosen)
+    named = {
+        "sample_weight": chosen.weight,
+        **{name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")},
+    }
+    others = {argument: name for argument, name in named.items() if name}
+    columns = columns_of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
+    arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
+    found = {argument: arrays[name] for argument, name in {**others, "qid": chosen.qid}.items()}
+    if by:
+        found["by"] = {name: arrays[name] for name in by} if len(by) > 1 else arrays[by[0]]
+    scores = {name: arrays[name] for name in chosen.score}
+    return arrays[chosen.label], scores, found | {"condense": chosen.condense}
 
 
-def _check_columns(table: TableFile, chosen: Namespace) -> None:
+def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
     """Name all options that are missing or name no column, with the columns."""
-    given = {name: getattr(chosen, name) or ("qid" if name == "qid" else []) for name in COLUMNS}
-    given = {name: [one] if isinstance(one, str) else one for name, one in given.items()}
-    known = table.column_names()
-    absent = list(dict.fromkeys(column for columns in given.values() for column in columns if column not in known))
-    wrong = [
-        _option(name)
-        for name, columns in given.items()
-        if set(columns) & set(absent) or (name in REQUIRED and not columns)
-    ]
+    known, wrong, absent = table.column_names(), [], dict[str, None]()
+    for name in COLUMNS:
+        given = getattr(chosen, name) or []
+        unknown = [column for column in ([given] if isinstance(given, str) else given) if column not in known]
+        absent |= dict.fromkeys(unknown)
+        if unknown or (not given and name in ("label", "score")):
+            wrong.append(_as_typed(name))
     if wrong:
-        lacks = (
-            f"{table.name} has no column {listed(list(map(repr, absent)), 'or')}. Pass"
-            if absent
-            else f"{table.name} needs"
-        )
-        is_metric = any(column in absent and _is_metric(column, chosen.convention) for column in given["score"])
-        hint = _METRICS_FIRST if is_metric else nearest(absent[0], known) if len(absent) == 1 else ""
+        from skrank_metrics.reports.verdict import listed  # which loads SciPy
+
+        lacks = f" has no column {listed([*map(repr, absent)], 'or')}. Pass" if absent else " needs"
+        hint = nearest(next(iter(absent)), known) if len(absent) == 1 else ""
+        hint = _METRICS_FIRST if any(_is_metric(column, chosen.convention) for column in absent) else hint
         shown = ", ".join(known[:MOST_NAMED]) + ", ..." * (len(known) > MOST_NAMED)
-        raise ValueError(f"{lacks} {listed(wrong)}; columns: {shown}.{hint}")
+        raise ValueError(f"{table.name}{lacks} {listed(wrong)}; columns: {shown}.{hint}")
 
 
 def _form(chosen: Namespace) -> str:
@@ -159,7 +154,7 @@ def _is_saved(file: str) -> bool:
     return file.lower().endswith(SAVED)
 
 
-def _split(chosen: Namespace, form: str) -> tuple[list[str], list[str]]:
+def _files_and_metrics(chosen: Namespace, form: str) -> tuple[list[str], list[str]]:
     """The files, which come first, and the names of metrics; a word that can be either is a metric."""
     words, convention = chosen.words, chosen.convention
     n_files = 0
@@ -202,12 +197,23 @@ def _refuse_missing(file: str, hint: str = "") -> None:
     raise ValueError(f"File not found: {file}.{hint or nearest(file, others)}")
 
 
+def _check_files(files: Sequence[str], chosen: Namespace) -> None:
+    """Refuse files that are not there, and outputs that would overwrite one."""
+    for file in files:
+        _refuse_missing(file, _METRICS_FIRST if _is_metric(file, chosen.convention) else "")
+        for output in (chosen.output_file, chosen.save):
+            if output is not None and output.exists() and file != "-" and output.samefile(file):
+                raise ValueError(f"{output} is an input, and would be overwritten. Choose another file for the output.")
+
+
 def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str], metrics: list[str]) -> None:
     """Check the number of files and rankings, and that their names differ."""
     found = [word for word in metrics if Path(word).exists()]
     shadowed = f" {found[0]!r} is taken as a metric; write ./{found[0]} for the file." if found else ""
     if form not in ("trec", "saved") and len(rows) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(rows)}: {', '.join(rows)}.{shadowed}")
+    if tables := [name for name in rows[1:] if form == "trec" and format_of(name)]:
+        raise ValueError(f"{tables[0]} is a table, but {rows[0]} is not: pass TREC files, or one table with all rows.")
     if len(names) < chosen.least and (chosen.score or form not in TABLES):
         what = {"trec": "QRELS RUN [RUN ...]", "svmlight": "--score FILE [FILE ...]", "saved": "saved reports"}
         several = "two or more rankings" if chosen.least > 1 else "one or more rankings"
@@ -219,20 +225,19 @@ def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str
 
 def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> RankingReport:
     """A saved report, of the chosen metrics."""
-    columns = {metric: column_of(metric, report.metrics) for metric in metrics}
+    columns = {metric: str(column_of(metric, report.metrics)) for metric in metrics}
     for metric, column in columns.items():
-        if column is None:
+        if column not in report.metrics:
             raise ValueError(f"Metric {metric!r} is missing from {name}, which has {', '.join(report.metrics)}.")
-    results = {metric: report._results[str(column)] for metric, column in columns.items()}
-    bound = {metric: report.metrics[str(column)] for metric, column in columns.items()}
-    return replace(report, metrics=bound, _results=results)
+    results = {metric: report._results[column] for metric, column in columns.items()}
+    return replace(report, metrics={m: report.metrics[column] for m, column in columns.items()}, _results=results)
 
 
-def _option(name: str) -> str:
+def _as_typed(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def rows_of(report: RankingReport) -> dict[str, Any]:
+def rows_of_report(report: RankingReport) -> dict[str, Any]:
     """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
     lists = report._lists
     qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)

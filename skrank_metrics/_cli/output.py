@@ -13,15 +13,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, visible
-from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import ALL
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 OUTPUTS = ("table", "tsv", "json", "html")
 # Spreadsheets compute cells that start with one of these.
@@ -50,8 +52,10 @@ def show_comparison(comparison: Comparison, output: str) -> str:
     if output == "json":
         return _as_json(_of_comparison(comparison))
     if output == "tsv":
+        from skrank_metrics.reports.verdict import columns_of_pairs
+
         parts = {ALL: comparison, **comparison.named_slices()}
-        return _as_tsv({(name,): part._pair_columns() for name, part in parts.items()}, ("slice",))
+        return _as_tsv({(name,): columns_of_pairs(part) for name, part in parts.items()}, ("slice",))
     return _as_page({"": comparison}, output)
 
 
@@ -106,8 +110,10 @@ def _of_report(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
 
 
 def _of_comparison(comparison: Comparison) -> dict[str, Any]:
+    from skrank_metrics.reports.verdict import columns_of_pairs
+
     found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
-    pairs = _records(comparison._pair_columns())
+    pairs = _records(columns_of_pairs(comparison))
     found["metrics"] = {
         metric: {
             "verdict": comparison.verdict_of(metric),

@@ -22,6 +22,7 @@ _ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
 _NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
+_HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
 # Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
 _canvas: ContextVar[tuple[float, bool] | None] = ContextVar("canvas", default=None)
 
@@ -136,9 +137,9 @@ def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
 
 
 def _filled(line: str, width: int) -> str:
-    # A NUL is a place to break without a space: in long words after punctuation, in long parts after underscores.
+    # A NUL is a place to break without a space: in long words after punctuation, in long parts at humps, too.
     line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line)
-    line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: part[0].replace("_", "_\0"), line)
+    line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: _HUMP.sub("\0", part[0]), line)
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
     return wrapper.fill(line).replace("\0", "")

@@ -57,7 +57,7 @@ def auc_score(
 
         \mathrm{AUC} = \frac{\text{concordant pairs}}{\text{pairs of a relevant and a non-relevant document}}
 
-    The mean over queries is known as group AUC (GAUC). Undefined for a query with documents of only one class.
+    The mean over queries is known as group AUC (GAUC). Labels may be negative if ``relevance_threshold`` is set. Undefined for a query with documents of only one class.
 
     Parameters
     ----------

@@ -216,17 +216,6 @@ def make_metric(
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
-    settings = {
-        "name": name,
-        "documents": documents,
-        "bounds": bounds,
-        "greater_is_better": greater_is_better,
-        "undefined": undefined,
-    }
-    if name is None and not hasattr(function, "__name__"):
-        raise ValueError(
-            f"name must be given for a function without a __name__; got {type(function).__name__}. Pass name=..."
-        )
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
     low, high = _check_bounds(bounds)
     columns = _check_columns(documents)
@@ -249,7 +238,8 @@ def make_metric(
         needs_all_ranks=True,
         documents=columns,
     )
-    return FunctionMetric(function, record, settings)
+    settings = {"name": name, "documents": documents, "bounds": bounds, "greater_is_better": greater_is_better}
+    return FunctionMetric(function, record, {**settings, "undefined": undefined})
 
 
 def _check_name(name: Any) -> str:
@@ -327,17 +317,19 @@ def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...
         )
     others = [p for p in parameters[1:] if p.name not in columns]
     for p in others:
-        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
-        if p.default is p.empty:
-            raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
-        if p.name in _RESERVED:
-            raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
-        if p.name == "k" and p.default is not None:
-            raise TypeError(
-                f"Declare the cutoff as k=None; set {p.default!r} with get_metric(metric, k={p.default!r})."
-            )
+        _check_option(p, name)
     return {p.name: p.default for p in others}
+
+
+def _check_option(p: inspect.Parameter, name: str) -> None:
+    if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+        raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
+    if p.default is p.empty:
+        raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
+    if p.name in _RESERVED:
+        raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
+    if p.name == "k" and p.default is not None:
+        raise TypeError(f"Declare the cutoff as k=None; set {p.default!r} with get_metric(metric, k={p.default!r}).")
 
 
 def _option(name: str) -> Option:

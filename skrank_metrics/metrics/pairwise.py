@@ -146,7 +146,7 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
 def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
-    The mean over queries is known as group AUC (GAUC).
+    The mean over queries is known as group AUC (GAUC). Labels may be negative if ``relevance_threshold`` is set.
 
     Examples
     --------

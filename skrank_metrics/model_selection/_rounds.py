@@ -10,7 +10,6 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import Any, cast
@@ -18,12 +17,12 @@ from typing import Any, cast
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
 
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
 from skrank_metrics.model_selection._race import FoldValues
-from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores, RankingScore, recorded
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
 
@@ -92,10 +91,9 @@ class Score(float):
 class Watched:
     """Scores a fitted model and, if others of its path are in the search, its first trees."""
 
-    def __init__(self, scorers: Any, key: str, score: RankingScore | None) -> None:
+    def __init__(self, scorers: Any, key: str) -> None:
         self.scorers = scorers
-        self.key = key  # of the scorer by which candidates are compared
-        self.score = score  # its score function, None if that is of another package
+        self.key = key  # of the scorer by which candidates are compared, which keeps values if it is of this package
         self.n_trees: frozenset[int] = frozenset()  # to score
         self.checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
 
@@ -128,13 +126,12 @@ class Watched:
         return scores
 
     def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
-        with nullcontext() if self.score is None else recorded(self.score) as recording:
-            scores = self.scorers(estimator, X, *args, **kwargs)
+        scores = self.scorers(estimator, X, *args, **kwargs)
         found: Any = scores[self.key] if isinstance(scores, dict) else scores
         if not isinstance(found, Number):
             return scores
         kept = Score(cast(float, found))
-        kept.queries = recording.found if recording else None
+        kept.queries = getattr(found, "queries", None)
         return {**scores, self.key: kept} if isinstance(scores, dict) else kept
 
 
@@ -269,10 +266,3 @@ class Rounds:
             for name, value in one.items()
         }
         return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]
-
-
-def mean_so_far(columns: Sequence[FloatArray]) -> FloatArray:
-    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack(columns)
-    with np.errstate(invalid="ignore"):
-        return np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1)

@@ -19,13 +19,13 @@ from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import metric_of_scorer, spelled
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric, mean_so_far
-from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
+from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
-from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports.statistics import check_confidence
+from skrank_metrics.reports.alignment import check_by_query
+from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -124,6 +124,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     search = search.fit(X, y, qid=qid)
+
     >>> search.n_fits_
     7
     >>> search.cv_results_["dropped_after"].tolist()
@@ -275,8 +276,13 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         is_ranking = metric_of_scorer(single[key]) is not None
         if not is_ranking and not any(one.path for one in self._candidates):
             return None
-        kind = WatchedMultimetric if several else Watched
-        return kind(scorers, key, score_function(single[key]) if is_ranking else None)
+        if is_ranking:
+            single = {**single, key: keep_values(single[key])}
+        if not several:
+            return Watched(single[key], key)
+        scorers = copy(scorers)
+        scorers._scorers = single
+        return WatchedMultimetric(scorers, key)
 
     def _format_results(self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None) -> Any:
         """Pass on what ran so far; the table is made at the end of the search."""
@@ -320,6 +326,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         kept = [rounds.values(fold)[1] for fold in range(n_folds)]
         # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
         self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
+        self._key_of_values = self._watched.key if self._watched else None
         raw.clear()
         raw.update(self._table(rounds, race, n_folds))
 
@@ -367,7 +374,7 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
     """What scikit-learn takes for scoring, from names of metrics of this package, too."""
     known = get_scorer_names()
     if isinstance(scoring, str):
-        return scoring if scoring in known else get_ranking_scorer(scoring)
+        return scoring if scoring in known else make_ranking_scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: _scorers(one, estimator) for name, one in scoring.items()}
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
@@ -376,7 +383,7 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
         while hasattr(estimator, "steps"):
             estimator = estimator.steps[-1][1]
         name = getattr(estimator, "_metric_of_score", None)
-        return None if name is None else get_ranking_scorer(name)
+        return None if name is None else make_ranking_scorer(name)
     return scoring
 
 
@@ -401,7 +408,7 @@ def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str
         ran = np.arange(n_folds) < n_run[:, None]
         if not np.isfinite(np.column_stack(columns)[ran]).all():
             warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(columns)
+        means = mean_so_far(np.column_stack(columns))
         ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
         dropped = n_run < n_folds
         ranks = results[f"rank_test_{name}"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import IntArray, Mask
 from skrank_metrics._input.query_ids import check_ids
+from skrank_metrics.sources.tables import plain_array
 
 Keys: TypeAlias = NDArray[np.uint64]
 
@@ -72,7 +73,7 @@ class Strings:
             for start, end in zip(self.starts.tolist(), ends, strict=True)
         ]
 
-    def _words(self, number: int, rows: Any) -> Keys:
+    def words(self, number: int, rows: Any) -> Keys:
         """The given word of 8 bytes of some strings, padded with 0."""
         every = np.ndarray(len(self.data) - WORD + 1, dtype=np.uint64, buffer=self.data.data, strides=(1,))
         rest = self.sizes[rows] - WORD * number
@@ -92,7 +93,7 @@ class Strings:
         mixed, number = self.sizes.astype(np.uint64), 0
         rows: Any = slice(None)
         while len(mixed[rows]):  # most strings are done after a few words
-            mixed[rows] = mix(mixed[rows] ^ self._words(number, rows))
+            mixed[rows] = mix(mixed[rows] ^ self.words(number, rows))
             number += 1
             more = self.sizes[rows] > WORD * number
             rows = rows if more.all() else np.arange(len(mixed))[rows][more]
@@ -103,7 +104,7 @@ class Strings:
         same = self.sizes == other.sizes
         rows, number = np.flatnonzero(same), 0
         while len(rows):
-            same[rows] = self._words(number, rows) == other._words(number, rows)
+            same[rows] = self.words(number, rows) == other.words(number, rows)
             number += 1
             rows = rows[same[rows] & (self.sizes[rows] > WORD * number)]
         return same
@@ -117,7 +118,7 @@ class Strings:
         rows, number = np.arange(len(order)), 0
         while len(rows):
             # As big-endian numbers, words compare like bytes. Inverting them puts the last one first.
-            words, of_group = ~self._words(number, rows).view(">u8").astype(np.uint64), ranks[rows]
+            words, of_group = ~self.words(number, rows).view(">u8").astype(np.uint64), ranks[rows]
             within = np.lexsort((words, of_group))
             rows, words, of_group = rows[within], words[within], of_group[within]
             new_group = np.concatenate(([True], of_group[1:] != of_group[:-1]))
@@ -188,11 +189,9 @@ class Objects:
 
 def ids_of(column: Any, name: str) -> Ids:
     """Ids of documents of any kind, none of which may be missing."""
-    library = type(column).__module__.partition(".")[0]
-    found = _of_library(column, library) if library in ("pandas", "polars", "pyarrow") and len(column) else None
-    if found is not None:
-        return found
-    array = np.asarray(column) if hasattr(column, "dtype") or library == "pyarrow" else None
+    if (strings := _arrow_strings(column)) is not None:
+        return strings
+    array = np.asarray(column) if hasattr(column, "dtype") or hasattr(column, "type") else None
     if array is not None and array.dtype.kind in "iu" and (array.dtype != np.uint64 or array.max(initial=0) < 2**63):
         return Numbers(array.astype(np.int64, copy=False))
     values = array.tolist() if array is not None and array.dtype.kind in "USOT" else list(column)
@@ -205,31 +204,20 @@ def ids_of(column: Any, name: str) -> Ids:
     return numbered([check_ids(objects, len(values), name).tolist()])[0]
 
 
-def _of_library(column: Any, library: str) -> Ids | None:
-    """Strings without an object of Python for each; None if these are no strings or some are missing."""
-    if library == "pandas":
-        dtype = str(getattr(column, "dtype", ""))
-        if dtype == "category":
-            codes, categories = np.asarray(column.cat.codes), column.cat.categories.tolist()
-            plain = codes.min() >= 0 and all(type(one) is str for one in categories)
-            return Strings.of(categories).take(codes.astype(np.intp)) if plain else None
-        if not hasattr(column.array, "__arrow_array__") or dtype not in ("str", "string"):
-            return None
+def _arrow_strings(column: Any) -> Strings | None:
+    """Strings of a library without an object of Python for each; None if these are no strings, or some are missing."""
+    library = type(column).__module__.partition(".")[0]
+    if library not in ("pandas", "polars", "pyarrow") or str(getattr(column, "dtype", "")) in ("object", "int64"):
+        return None
     try:
         import pyarrow as pa
-    except ImportError:
-        return None
-    if library == "polars":
-        if str(column.dtype).partition("(")[0] not in ("String", "Categorical", "Enum"):
-            return None
-        import polars
 
-        column = column.cast(polars.String)
-    arrow = pa.array(column) if library == "pandas" else column.to_arrow() if library == "polars" else column
-    arrow = arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow
-    arrow = arrow.dictionary_decode() if pa.types.is_dictionary(arrow.type) else arrow
-    arrow = arrow.cast(pa.large_string()) if "string" in str(arrow.type) else arrow
-    return Strings.of_arrow(arrow) if arrow.type == pa.large_string() and not arrow.null_count else None
+        arrow = column.to_arrow() if library == "polars" else column if library == "pyarrow" else pa.array(column)
+        arrow = plain_array(arrow.combine_chunks() if isinstance(arrow, pa.ChunkedArray) else arrow)
+    except (ImportError, TypeError, ValueError):  # pyarrow's errors are among these
+        return None
+    strings = pa.types.is_string(arrow.type) or pa.types.is_large_string(arrow.type)
+    return Strings.of_arrow(arrow) if strings and len(arrow) and not arrow.null_count else None
 
 
 def comparable(given: Sequence[Ids | Objects]) -> list[Ids]:

@@ -24,7 +24,7 @@ def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
         if row := line.partition(b"#")[0].split(None, 2):
             if len(row) < 2 or not row[1].startswith(_QID) or len(row[1]) == len(_QID):
                 refuse(*where, line, "a row as 'label qid:id feature:value ...'")
-            labels.append(_number(row[0], where, line, "a finite label >= 0", least=0))
+            labels.append(_in_line(row[0], where, line, "a finite label >= 0", least=0))
             ids.append(row[1].removeprefix(_QID).decode())
     if not labels:
         raise ValueError(f"{path} has only comments, and no rows.")
@@ -33,7 +33,7 @@ def read_svmlight(path: Any) -> tuple[FloatArray, list[str]]:
 
 def read_scores(path: Any, n_rows: int, rows: str) -> FloatArray:
     """One score per line, as many as the file named ``rows`` has rows."""
-    scores = np.array([_number(line.strip(), where, line, "a number") for where, line in _lines_of(path)])
+    scores = np.array([_in_line(line.strip(), where, line, "a number") for where, line in _lines_of(path)])
     if len(scores) != n_rows:
         raise ValueError(f"{path} must hold one score per row of {rows}; got {len(scores)} scores for {n_rows} rows.")
     return scores
@@ -45,7 +45,7 @@ def _lines_of(path: Any) -> Iterator[tuple[tuple[str, int], bytes]]:
     return (((name, number), line) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip())
 
 
-def _number(field: bytes, where: tuple[str, int], line: bytes, expected: str, least: float = -np.inf) -> float:
+def _in_line(field: bytes, where: tuple[str, int], line: bytes, expected: str, least: float = -np.inf) -> float:
     """A number in a line. If ``least`` is given, as for labels, the number must be finite."""
     try:
         value = float(field)

@@ -32,7 +32,7 @@ class _Part(NamedTuple):
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
     schema, empty = None, True
-    for part in _parts(source, columns, batch_rows, use_threads):
+    for part in _tables_by_source(source, columns, batch_rows, use_threads):
         first = 0
         for table in part.tables:
             chosen = selected(table, columns, part.holder)
@@ -64,14 +64,13 @@ def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
 def selected(table: Any, columns: Columns, holder: str) -> Any:
     """The chosen columns, checked, with plain values."""
     columns.check(table.schema, holder)
-    return _plain(table.select(columns.names))
+    return _plain_columns(table.select(columns.names))
 
 
-def _plain(table: Any) -> Any:
-    """Replace categories, whose codes differ between batches, and view types by plain values."""
+def _plain_columns(table: Any) -> Any:
     import pyarrow as pa
 
-    found = [pa.chunked_array([*map(_plain_chunk, one.chunks)], _plain_kind(one.type)) for one in table.columns]
+    found = [pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type)) for one in table.columns]
     return pa.table(found, table.column_names)
 
 
@@ -82,7 +81,8 @@ def _plain_kind(kind: Any) -> Any:
     return pa.string() if "view" in str(kind) else kind
 
 
-def _plain_chunk(array: Any) -> Any:
+def plain_array(array: Any) -> Any:
+    """Replace categories, whose codes differ between batches, and view types by plain values."""
     import pyarrow as pa
 
     kind = _plain_kind(array.type)
@@ -105,7 +105,7 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
         if values.dtype.kind == "f":
             high = np.finfo(values.dtype).max if finite else np.inf
             low = -high if finite and signed else low
-            expected = f"finite numbers{least}" if finite else "numbers, not NaN"
+            expected = f"finite numbers{least}" if finite else "numbers"
         else:
             low, high = max(low, -LARGEST_EXACT_INTEGER), LARGEST_EXACT_INTEGER
             expected = EXACT_INTEGERS if signed else f"numbers >= 0, and {EXACT_INTEGERS}"
@@ -116,6 +116,8 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
             bad &= table[mask].to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
+            if np.isnan(values[row]):
+                return row, f"column {name!r} contains NaN, first"
             return row, f"column {name!r} must hold {expected}; got {values[row]}"
     return None
 
@@ -209,7 +211,7 @@ def _files_of(source: Any) -> list[TableFile]:
     return [TableFile(path, str(format_of(path))) for path in paths]
 
 
-def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
+def _tables_by_source(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
     """The tables of each file or stream, and how to name their rows."""
     _refuse_engines(source)
     source, place = with_stream(source), "row {} of the source".format

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
 from skrank_metrics.sources.files import read_bytes, refuse
 from skrank_metrics.sources.ids import END, WORD, Strings, pair_keys
 
@@ -24,12 +24,7 @@ BLOCK = 2**18
 PADDING = 2 * WORD
 # Bytes that are neither whitespace nor part of a field.
 CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))
-# Numbers with more characters may have more digits than float64 can hold.
-LONGEST_NUMBER = 15
-_PLACES = 10.0 ** np.arange(15, -1, -1)
-_POWERS = 10 ** np.arange(17)
-# Row n keeps the last n of 16 bytes.
-_LAST = np.where(np.arange(16) >= 16 - np.arange(17)[:, None], 255, 0).astype(np.uint8).view(np.uint64)
+LONGEST_NUMBER = 4  # words
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     """Read a file: a path, "-" for standard input, or an open file. Errors name the argument that it came as."""
     data, name = read_bytes(source, text=True, argument=argument)
     blocks, buffers, size, line = [], [data], len(data), 1
-    for start, end in _cut(data):
+    for start, end in _blocks_of_lines(data):
         try:
             block, offset = _read_block(data[start:end], form), start
         except _IrregularError:
@@ -105,7 +100,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     return lines
 
 
-def _cut(data: bytes) -> Iterator[tuple[int, int]]:
+def _blocks_of_lines(data: bytes) -> Iterator[tuple[int, int]]:
     """Blocks of whole lines."""
     start = 0
     while start < len(data):
@@ -151,51 +146,20 @@ def _fields(codes: Bytes, n_fields: int) -> tuple[IntArray, IntArray]:
 
 def _numbers(codes: Bytes, starts: IntArray, ends: IntArray) -> FloatArray:
     """Decimal numbers, rounded like Python's float."""
-    first = codes[starts]
-    signed = (first == ord("-")) | (first == ord("+"))
-    sizes = ends - starts - signed
-    every = np.ndarray(len(codes) - WORD + 1, dtype=np.uint64, buffer=codes.data, strides=(1,))
-    short = (sizes > 0) & (sizes <= LONGEST_NUMBER)
-    words = np.stack([every[ends - 2 * WORD], every[ends - WORD]], axis=1) & _LAST[np.where(short, sizes, 0)]
-    values, plain = _decimals(words.view(np.uint8), sizes)
-    values = np.where(first == ord("-"), -values, values)
-    others = np.flatnonzero(~(plain & short))
-    if len(others):
-        fields = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
-        values[others] = _floats([codes[a:b].tobytes() for a, b in fields])
-    return values
+    fields, width = Strings(codes, starts, ends - starts), -(-int((ends - starts).max()) // WORD)
+    if width > LONGEST_NUMBER:  # all would take the memory of the longest
+        return _floats([codes[a:b].tobytes() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)])
+    words = np.stack([fields.words(number, slice(None)) for number in range(width)], axis=1)
+    return _floats(words.view(f"S{WORD * width}").ravel())
 
 
-def _decimals(characters: Bytes, sizes: IntArray) -> tuple[FloatArray, Mask]:
-    """Numbers of digits and at most one point, right-aligned in 16 characters, and whether they are such numbers.
-
-    An integer below 2^53, divided by a power of ten up to 10^22, is rounded only once, and thus correctly.
-    """
-    digits = characters - np.uint8(ord("0"))
-    is_digit, is_point = digits < 10, characters == ord(".")
-    known = is_digit | is_point | (characters == 0)
-    plain = np.ones(len(sizes), dtype=bool) if known.all() else known.all(axis=1)
-    values = (digits * is_digit).astype(np.float64) @ _PLACES
-    if not is_point.any():
-        return values, plain
-    # The highest byte of such a product is a weighted sum of all bytes of the word.
-    first, second = is_point.view("<u8").T
-    n_points = ((first + second) * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    plain &= (n_points <= 1) & (n_points != sizes)
-    decimals = (first * np.uint64(0x0F0E0D0C0B0A0908) + second * np.uint64(0x0706050403020100)) >> np.uint64(56)
-    decimals, n_points = (np.where(plain, one, 0) for one in (decimals, n_points))
-    # The digits before the point are one place too far to the left.
-    above = _POWERS[decimals + n_points]
-    exact = values.astype(np.int64)
-    return (exact - (exact // above) * (above - _POWERS[decimals])) / _POWERS[decimals], plain
-
-
-def _floats(fields: list[bytes]) -> FloatArray:
+def _floats(fields: list[bytes] | NDArray[np.bytes_]) -> FloatArray:
     try:
-        values = np.array(list(map(float, fields)))
+        values = np.array(list(map(float, fields))) if isinstance(fields, list) else fields.astype(np.float64)
     except ValueError:
         raise _IrregularError from None
-    if np.isnan(values).any() or b"_" in b" ".join(fields):  # float accepts 1_0
+    text = b" ".join(fields) if isinstance(fields, list) else fields.tobytes()
+    if np.isnan(values).any() or b"_" in text:  # float accepts 1_0
         raise _IrregularError
     return values
 

@@ -367,7 +367,7 @@ def test_errors_of_the_function_name_it_and_the_query():
             functools.partial(depth_of_last),
             {},
             ValueError,
-            "name must be given for a function without a __name__; got partial. Pass name=",
+            r"name must be at most 64 .* got None\. Pass name=",
         ),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
         (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),

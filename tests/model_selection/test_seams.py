@@ -262,7 +262,7 @@ def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
             np.testing.assert_allclose(found, expected, rtol=1e-2)
         assert np.isfinite(cross_val_score(nested, frame, y, cv=cv, scoring=SCORER, params={"groups": qid})).all()
     found = cross_evaluate(model, frame, y, qid=qid, cv=cv, metrics="ndcg@10", params={"groups": qid})
-    np.testing.assert_allclose(found.folds["QueryRanker"]["ndcg@10"], expected)
+    np.testing.assert_allclose(found.fold_means()["QueryRanker"], expected)
     fitted = model.fit(frame, y, qid=qid)
     assert fitted.score(frame, y, qid=qid) == ndcg_score(y, pd.Series(fitted.predict(frame)), qid=qid, k=10)
     labelled = pd.Series(Y[ORDER], index=index)  # the predictions are fresh, and of the rows by position

@@ -211,7 +211,7 @@ def _lines_of(path: str) -> Iterator[tuple[tuple[str, int], bytes]]:
 def _scores(path: str, n_rows: int, rows_of: str) -> NDArray[Any]:
     scores = np.array([_number_in_line(line.strip(), where, line, NUMBER) for where, line in _lines_of(path)])
     if len(scores) != n_rows:
-        raise ValueError(f"{path} must hold one score per row of {rows_of_report}; got {len(scores)} and {n_rows}.")
+        raise ValueError(f"{path} must hold one score per row of {rows_of}; got {len(scores)} and {n_rows}.")
     return scores
 
 

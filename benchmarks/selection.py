@@ -12,7 +12,7 @@ from sklearn.metrics import ndcg_score
 from sklearn.model_selection import GridSearchCV
 
 from benchmarks.timing import machine
-from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, with_qid
 from skrank_metrics.datasets import make_ranking
 
 
@@ -46,7 +46,7 @@ def main() -> None:
         ("LGBMRanker", QueryRanker(ranker), {"estimator__learning_rate": [0.03, 0.1, 0.2, 0.3]}),
     ):
         means = []
-        for how, scoring in (("ndcg@10", get_ranking_scorer("ndcg@10")), ("a loop over ndcg_score", loop_scorer)):
+        for how, scoring in (("ndcg@10", make_ranking_scorer("ndcg@10")), ("a loop over ndcg_score", loop_scorer)):
             total, scored, mean = searched(estimator, grid, scoring, X, y)
             print(f"| {name} | {how} | {total:.2f} | {scored:.2f} | {scored / total:.0%} |", flush=True)
             means.append(mean)

@@ -1,140 +1,122 @@
 """Draw the pictures of docs/images, for light and dark pages: ``python docs/draw_pictures.py``."""
 
-import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
 from skrank_metrics import (
-    ComparisonDisplay,
-    CVResultsDisplay,
-    DifferenceDisplay,
-    Leaderboard,
-    LeaderboardDisplay,
-    MetricAtKDisplay,
     QueryKFold,
     QueryRanker,
-    QueryScoreDisplay,
-    RaceDisplay,
     RacingSearchCV,
-    SplitDisplay,
     _demo,
+    audit_splits,
+    compare,
     evaluate,
-    get_ranking_scorer,
+    explain_difference,
     leaderboard,
+    make_ranking_scorer,
     query_train_test_split,
     with_qid,
 )
 from skrank_metrics.datasets import load_digits_retrieval
-
-IMAGES = Path(__file__).parent / "images"
-GRID = {"estimator__max_leaf_nodes": [2, 4, 8, 16, 31], "estimator__learning_rate": [0.02, 0.1]}
-DISPLAYS = (
+from skrank_metrics.displays import (
+    ComparisonDisplay,
+    CVResultsDisplay,
+    DifferenceDisplay,
     MetricAtKDisplay,
     QueryScoreDisplay,
-    ComparisonDisplay,
-    LeaderboardDisplay,
-    CVResultsDisplay,
-    RaceDisplay,
-    DifferenceDisplay,
     SplitDisplay,
+    style,
 )
 
+IMAGES = Path(__file__).parent / "images"
+GRID = {"estimator__max_leaf_nodes": [2, 8, 31], "estimator__learning_rate": [0.02, 0.1]}
 
-def fitted():
-    """Test rows, two rankers and a race."""
+
+def results():
+    """A result for each display, by the display."""
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)
     X, X_test, y, y_test = query_train_test_split(X, with_qid(y, qid), random_state=0)
     trees = QueryRanker(HistGradientBoostingRegressor(max_iter=30, random_state=0))
-    search = RacingSearchCV(trees, GRID, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
-    return X_test, y_test, {"ridge": QueryRanker(Ridge()).fit(X, y), "trees": search.best_estimator_}, search
+    search = RacingSearchCV(trees, GRID, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(8)).fit(X, y)
+    scores = {"ridge": QueryRanker(Ridge()).fit(X, y).predict(X_test), "trees": search.predict(X_test)}
+    scores |= {"nearest pixels": -X_test[:, 0], "pixel 1": X_test[:, 1], "pixel 2": X_test[:, 2]}
+    few = {name: scores[name] for name in ("ridge", "trees")}
+    ties = scores["ridge"].round(1)
+    return {
+        ComparisonDisplay: leaderboard(y_test, scores, metrics=["ndcg@10", "map"]),
+        MetricAtKDisplay: leaderboard(y_test, few, metrics=[f"ndcg@{k}" for k in range(1, 21)]),
+        QueryScoreDisplay: evaluate(y_test, scores["trees"]),
+        CVResultsDisplay: search,
+        DifferenceDisplay: explain_difference(y_test, ties, metric="ndcg", conventions=("sklearn", "xgboost")),
+        SplitDisplay: audit_splits(KFold(5), X_test, y_test),
+    }
 
 
-def draw(style, X, y, models, search):
-    """All displays in one figure."""
-    with plt.style.context(style):
-        figure = plt.figure(figsize=(17, 19), layout="constrained")
-        at_k, queries, compared, board, candidates, race, gap, folds = figure.subplots(4, 2).ravel()
-        for name, model in models.items():
-            MetricAtKDisplay.from_estimator(model, X, y, k=20, name=name, ax=at_k)
-            QueryScoreDisplay.from_estimator(model, X, y, name=name, ax=queries)
-        ComparisonDisplay.from_estimator(*models.values(), X, y, names=tuple(models), ax=compared)
-        scores = {name: model.predict(X) for name, model in models.items()}
-        scores |= {f"pixel {pixel}": X[:, pixel] for pixel in range(4)}
-        LeaderboardDisplay.from_leaderboard(leaderboard(y, scores, metrics=["ndcg@10"]), ax=board)
-        CVResultsDisplay.from_estimator(search, n_candidates=5, ax=candidates)
-        RaceDisplay.from_estimator(search, ax=race)
-        ties = scores["ridge"].round(1)
-        DifferenceDisplay.from_predictions(y, ties, metric="ndcg", conventions=("sklearn", "xgboost"), ax=gap)
-        SplitDisplay.from_splitter(KFold(5), X, y, ax=folds)
-        for ax, display in zip(figure.axes, DISPLAYS, strict=True):
-            ax.set_title(display.__name__, loc="left")
+def draw_displays(look, found):
+    """All displays in one figure; those with several panels take the whole width."""
+    with style.offscreen(style.WIDTH, look):
+        figure = Figure(figsize=(12, 13), layout="constrained")
+        grid = figure.add_gridspec(4, 2, height_ratios=[2.4, 3.2, 3, 2.2])
+        places = (grid[0, :], grid[1, 0], grid[1, 1], grid[2, 0], grid[2, 1], grid[3, :])
+        for place, (display, result) in zip(places, found.items(), strict=True):
+            ax = figure.add_subplot(place)
+            drawn = display.from_result(result, ax=ax)
+            drawn.ax_.set_title(f"{display.__name__}\n", loc="left", weight="bold", color=look.ink)
     return figure
 
 
-def draw_dcg(style, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
+def draw_dcg(look, *, narrow=False, grades=(3, 0, 2, 1, 0, 2)):
     """The terms of DCG, for a ranking and for the ideal order; for phones, one below the other."""
     rank = np.arange(1, len(grades) + 1)
-    rows, columns, size = (2, 1, (4.6, 5.6)) if narrow else (1, 2, (9, 3.2))
-    with plt.style.context(style):
-        figure, axes = plt.subplots(rows, columns, figsize=size, sharey=True, layout="constrained")
-        for ax, name, gain in zip(
-            axes, ("ranking", "ideal order"), (grades, sorted(grades, reverse=True)), strict=True
-        ):
+    orders = {"ranking": grades, "ideal order": sorted(grades, reverse=True)}
+    with style.offscreen(style.WIDTH, look):
+        figure = Figure(figsize=(4.6, 5.6) if narrow else (9, 3), layout="constrained")
+        axes = figure.subplots(*((2, 1) if narrow else (1, 2)), sharey=True)
+        for ax, (name, gain) in zip(axes, orders.items(), strict=True):
+            style.polish(ax, "y")
             terms = np.array(gain) / np.log2(rank + 1)
-            ax.bar(rank, gain, fill=False, edgecolor="grey", linestyle="--", label="gain")
-            bars = ax.bar(rank, terms, color="#1f9bcf", label="gain / discount")
-            ax.bar_label(bars, [f"{term:.2f}" if term else "" for term in terms])
-            ax.set(title=f"{name}: DCG {terms.sum():.3f}", xlabel="rank", ylim=(0, 3.4))
-        axes[0].set_ylabel("gain")
-        axes[1].legend()
+            ax.bar(rank, gain, color=look.rule)
+            bars = ax.bar(rank, terms, color=look.best)
+            ax.bar_label(bars, [f"{term:.2f}" if term else "" for term in terms], color=look.best, padding=2)
+            ax.set_title(f"{name}: DCG {terms.sum():.3f}", loc="left", size="medium")
+            ax.set(xlabel="rank", ylim=(0, 3.4), yticks=range(4))
+        style.write_beside(axes[0], (3.4, 2.8), "gain", look.soft)
+        style.write_beside(axes[0], (3.4, 2.5), "gain / discount", look.best)
     return figure
 
 
-def draw_demo(style, board):
-    """The leaderboard as the demo draws it."""
-    with plt.style.context(style):
-        return _demo._figure(board)
-
-
-def draw_narrow_demo(style, board):
-    """The leaderboard of the demo for phones, with the legend below it."""
-    with plt.style.context(style):
-        figure = plt.figure(figsize=(5, 4.4), layout="constrained")
-        ax = figure.subplots()
-        LeaderboardDisplay.from_leaderboard(board, ax=ax)
-        ax.set_yticks(ax.get_yticks(), [label.get_text().replace("  ", "\n") for label in ax.get_yticklabels()])
-        ax.set_xlabel(textwrap.fill(ax.get_xlabel().replace("\n", " "), 32))
-        entries = ax.get_legend_handles_labels()
-        ax.get_legend().remove()
-        figure.legend(*entries, loc="outside lower center", frameon=False)
-    return figure
+def draw_demo(look, board, width):
+    """The board as the demo draws it."""
+    with style.offscreen(width, look):
+        return board.plot(metric=_demo.METRICS[0]).figure_
 
 
 def demo_board():
-    """The leaderboard of the demo."""
+    """The board of the demo."""
     data, (models, _) = load_digits_retrieval(), _demo._models()
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
     reports = {_demo.BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=_demo.METRICS)}
     _demo._tune_all(models, data, reports)
-    return Leaderboard.from_reports(reports, random_state=0)
+    return compare(reports, _demo.METRICS)
 
 
 if __name__ == "__main__":
     mpl.use("Agg")
-    data, board = fitted(), demo_board()
-    for theme, style in (("light", "default"), ("dark", "dark_background")):
+    found, board = results(), demo_board()
+    for theme, look in (("light", style.LIGHT), ("dark", style.DARK)):
         figures = {
-            f"displays_{theme}": (draw(style, *data), 60),
-            f"dcg_{theme}": (draw_dcg(style), 80),
-            f"dcg_{theme}_narrow": (draw_dcg(style, narrow=True), 160),
-            f"demo_{theme}": (draw_demo(style, board), 150),
-            f"demo_{theme}_narrow": (draw_narrow_demo(style, board), 160),
+            f"displays_{theme}": (draw_displays(look, found), 80),
+            f"dcg_{theme}": (draw_dcg(look), 80),
+            f"dcg_{theme}_narrow": (draw_dcg(look, narrow=True), 120),
+            f"demo_{theme}": (draw_demo(look, board, style.WIDTH), 150),
+            f"demo_{theme}_narrow": (draw_demo(look, board, 4.6), 150),
         }
         for name, (figure, dpi) in figures.items():  # dark pages differ in their black
-            figure.savefig(IMAGES / f"{name}.png", dpi=dpi, transparent=theme == "dark")
+            with mpl.rc_context(style.settings(look)):
+                figure.savefig(IMAGES / f"{name}.png", dpi=dpi, transparent=theme == "dark")

@@ -1,4 +1,4 @@
-"""Write what follows from the registry of metrics: tables of the documentation and stubs for editors and type checkers.
+"""Write what follows from the registry of metrics: a table of the documentation, and stubs for editors and checkers.
 
 python docs/generate.py           # write
 python docs/generate.py --check   # only tell what is out of date
@@ -14,39 +14,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import skrank_metrics
-from skrank_metrics.metrics._record import TRANSFORMS, Metric, MetricFunction
+from skrank_metrics.metrics._record import Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import CONVENTIONS
 
 ROOT = Path(__file__).parents[1]
 
 
 def metrics_table() -> str:
     """All metrics as a Markdown table."""
-    columns = ["name", "function", "value per query", "range", "labels", "undefined for a query with"]
-    columns += ["own parameters", "source"]
-    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return "\n".join(head + [_row(function) for _, function in sorted(REGISTRY.items())])
+    rows = [_row(function) for _, function in sorted(REGISTRY.items())]
+    return "\n".join(["| name | function | value per query |", "|---|---|---|", *rows])
 
 
 def _row(function: MetricFunction) -> str:
     record = function.record
     name = record.name + ("@k" if record.has_cutoff else "")
-    value = record.summary.partition(": ")[2].rstrip(".")
-    labels = labels_seen(record)
-    empty = record.undefined or "(never)"
-    own = ", ".join(f"`{parameter}`" for parameter in record.defaults)
-    cells = [
-        f"`{name}`",
-        f"`{function.__name__}`",
-        value,
-        record.bounds,
-        labels,
-        empty,
-        own,
-        f"[{record.reference.short}]({record.reference.url})",
-    ]
-    return "| " + " | ".join(cells) + " |"
+    return f"| `{name}` | `{function.__name__}` | {record.summary.partition(': ')[2].rstrip('.')} |"
 
 
 def labels_seen(record: Metric) -> str:
@@ -54,57 +37,6 @@ def labels_seen(record: Metric) -> str:
     if record.unjudged == "counted":
         return "judged or not"
     return "graded" if record.graded else "binary"
-
-
-def metrics_page() -> str:
-    """Give each metric a section of Markdown: formula, range, ties, empty queries, peers, paper and an example."""
-    return "\n\n".join(_section(function) for _, function in sorted(REGISTRY.items()))
-
-
-def _section(function: MetricFunction) -> str:
-    record = function.record
-    kernel_doc = inspect.cleandoc(record.kernel.__doc__ or "")
-    front, _, example = kernel_doc.partition("Examples\n--------\n")
-    text, _, code = example.partition(">>> ")
-    parameters = ", ".join(f"{name}={default!r}" for name, default in record.defaults.items())
-    peers = [
-        f"{name} (`{convention.names[record.name]}`)"
-        for name, convention in CONVENTIONS.items()
-        if record.name in convention.names
-    ]
-    lines = [
-        f"- **String name:** `{record.name}{'@k' if record.has_cutoff else ''}`"
-        + (f", with {parameters}" if parameters else "")
-        + ("" if record.greater_is_better else ", the negative of the function"),
-        f"- **Range:** {record.bounds}. **Labels:** {labels_seen(record)}.",
-        f"- **Undefined for** a query with {record.undefined}." if record.undefined else "- **Always defined.**",
-        f"- **Ties, averaged:** {TRANSFORMS[record.transform]}.",
-        f"- **Computed by:** {', '.join(peers) or 'none of the libraries compared'}.",
-        f"- **Source:** {record.reference.text} <{record.reference.url}>",
-    ]
-    code = code.replace("\n\n>>> ", "\n>>> ").rstrip()
-    return (
-        f"### `{function.__name__}`\n\n{front.strip()}\n\n```math\n{record.formula}\n```\n\n"
-        + "\n".join(lines)
-        + f"\n\n{text.strip()}\n\n```python\n>>> {code}\n\n```"
-    )
-
-
-def conventions_table() -> str:
-    """What each peer counts differently, as Markdown tables."""
-    parts = []
-    for name, convention in CONVENTIONS.items():
-        lines = [f"**{name}** ({convention.peer})", "", "| here | there | defaults |", "|---|---|---|"]
-        for metric, peer in convention.names.items():
-            defaults = {**convention.shared, **convention.own.get(metric, {})}
-            spelled = (
-                ", ".join(f"{parameter}={value!r}" for parameter, value in defaults.items()) or "those of this package"
-            )
-            lines.append(f"| `{metric}` | {peer} | {spelled} |")
-        lines += ["", *(f"- Not reproduced: {remark}" for remark in convention.not_imitated)]
-        lines += [f"- Not reproduced for `{metric}`: {remark}" for metric, remark in convention.differs.items()]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
 
 
 STUB_HEAD = '''"""Signatures of the metric functions. Written by docs/generate.py; do not edit."""
@@ -190,11 +122,7 @@ def _list_of(names: Iterable[str]) -> str:
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n"
 
 
-TABLES = [
-    ("docs/metrics.md", "table", metrics_table),
-    ("docs/metrics.md", "metrics", metrics_page),
-    ("docs/metrics.md", "conventions", conventions_table),
-]
+TABLES = [("docs/metrics.md", "table", metrics_table)]
 STUBS = {"skrank_metrics/__init__.pyi": front_door_stub, "skrank_metrics/metrics/__init__.pyi": metrics_stub}
 
 

@@ -25,10 +25,10 @@ TOPICS = {
     "splitters": "Folds of whole queries",
     "model_selection": "Model selection",
     "rankers": "Rankers",
-    "displays": "Pictures",
     "sources": "Rows that arrive in parts",
 }
 MODULES = {
+    "displays": "Pictures",
     "datasets": "Data sets",
     "trec": "TREC files",
     "dask": "Dask",
@@ -51,10 +51,19 @@ its score is the mean over queries. In the formulas,
 """
 
 
+CONVENTIONS_ABOUT = """
+``convention="lightgbm"``, in ``evaluate``, ``get_metric``, ``make_ranking_scorer`` and others, sets the defaults of
+another library; :doc:`/why_does_my_ndcg_differ` explains them. The tests check each table on random queries, some with
+ties, without relevant documents or with a single document: against the installed library or, for ranx, Rax and Spark,
+against recorded values. TF-Ranking and TorchMetrics are checked against the examples in their documentation, which have
+hardly any ties.
+"""
+
+
 def write(folder: Path) -> None:
     """Write all pages; those of an earlier build go."""
     shutil.rmtree(folder, ignore_errors=True)
-    pages = {"metrics/index": metrics_index(), "api/index": api_index()}
+    pages = {"metrics/index": metrics_index(), "api/index": api_index(), "conventions": conventions_page()}
     pages |= {f"metrics/{page_name(function)}": metric_page(function) for function in REGISTRY.values()}
     pages |= {f"api/{place}": text for place, text in api_pages().items()}
     for place, text in pages.items():
@@ -109,7 +118,7 @@ def elsewhere(record: Metric) -> str:
     differing = [convention for convention in CONVENTIONS.values() if record.name in convention.differs]
     parts = [_title("In other libraries", "-")]
     if rows:
-        parts += ["These names and defaults go with ``convention=``; see :doc:`why numbers differ </metrics>`."]
+        parts += ["These names and defaults go with ``convention=``; see :doc:`/reference/conventions`."]
         parts += [_table(("convention", "name there", "defaults there"), rows, "20 35 45")]
     elif not differing:
         parts += ["None of the libraries compared computes it."]
@@ -117,6 +126,23 @@ def elsewhere(record: Metric) -> str:
     if remarks:
         parts += ["No parameter reproduces:", "\n".join(remarks)]
     return "\n\n".join(parts)
+
+
+def conventions_page() -> str:
+    """Make the page of what each library calls the metrics, and what it counts differently."""
+    parts = [_title("Conventions of other libraries"), CONVENTIONS_ABOUT]
+    for name, convention in CONVENTIONS.items():
+        rows = []
+        for metric, peer in convention.names.items():
+            defaults = {**convention.shared, **convention.own.get(metric, {})}.items()
+            spelled = ", ".join(f"``{parameter}={value!r}``" for parameter, value in defaults)
+            page = metric.removeprefix(NEGATIVE)
+            rows.append((f":doc:`{metric} <metrics/{page}>`", f"``{peer}``", spelled or "those of this package"))
+        remarks = [f"- {remark}" for remark in convention.not_imitated]
+        remarks += [f"- In ``{metric}``: {remark}" for metric, remark in convention.differs.items()]
+        parts += [_title(name, "-"), convention.peer, _table(("here", "there", "defaults there"), rows, "20 35 45")]
+        parts += ["No parameter reproduces:", "\n".join(remarks)] if remarks else []
+    return "\n\n".join(parts) + "\n"
 
 
 def add_facts(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
@@ -168,6 +194,8 @@ def api_index() -> str:
 def public_in(module: str) -> list[str]:
     """List the functions and classes that a public module defines."""
     space = vars(getattr(skrank_metrics, module))
+    if "__all__" in space:
+        return list(space["__all__"])
     here = f"skrank_metrics.{module}"
     return [n for n, value in space.items() if n[0] != "_" and getattr(value, "__module__", None) == here]
 

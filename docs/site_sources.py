@@ -14,7 +14,11 @@ ABOVE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.
 WHOLE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)[^)]*\)")
 # Sections that are on other pages here.
-MOVED = {"metrics.md#all-metrics": "reference/metrics/index.rst", "#try-it": "get_started.md#try-it"}
+MOVED = {
+    "metrics.md#all-metrics": "reference/metrics/index.rst",
+    "../skrank_metrics/metrics/conventions.py": "reference/conventions.rst",
+    "#try-it": "get_started.md#try-it",
+}
 EXAMPLE = re.compile(r"\]\(gallery/(\w+)\.py\)")
 # Comments, which readers of the repository do not see: directives, and a part of the README between two marks.
 ONLY_HERE = re.compile(r"<!-- site\n(.*?)\n-->", re.DOTALL)
@@ -29,9 +33,7 @@ CELL = re.compile(r"<(td|th)\b[^>]*>(.*?)</\1>", re.DOTALL)
 def adapt(app: Any, docname: str, source: list[str]) -> None:
     """Change what a page says to readers of the repository to what the site has."""
     text = _from_above((ROOT / WHOLE[docname]).read_text(encoding="utf-8")) if docname in WHOLE else source[0]
-    if docname == "metrics":  # each has a page here, so that they are not shown twice
-        pages = "The [reference](reference/metrics/index.rst) has a page on each metric."
-        text = re.sub(r"<!-- metrics -->.*<!-- /metrics -->", pages, text, flags=re.DOTALL)
+    if docname == "metrics":  # which are not listed twice
         lists = "The [reference](reference/metrics/index.rst) lists them by family, with values, ranges and labels."
         text = re.sub(r"<!-- table -->.*<!-- /table -->", lists, text, flags=re.DOTALL)
     text = ONLY_HERE.sub(r"\1", PART.sub(_part, text))
@@ -58,7 +60,7 @@ def _part(found: re.Match[str]) -> str:
 
 def _images(found: re.Match[str]) -> str:
     """Show the picture of the theme and, on phones, the narrow one if there is one."""
-    dark, alt, light = found.groups()
+    dark, alt, light = (part.removeprefix("docs/") for part in found.groups())  # which those of the README have
     images = []
     for image, theme in ((light, "only-light"), (dark, "only-dark")):
         narrow = image.replace(".png", "_narrow.png")

@@ -17,9 +17,9 @@ from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
-from skrank_metrics.reports._contributions import contributions, ideal_contributions
-from skrank_metrics.reports._evaluation import Evaluation, evaluate_lists
-from skrank_metrics.reports._ranked_query import RankedQuery, ranked_queries
+from skrank_metrics.reports.evaluate import evaluate_lists
+from skrank_metrics.reports.inspection import RankedQuery, contributions, ideal_contributions
+from skrank_metrics.reports.ranking_report import RankingReport
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def worked_case(function: MetricFunction) -> Case:
     own = {name: value for name, value in keywords.items() if name not in (*DATA_KEYWORDS, "average")}
     metric = BoundMetric(function, own)
     whole = evaluate_lists(query_lists(*given, **data), {"": metric})
-    names = [str(number) for number in range(1, whole.n_queries + 1)] if np.ndim(given[0]) == 2 else whole.ids
+    names = [str(number) for number in range(1, whole.n_queries + 1)] if np.ndim(given[0]) == 2 else whole.qid
     rankings = [
-        _ranking(f"Query {name}" * (whole.n_queries > 1), whole.part(np.array([place])), metric)
+        _ranking(f"Query {name}" * (whole.n_queries > 1), whole._part(np.array([place])), metric)
         for place, name in enumerate(names)
     ]
     return Case(metric, text, function(*given, **keywords), rankings)
@@ -109,9 +109,9 @@ def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, 
     return (str(text).strip(), *calls[-1])
 
 
-def _ranking(name: str, evaluation: Evaluation, metric: BoundMetric) -> Ranking:
-    lists = evaluation.lists
-    (documents,) = ranked_queries("", evaluation, "", np.array([0]), lists.n_documents)
+def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
+    lists = report._lists
+    ((documents,),) = report.inspect(report.qid, n_ranks=lists.n_documents).queries
     threshold = metric.get("relevance_threshold")
     relevant = documents.labels > 0 if threshold is None else documents.labels >= threshold
     k, n_relevant, n = metric.k, documents.n_relevant, documents.n_ranked
@@ -182,11 +182,11 @@ def _terms(lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery,
     if "centred_ranks" in reads:  # correlations have no cutoff
         by_label, by_score, _ = (values[0] for values in reads["centred_ranks"].value)
         return Terms(by_label * by_score, [Column("centred label rank", by_label), Column("centred rank", by_score)])
-    return _spelled(contributions(lists, metric, depth).added[0] * result.denominators[0], metric, reads)
+    return _spelled(contributions(lists, metric, depth)[0][0] * result.denominators[0], metric, reads)
 
 
 def _ideal_terms(lists: QueryLists, metric: BoundMetric, depth: int, result: PerQuery) -> Terms:
-    added = ideal_contributions(lists, metric, depth).added[0] * result.denominators[0]
+    added = ideal_contributions(lists, metric, depth)[0][0] * result.denominators[0]
     best_first = replace(lists, scores=lists.labels, retrieved=None)
     return _spelled(added, metric, _watched(best_first, metric)[1])
 

@@ -2,16 +2,9 @@
 
 from skrank_metrics import dask as dask
 from skrank_metrics import datasets as datasets
+from skrank_metrics import displays as displays
 from skrank_metrics import spark as spark
 from skrank_metrics import trec as trec
-from skrank_metrics.displays.comparison import ComparisonDisplay
-from skrank_metrics.displays.cv_results import CVResultsDisplay
-from skrank_metrics.displays.difference import DifferenceDisplay
-from skrank_metrics.displays.leaderboard import LeaderboardDisplay
-from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
-from skrank_metrics.displays.query_scores import QueryScoreDisplay
-from skrank_metrics.displays.race import RaceDisplay
-from skrank_metrics.displays.splits import SplitDisplay
 from skrank_metrics.metrics import (
     auc_score,
     bpref_score,
@@ -27,7 +20,6 @@ from skrank_metrics.metrics import (
     map_score,
     mrr_score,
     ndcg_score,
-    nerr_score,
     pairwise_accuracy_score,
     pfound_score,
     precision_at_k_score,
@@ -38,37 +30,26 @@ from skrank_metrics.metrics import (
     spearman_score,
 )
 from skrank_metrics.metrics.check import check_metric
-from skrank_metrics.metrics.conventions import CONVENTIONS, Convention
-from skrank_metrics.metrics.custom import register_metric
 from skrank_metrics.metrics.from_function import make_metric
 from skrank_metrics.metrics.names import get_metric, get_metric_names
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
-from skrank_metrics.model_selection.scorers import (
-    get_ranking_scorer,
-    get_ranking_scorer_names,
-    make_ranking_scorer,
-    ranking_scorers,
-)
-from skrank_metrics.model_selection.search_report import SearchReport, search_report
+from skrank_metrics.model_selection.scorers import make_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.search_report import search_report
 from skrank_metrics.model_selection.with_qid import qid_from_sizes, with_qid
 from skrank_metrics.model_selection.within_noise import within_noise
 from skrank_metrics.rankers.booster_metrics import builtin_metric, lightgbm_metric, xgboost_metric
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.board import Leaderboard
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison, Comparisons
+from skrank_metrics.reports.compare import compare, leaderboard
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.explain_difference import Difference, explain_difference
-from skrank_metrics.reports.inspection import Inspection
-from skrank_metrics.reports.leaderboard import leaderboard
-from skrank_metrics.reports.match_convention import ConventionMatch, match_convention
-from skrank_metrics.reports.queries_needed import queries_needed
+from skrank_metrics.reports.explain_difference import explain_difference
+from skrank_metrics.reports.match_convention import match_convention
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.sources.accumulator import RankingAccumulator
 from skrank_metrics.sources.batches import evaluate_batches
 from skrank_metrics.sources.evaluate_run import evaluate_run
-from skrank_metrics.splitters.audit import SplitReport, audit_splits
+from skrank_metrics.splitters.audit import audit_splits
 from skrank_metrics.splitters.predefined_split import PredefinedQuerySplit
 from skrank_metrics.splitters.query_fold import query_fold
 from skrank_metrics.splitters.query_kfold import QueryKFold, RepeatedQueryKFold
@@ -78,34 +59,16 @@ from skrank_metrics.splitters.time_series_split import QueryTimeSeriesSplit
 __version__: str
 
 __all__ = [
-    "CONVENTIONS",
-    "CVResultsDisplay",
     "Comparison",
-    "ComparisonDisplay",
-    "Comparisons",
-    "Convention",
-    "ConventionMatch",
-    "CrossEvaluation",
-    "Difference",
-    "DifferenceDisplay",
-    "Inspection",
-    "Leaderboard",
-    "LeaderboardDisplay",
-    "MetricAtKDisplay",
     "PredefinedQuerySplit",
     "QueryKFold",
     "QueryRanker",
-    "QueryScoreDisplay",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
-    "RaceDisplay",
     "RacingSearchCV",
     "RankingAccumulator",
     "RankingReport",
     "RepeatedQueryKFold",
-    "SearchReport",
-    "SplitDisplay",
-    "SplitReport",
     "auc_score",
     "audit_splits",
     "bpref_score",
@@ -124,8 +87,6 @@ __all__ = [
     "fall_out_score",
     "get_metric",
     "get_metric_names",
-    "get_ranking_scorer",
-    "get_ranking_scorer_names",
     "hit_rate_score",
     "judged_score",
     "kendall_tau_distance",
@@ -138,20 +99,17 @@ __all__ = [
     "match_convention",
     "mrr_score",
     "ndcg_score",
-    "nerr_score",
     "pairwise_accuracy_score",
     "pfound_score",
     "precision_at_k_score",
     "q_measure_score",
     "qid_from_sizes",
-    "queries_needed",
     "query_fold",
     "query_train_test_split",
     "r_precision_score",
     "ranking_scorers",
     "rbp_score",
     "recall_at_k_score",
-    "register_metric",
     "search_report",
     "spearman_score",
     "with_qid",

@@ -11,7 +11,7 @@ def main(arguments: list[str] | None = None) -> None:
         from skrank_metrics._cli import commands
     except KeyboardInterrupt:  # while modules load
         sys.exit(130)
-    commands.run(arguments)
+    commands.run_command(arguments)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.utils import Bunch
 
-from skrank_metrics._output.result import text_of
 from skrank_metrics.datasets import load_digits_retrieval
-from skrank_metrics.displays.leaderboard import LeaderboardDisplay
+from skrank_metrics.displays import style
 from skrank_metrics.model_selection.cross_evaluate import cross_evaluate
 from skrank_metrics.model_selection.racing_search import RacingSearchCV
 from skrank_metrics.model_selection.scorers import ranking_scorers
 from skrank_metrics.rankers.query_ranker import QueryRanker
-from skrank_metrics.reports.board import Leaderboard
+from skrank_metrics.reports.compare import compare
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -39,7 +39,7 @@ SHARES = {"HistGradientBoostingRegressor": 0.2, "LGBMRanker": 0.2, "XGBRanker": 
 
 
 def run(picture: Path) -> None:
-    """Tune and compare the models, print a table, draw the picture, and say what to ship."""
+    """Tune and compare the models, print a table with the verdict, and draw the picture."""
     started = time.perf_counter()
     data = load_digits_retrieval()
     print(f"Query-by-image retrieval over digits: {len(data.target)} documents, {data.qid[-1] + 1} queries.")
@@ -49,13 +49,13 @@ def run(picture: Path) -> None:
     nearness = -data.data[:, data.feature_names.index("pixel_distance")]
     reports = {BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=METRICS)}
     seconds = _tune_all(models, data, reports)
-    board = Leaderboard(reports, {"random_state": 0})
-    print("\n" + text_of(board._parts()[1:]))
+    board = compare(reports, METRICS)
+    print(f"\n{board}\n")
     for name, package in left_out.items():
         print(f"Left out: {name}, since {package} is not installed.")
+    print(_fastest(board, seconds), end="")
     _draw(board, picture)
-    print(f"This took {time.perf_counter() - started:.0f} s.\n")
-    print(text_of([_decision(board, seconds)]))
+    print(f"This took {time.perf_counter() - started:.0f} s.")
 
 
 def _tune_all(models: dict[str, Any], data: Bunch, reports: dict[str, RankingReport]) -> dict[str, float]:
@@ -81,12 +81,13 @@ def _seconds_left(seconds: dict[str, float], models: list[str]) -> float:
     return sum(seconds.values()) / done * (sum(share.values()) - done)
 
 
-def _decision(board: Leaderboard, seconds: dict[str, float]) -> str:
-    """The verdict, with the time that the models to choose from took to tune."""
-    fastest = min((name for name in board.contenders if name in seconds), key=lambda name: seconds[name], default=None)
-    if fastest is None or len(board.contenders) == 1:
-        return board.verdict
-    return f"{board.verdict} Of these, {fastest} took the least time to tune: {seconds[fastest]:.1f} s."
+def _fastest(board: Comparison, seconds: dict[str, float]) -> str:
+    """Which of several models that may be best took the least time to tune, as a line; or nothing."""
+    tuned = [name for name in board.best_set if name in seconds]
+    if len(tuned) < 2:
+        return ""
+    fastest = min(tuned, key=lambda name: seconds[name])
+    return f"Of the models that may be best, {fastest} was the fastest to tune: {seconds[fastest]:.1f} s.\n"
 
 
 def _models() -> tuple[dict[str, tuple[Any, dict[str, list[Any]]]], dict[str, str]]:
@@ -116,21 +117,11 @@ def _tune(model: Any, grid: dict[str, list[Any]], data: Bunch) -> tuple[RankingR
     return evaluation.reports["best"], chosen, (n_fits, n_of_grid - n_fits)
 
 
-def _draw(board: Leaderboard, picture: Path) -> None:
+def _draw(board: Comparison, picture: Path) -> None:
     try:
-        figure = _figure(board)
+        with style.offscreen(style.WIDTH):
+            board.plot(metric=METRICS[0]).figure_.savefig(picture, dpi=150)
     except ImportError:
         print(f"Left out: {picture}, since matplotlib is not installed.")
-        return
-    figure.savefig(picture, dpi=150)
-    print(f"Picture of all models compared with the best: {picture}")
-
-
-def _figure(board: Leaderboard) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    ax = figure.subplots()
-    LeaderboardDisplay.from_leaderboard(board, ax=ax)
-    ax.set_title(text_of([board.verdict]), fontsize="medium", loc="left")
-    return figure
+    else:
+        print(f"Picture of the models, with the best highlighted: {picture}")

@@ -1,16 +1,23 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these seven things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
 
-- Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores.
-- The metric and response method of a scorer must be known, but scorers keep them in private attributes.
-- ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``.
-- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
-- A scorer must know which queries a model was fitted on, but it only sees predictions.
-- A score function must know what its scorer requests, but it only sees what arrives.
-- What a search scored with must be known after its fit, but scikit-learn before 1.7 passed no weights to scorers.
+Four look at the functions that are running:
 
-If scikit-learn changes, the first becomes a plain exception, the second a scorer of unknown origin, the third an error
-that asks for a parameter, the fourth compares parts only, the fifth loses its warning, the sixth its hint, and the
-seventh gives other scores than the search, which search_report says. For each, a test then shows what changed.
+- Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores. Otherwise,
+  a search without query ids would warn and return its first candidate as the best.
+- ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``. Otherwise, within_noise
+  would ask for ``test_ratio``, after all fits.
+- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, without the labels of a
+  default index, and scorers no X. Otherwise, a fold could not be compared, and frames that were sorted without their
+  labels would go unnoticed except by the splitters of this package.
+- A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
+
+Two use private attributes or the identity of arrays:
+
+- The metric and response method of a scorer must be known, but scorers keep them to themselves. Otherwise, a scorer is
+  of unknown origin, which search_report and RacingSearchCV refuse.
+- A scorer must know which queries a model was fitted on, but it only sees predictions. Otherwise, there is no warning.
+
+A test for each shows what changed if scikit-learn changes. docs/upstream.md asks for a public way.
 """
 
 from __future__ import annotations
@@ -28,25 +35,8 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.query_ids import check_aligned, without_labels
 
-Queries = dict[Any, int]
-
 _VALIDATION = "sklearn.model_selection._validation"
 _SEARCH = "sklearn.model_selection._search.fit"
-# Functions that take folds of their local variables X, y, groups and params, or transform X. Worker processes only run
-# _fit_and_score and _fit_and_predict, which have no whole groups and params.
-_FOLDING = (
-    _SEARCH,
-    f"{_VALIDATION}.cross_validate",
-    f"{_VALIDATION}.cross_val_predict",
-    f"{_VALIDATION}.learning_curve",
-    f"{_VALIDATION}.validation_curve",
-    f"{_VALIDATION}._fit_and_score",
-    f"{_VALIDATION}._fit_and_predict",
-    "sklearn.pipeline.score",
-)
-_SCORER = "sklearn.metrics._scorer._score"
-# Around fit of every estimator of scikit-learn, many of which turn X and y into arrays.
-_FIT = "sklearn.base.wrapper"
 
 
 class _NotANumber:
@@ -95,41 +85,55 @@ def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     """Check by row labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. In
-    these cases, check all rows that were passed to scikit-learn, and return the columns without labels.
+    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. If
+    scikit-learn calls, check all rows that were passed to it, and return the columns without labels.
     """
-    folding = list(_callers(_FIT, *_FOLDING))
-    permuting = any(_callers(f"{_VALIDATION}._permutation_test_score"))  # y with its labels
-    if not folding and not permuting:
+    *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.")))  # the last one is the outermost
+    if not whole:
         check_aligned(X=X, **columns)
         return columns
-    if not permuting:
-        check_aligned(**_passed(folding[-1]))
+    check_aligned(**whole)
     return {name: without_labels(column) for name, column in columns.items()}
 
 
-def _passed(call: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call that have rows."""
-    if "args" in call:  # of fit
-        return dict(zip(("X", "y"), call["args"], strict=False)) | dict(call["kwargs"])
-    return {name: call.get(name) for name in ("X", "y", "groups")} | dict(call.get("params") or {})
+def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with rows, given the local variables of a function of scikit-learn; none if it has no X and y."""
+    if {"estimator", "args", "kwargs"} <= local.keys():  # around fit
+        return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
+    if "X" not in local or {"y", "y_true"}.isdisjoint(local):
+        return {}
+    params = local.get("params")
+    rows = {name: local.get(name) for name in ("X", "y", "y_true", "groups")}
+    return rows | (dict(params) if isinstance(params, Mapping) else {})
 
 
-def scored_rows() -> Any:
-    """The X that a scorer is called with; None outside a scorer."""
-    return next(_callers(_SCORER), {}).get("X")
+def is_first_warning() -> bool:
+    """Whether a warning is the first one of the running search. Warnings outside a search all are."""
+    running = next(_callers(f"{_VALIDATION}._fit_and_score"), {})
+    candidate, fold = (running.get(f"{what}_progress") for what in ("candidate", "split"))
+    if candidate is None or fold is None:
+        return True
+    if candidate[0] == fold[0] == 0:
+        _warned.clear()
+    is_first = candidate[0] == 0 and not _warned
+    _warned.add("fitted queries")
+    return is_first
 
 
-def running_scorer() -> Any:
-    """The scorer that calls a score function; None outside a scorer."""
-    return next(_callers(_SCORER), {}).get("self")
+_warned: set[str] = set()  # in the running search
 
 
-def _callers(*functions: str) -> Iterator[Mapping[str, Any]]:
-    """Local variables of the running calls of functions, innermost first."""
+def _callers(function: str) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running calls of a function, innermost first."""
+    return _frames(function, exact=True)
+
+
+def _frames(start: str, *, exact: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running functions whose full name is this or starts like this, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}" in functions:
+        name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+        if name == start if exact else name.startswith(start):
             yield frame.f_locals
         frame = frame.f_back
 
@@ -141,27 +145,27 @@ def routing_enabled() -> bool:
 
 def ways_out(direct: str = "") -> str:
     """Say how to pass ids through model selection, given the metadata routing, and in a direct call as ``direct``."""
-    if routing_enabled():
-        direct = direct or "qid"
-        others = "groups=qid to fit of a search, and params={'groups': qid} to cross_validate and similar functions"
-    else:
-        others = (
-            "with_qid(y, qid) as y, or enable metadata routing and pass groups=qid, which RFECV and BaggingRegressor "
-            "need, since they drop the index of y"
-        )
-    if not direct:
-        return f"Pass {others}."
-    return f"Pass {direct}=<one query id per document>; in scikit-learn's model selection, pass {others}."
-
-
-def passes_weights_to_scorers(search: Any) -> bool:
-    """Whether scikit-learn's search passes the ``sample_weight`` of its fit to its scorers without metadata routing."""
-    return hasattr(search, "_check_scorers_accept_sample_weight")
+    if not routing_enabled():
+        called = f", or in a direct call {direct}=<one query id per document>" if direct else ""
+        others = "RFECV and ensembles drop its index: enable metadata routing for them."
+        return f"Pass with_qid(y, qid) as y{called}. ({others})"
+    return (
+        "Pass groups=qid to fit of a search, params={'groups': qid} to cross_validate, or in a direct call "
+        f"{direct or 'qid'}=<one query id per document>. A scorer on which set_score_request was called needs qid=True "
+        "and groups=True in that call, too."
+    )
 
 
 def score_function(scorer: Any) -> Any:
     """Function that was passed to make_scorer; None for other scorers."""
     return getattr(scorer, "_score_func", None)
+
+
+def copy_with_function(scorer: Any, function: Any) -> Any:
+    """Copy a scorer, with its requests, but with another function."""
+    copied = copy.copy(scorer)
+    copied._score_func = function
+    return copied
 
 
 def response_method(scorer: Any) -> Any:
@@ -171,15 +175,10 @@ def response_method(scorer: Any) -> Any:
 
 # The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
 # predict returned. Nothing is known about other arrays, so there is no warning for them.
-_known: dict[int, tuple[weakref.ref[NDArray[Any]], Queries]] = {}
+_known: dict[int, tuple[weakref.ref[NDArray[Any]], Any]] = {}
 
 
-def queries_of(ids: NDArray[Any], sizes: IntArray) -> Queries:
-    """Queries with their numbers of documents."""
-    return dict(zip(ids.tolist(), sizes.tolist(), strict=True))
-
-
-def remember(predictions: NDArray[Any], fitted: Queries) -> None:
+def remember(predictions: NDArray[Any], fitted: Any) -> None:
     """Remember which queries a model was fitted on, for as long as its predictions live."""
     key = id(predictions)
     _known[key] = weakref.ref(predictions, lambda _: _known.pop(key, None)), fitted
@@ -191,17 +190,17 @@ def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None
     If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
     ``return_train_score=True``.
     """
-    reference, fitted = _known.get(id(predictions), (None, {}))
-    if reference is None or reference() is not predictions:
+    if id(predictions) not in _known:
         return
-    scored = queries_of(ids, sizes)
-    both = len(scored.keys() & fitted.keys())
-    if both and scored != fitted:
+    reference, fitted = _known[id(predictions)]
+    if reference() is not predictions:
+        return
+    both, same = fitted.shared(ids, sizes)
+    if both and not same and is_first_warning():
         warnings.warn(
-            f"{both} of the {len(scored)} scored queries were among the {len(fitted)} queries that the ranker was "
-            "fitted on, judging by their ids. If so, the score is too good: split by query, as QueryKFold does, and "
-            "find queries that a splitter cuts with audit_splits(cv, X, y, qid=qid). If the ids only agree because "
-            "each file numbers its queries from 0, give them different ids: qid_from_sizes(sizes, first=...).",
+            f"{both} of the {len(ids)} scored queries were also in the training set, which makes the score too good. "
+            "Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its queries from 0, "
+            "make them differ: qid_from_sizes(sizes, first=...).",
             UserWarning,
             stacklevel=2,
         )

@@ -114,7 +114,7 @@ def test_eager_import_loads_all_modules_of_public_names():
 
 @pytest.mark.slow
 def test_names_and_scorers_pickle_into_a_process_that_has_loaded_nothing():
-    scorer = skrank_metrics.get_ranking_scorer("ndcg(gain=exp2)@10")
+    scorer = skrank_metrics.make_ranking_scorer("ndcg(gain=exp2)@10")
     things = [getattr(skrank_metrics, name) for name in skrank_metrics.__all__ if name != "CONVENTIONS"]
     things += [skrank_metrics.get_metric("map@5"), scorer, skrank_metrics.make_ranking_scorer("rbp", p=0.9)]
     assert all(pickle.loads(pickle.dumps(thing)) is thing for thing in things[:-3])

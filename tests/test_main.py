@@ -13,14 +13,15 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import Bunch
 from support.ranks import report_of_ranks
 
-from skrank_metrics import QueryKFold, QueryRanker, _demo, cross_evaluate, evaluate
+from skrank_metrics import QueryKFold, QueryRanker, _demo, compare, cross_evaluate, evaluate
 from skrank_metrics.__main__ import main
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.reports.board import Leaderboard
 
-# A row of the first table: name, NDCG@10 with letters, interval.
-ROW = re.compile(r"^(\S.*?) +(\*?0\.\d{4})  ([a-z]+) +\[0\.\d{4}, 0\.\d{4}\] .*(?:\n(Regressor)$)?", re.MULTILINE)
+# A row of the first table: name, NDCG@10, difference, interval, p and status.
+ROW = re.compile(r"^(\S.*?) +(0\.\d{4}) +[+-]0\.\d{4}  \[.*\]  [01]\.\d{4}  [a-z ]+(?:\n(Regressor)$)?", re.MULTILINE)
+# The same in the table of two models: name and three means.
+ROW_OF_TWO = re.compile(r"^(\S.*?) +(0\.\d{4})(?:  0\.\d{4}){2}$", re.MULTILINE)
 
 
 def names_of(rows):
@@ -42,7 +43,7 @@ def test_demo_compares_the_models_and_draws(tmp_path, capsys, monkeypatch):
     rows = ROW.findall(printed)
     names = names_of(rows)
     assert set(names) == {_demo.BASELINE, "HistGradientBoostingRegressor", *_demo.BOOSTERS}
-    values = [float(value.removeprefix("*")) for _, value, *_ in rows]
+    values = [float(value) for _, value, *_ in rows]
     assert values == sorted(values, reverse=True)
     assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
     assert re.search(r"\[4/4\] CatBoostRanker \(about \d+ s left\) ... best depth=", printed)
@@ -71,7 +72,7 @@ def test_demo_with_scikit_learn_alone(tmp_path):
     )
     picture = tmp_path / "ranking.png"
     done = subprocess.run([sys.executable, "-c", code, str(picture)], capture_output=True, text=True, check=True)
-    assert set(names_of(ROW.findall(done.stdout))) == {"HistGradientBoostingRegressor", _demo.BASELINE}
+    assert {name for name, _ in ROW_OF_TWO.findall(done.stdout)} == {"HistGradientBoostingRegressor", _demo.BASELINE}
     for left_out in (
         "LGBMRanker, since lightgbm",
         "XGBRanker, since xgboost",
@@ -99,7 +100,7 @@ def saved(monkeypatch):
 
 
 # Two good models and two bad ones.
-RANKS = {"a": [1] * 12, "b": [1, 2] * 6, "c": [3, 3, 2, 4, 3, 3] * 2, "d": [2, 4, 3, 3, 3, 3] * 2}
+RANKS = {"a": [1] * 12, "b": [1, 1, 2] * 4, "c": [3, 3, 2, 4, 3, 3] * 2, "d": [2, 4, 3, 3, 3, 3] * 2}
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +108,13 @@ def reports():
     return {name: report_of_ranks(ranks, metrics=_demo.METRICS) for name, ranks in RANKS.items()}
 
 
-@pytest.mark.parametrize("seconds", [{"a": 3, "b": 1.25, "c": 0.5}, {"a": 1, "b": 2}, {}])
-def test_decision_of_the_demo(reports, seconds):
-    board = Leaderboard(reports)
-    assert board.contenders == ["a", "b"]
-    sentence = "Ship a or b: by ndcg@10, a is ahead, but not significantly; c and d are significantly worse."
-    why = {1.25: "b took the least time to tune: 1.2 s.", 2: "a took the least time to tune: 1.0 s."}.get(
-        seconds.get("b")
-    )
-    assert _demo._decision(board, seconds) == sentence + (f" Of these, {why}" if why else "")
-    alone = Leaderboard({name: reports[name] for name in "ac"})
-    assert _demo._decision(alone, {"a": 1, "c": 2}) == "Ship a: by ndcg@10, it is significantly better than c."
+def test_the_fastest_of_the_best_is_named(reports):
+    board = compare(reports)
+    assert board.best_set == ("a", "b")
+    line = "Of the models that may be best, {} was the fastest to tune: {} s.\n"
+    assert _demo._fastest(board, {"a": 3, "b": 1.25, "c": 0.5}) == line.format("b", "1.2")
+    assert _demo._fastest(board, {"a": 1, "b": 2}) == line.format("a", "1.0")
+    assert _demo._fastest(board, {"a": 1, "c": 2}) == "", "there is no choice"
 
 
 def test_time_left(monkeypatch):
@@ -128,13 +125,14 @@ def test_time_left(monkeypatch):
 
 
 def test_picture_of_the_demo(reports, saved, capsys):
-    board = Leaderboard(reports)
+    board = compare(reports)
     _demo._draw(board, Path("here.png"))
-    assert list(saved) == [Path("here.png")]
-    (ax,) = saved[Path("here.png")].axes
-    assert [label.get_text().split()[0] for label in ax.get_yticklabels()] == list(RANKS)
-    assert ax.get_title(loc="left").replace("\n", " ") == board.verdict
-    assert "Picture of all models compared with the best: here.png" in capsys.readouterr().out
+    means, differences = saved[Path("here.png")].axes
+    assert [label.get_text() for label in means.get_yticklabels()] == list(RANKS)
+    assert means.get_xlabel().startswith(_demo.METRICS[0])
+    assert differences.get_xlabel().startswith("difference")
+    assert saved[Path("here.png")].get_suptitle().replace("\n", " ") == board.verdict
+    assert "Picture of the models, with the best highlighted: here.png" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -164,11 +162,12 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
     assert re.search(r"^\[2/2\] strong \(about \d+ s left\) \.\.\. best alpha=1\.0, 5 fits, ", printed, re.MULTILINE)
     assert "The races took 10 fits; grid searches would take 10.\n" in printed
     assert "Left out: LGBMRanker, since lightgbm is not installed." in printed
-    rows = {name: value.removeprefix("*") for name, value, *_ in ROW.findall(printed)}
+    rows = {name: value for name, value, *_ in ROW.findall(printed)}
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
     assert rows[_demo.BASELINE] == f"{nearest['ndcg@10']:.4f}"
     assert list(rows.values()) == sorted(rows.values(), reverse=True)
-    assert re.search(r"^This took \d+ s\.\n\nShip ", printed, re.MULTILINE)
+    assert re.search(r"^With 95% confidence, .*strong", printed, re.MULTILINE)
+    assert re.search(r"^This took \d+ s\.$", printed, re.MULTILINE)
     assert list(saved) == [Path("picture.png")]
 
 

@@ -12,11 +12,11 @@ from sklearn.preprocessing import StandardScaler
 
 from skrank_metrics._sklearn_internals import (
     check_rows,
+    copy_with_function,
     fail_in_search,
+    is_first_warning,
     response_method,
-    running_scorer,
     score_function,
-    scored_rows,
     splits_of_search,
 )
 
@@ -58,19 +58,28 @@ def test_a_scorer_keeps_its_function():
         assert kept == given, "scorers of make_scorer no longer have _response_method"
 
 
-def test_a_scorer_finds_the_rows_that_it_scores():
-    seen = []
-    make_scorer(lambda y_true, y_pred: seen.append(scored_rows()) or 0.0)(Ridge().fit(X, Y), X, Y)
-    assert seen[0] is X, "scorers no longer have X in _score in sklearn.metrics._scorer"
-    assert scored_rows() is None
+def test_a_copy_of_a_scorer_has_another_function():
+    scorer = make_scorer(lambda y_true, y_pred: 1.0, greater_is_better=False)
+    copied = copy_with_function(scorer, lambda y_true, y_pred: 2.0)
+    assert (scorer(Ridge().fit(X, Y), X, Y), copied(Ridge().fit(X, Y), X, Y)) == (-1.0, -2.0)
 
 
-def test_a_score_function_finds_its_scorer():
+def test_a_warning_appears_once_per_search():
     seen = []
-    scorer = make_scorer(lambda y_true, y_pred: seen.append(running_scorer()) or 0.0)
-    scorer(Ridge().fit(X, Y), X, Y)
-    assert seen == [scorer], "scorers no longer have self in _score in sklearn.metrics._scorer"
-    assert running_scorer() is None
+
+    def scorer(model, X, y):
+        seen.append(is_first_warning())
+        return 0.0
+
+    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}, scoring=scorer, cv=KFold(3), refit=False)
+    for _ in range(2):
+        seen.clear()
+        search.fit(X, Y)
+        assert sum(seen) == 1, "_fit_and_score is no longer told which candidate and fold it runs"
+    assert len(seen) == 6
+    seen.clear()
+    cross_validate(Ridge(), X, Y, scoring=scorer, cv=KFold(3))
+    assert seen == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_parts_are_checked_as_a_whole(run):
 
     frame, y = pd.DataFrame(X).set_axis(list("abcdefghijkl")), pd.Series(Y)
     run(Model(), frame, y)
-    assert all(type(part) is np.ndarray for part in returned), "model selection no longer takes rows in functions known"
+    assert all(type(part) is np.ndarray for part in returned), "scikit-learn no longer has local variables X and y"
     with pytest.raises(ValueError, match="y must have the same index as X"):
         run(Model(), frame, y.set_axis(frame.index[::-1]))
 

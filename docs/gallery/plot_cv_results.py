@@ -4,22 +4,23 @@ Which candidates can be ruled out?
 ==================================
 
 A grid search returns one winner, but not how sure that is.
-:class:`~skrank_metrics.CVResultsDisplay` draws all candidates, and
-:func:`~skrank_metrics.search_report` tests query by query which ones are worse.
+:class:`~skrank_metrics.displays.CVResultsDisplay` draws the scores of all candidates in
+the folds. :func:`~skrank_metrics.search_report` compares them query by query, and its
+picture highlights those that may be the best.
 """
 
 from lightgbm import LGBMRanker
 from matplotlib import pyplot as plt
 from sklearn.model_selection import GridSearchCV
 from skrank_metrics import (
-    CVResultsDisplay,
     QueryKFold,
     QueryRanker,
-    get_ranking_scorer,
+    make_ranking_scorer,
     search_report,
     with_qid,
 )
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.displays import CVResultsDisplay
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 y = with_qid(y, qid)
@@ -29,17 +30,21 @@ search = GridSearchCV(
         "estimator__num_leaves": [3, 7, 31],
         "estimator__learning_rate": [0.01, 0.05, 0.2],
     },
-    scoring=get_ranking_scorer("ndcg@10"),
+    scoring=make_ranking_scorer("ndcg@10"),
     cv=QueryKFold(5),
 )
 search.fit(X, y)
-report = search_report(search, X, y, random_state=0)
 
-CVResultsDisplay.from_estimator(search, report=report)
+CVResultsDisplay.from_estimator(search)
 plt.show()
 
 # %%
 # The ticks are the scores in the folds. They overlap for most candidates, so five folds
-# rule out little; 300 queries rule out more. Only the two candidates in blue are not
-# significantly worse than the best. The six in grey are, among them every candidate
-# with three leaves per tree or a learning rate of 0.01.
+# rule out little. 300 queries rule out more:
+
+search_report(search, X, y).plot()
+plt.show()
+
+# %%
+# Only the three candidates in blue may be the best. The others are worse, among them
+# every candidate with three leaves per tree or a learning rate of 0.01.

@@ -4,15 +4,16 @@ Why do two libraries disagree on NDCG?
 ======================================
 
 scikit-learn and XGBoost compute different values of NDCG for the same ranking.
-:class:`~skrank_metrics.DifferenceDisplay` draws the steps from one to the other, one
-per cause. The ranking is that of a decision tree, whose scores have many ties.
+The picture of :func:`~skrank_metrics.explain_difference` shows the steps from one to
+the other, one per cause. The ranking is that of a decision tree, whose scores have many
+ties.
 """
 
 from matplotlib import pyplot as plt
 from sklearn.tree import DecisionTreeRegressor
 from skrank_metrics import (
-    DifferenceDisplay,
     QueryRanker,
+    explain_difference,
     query_train_test_split,
     with_qid,
 )
@@ -25,9 +26,10 @@ X_train, X_test, y_train, y_test = query_train_test_split(
 tree = QueryRanker(DecisionTreeRegressor(max_depth=4, random_state=0))
 scores = tree.fit(X_train, y_train).predict(X_test)
 
-DifferenceDisplay.from_predictions(
+difference = explain_difference(
     y_test, scores, metric="ndcg", conventions=("sklearn", "xgboost")
 )
+difference.plot()
 plt.show()
 
 # %%

@@ -1,11 +1,11 @@
 """
-============================
-Which models could you ship?
-============================
+========================
+Which model is the best?
+========================
 
-The model with the best mean is rarely the only good choice.
-:class:`~skrank_metrics.LeaderboardDisplay` draws how far the other models are behind
-the best, with paired intervals, and marks those that are significantly different.
+The model with the highest mean is rarely the only good choice. The picture of
+:func:`~skrank_metrics.leaderboard` shows the mean of each model, highlights the models
+that may be the best, and shows by how much the others are behind.
 """
 
 from lightgbm import LGBMRanker
@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from skrank_metrics import (
-    LeaderboardDisplay,
     QueryRanker,
     leaderboard,
     query_train_test_split,
@@ -42,14 +41,17 @@ scores = {
 }
 scores["nearest pixels"] = -X_test[:, 0]  # no model
 
-board = leaderboard(y_test, scores, metrics="ndcg@10", random_state=0)
-LeaderboardDisplay.from_leaderboard(board)
+board = leaderboard(y_test, scores, metrics="ndcg@10")
+board.plot()
 plt.show()
 
 # %%
-# Nearest neighbours have the best mean, but the models in blue are not significantly
-# different: 120 test queries cannot rule out boosted trees, the random forest or even
-# ridge, whose mean is 0.02 lower. The decision tree is ruled out. It does no better
-# than pixel distance, which needs no model at all.
+# Nearest neighbours have the best mean, but the models in blue may all be the best: 120
+# test queries cannot rule out boosted trees, the random forest or even ridge, whose
+# mean is 0.02 lower. The decision tree is worse, and does no better than pixel
+# distance, which needs no model at all.
 #
-# ``print(board)`` shows the numbers, after a sentence that says what could be shipped.
+# The intervals on the left are those of each mean. They are wide, since some queries
+# are harder than others for every model. The differences on the right compare models on
+# the same queries, and their intervals agree with the colours: those of grey models end
+# at 0 or below. ``print(board)`` shows the numbers.

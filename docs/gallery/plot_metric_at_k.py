@@ -3,31 +3,29 @@
 How many results do users need to see?
 ======================================
 
-:class:`~skrank_metrics.MetricAtKDisplay` draws a metric against the number of results
-that users look at. Here, recall@k is the share of the images of the query's digit that
-are among the first k results, ranked by a model or by pixel distance alone.
+:class:`~skrank_metrics.displays.MetricAtKDisplay` draws a metric against the number of
+results that users look at. Here, recall@k is the share of the images of the query's
+digit that are among the first k results, ranked by a model or by pixel distance alone.
 """
 
 from lightgbm import LGBMRanker
 from matplotlib import pyplot as plt
-from skrank_metrics import (
-    MetricAtKDisplay,
-    QueryRanker,
-    query_train_test_split,
-    with_qid,
-)
+from skrank_metrics import QueryRanker, query_train_test_split, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
+from skrank_metrics.displays import MetricAtKDisplay
 
 X, y, qid = load_digits_retrieval(return_X_y_qid=True)
 X_train, X_test, y_train, y_test = query_train_test_split(
     X, with_qid(y, qid), test_size=0.4, random_state=0
 )
 ranker = QueryRanker(LGBMRanker(n_estimators=60, n_jobs=1, verbose=-1))
-ranker.fit(X_train, y_train)
+scores = ranker.fit(X_train, y_train).predict(X_test)
 pixel_distance = X_test[:, 0]
 same_digit = y_test == 2
 
-display = MetricAtKDisplay.from_estimator(ranker, X_test, same_digit, metric="recall")
+display = MetricAtKDisplay.from_predictions(
+    same_digit, scores, metric="recall", name="LGBMRanker"
+)
 MetricAtKDisplay.from_predictions(
     same_digit, -pixel_distance, metric="recall", name="nearest pixels", ax=display.ax_
 )

@@ -1,4 +1,4 @@
-"""Reports and comparisons as a table, tab-separated values, JSON or HTML."""
+"""Results as text, tab-separated values, JSON or an HTML page."""
 
 from __future__ import annotations
 
@@ -8,186 +8,177 @@ import json
 import math
 import numbers
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-from skrank_metrics._cli.sources import left_out
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.page import page, write_whole
-from skrank_metrics._output.result import Part, Result, counted, text_of
+from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import ALL
+
+if TYPE_CHECKING:
+    from skrank_metrics.reports.comparison import Comparison
 
 OUTPUTS = ("table", "tsv", "json", "html")
 # Spreadsheets compute cells that start with one of these.
 _FORMULAS = ("=", "+", "-", "@")
 
 
-def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool, call: str) -> str:
+def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query: bool) -> str:
     """The means of all rankings and, on request, the values per query."""
     if output == "json":
-        return _as_json({name: _values(report, by_query=by_query) for name, report in reports.items()})
+        return _as_json({name: _of_report(report, by_query=by_query) for name, report in reports.items()})
     if output == "tsv":
-        return _as_tsv(("ranking", "metric", "qid", "value"), _rows(reports, by_query=by_query))
-    if output == "html":
-        return _as_html(
-            reports, call, {name: _of_queries(report) for name, report in reports.items()} if by_query else None
+        return _as_tsv(
+            {(name,): own._columns() if by_query else own._summary() for name, own in reports.items()}, ("ranking",)
         )
-    parts = [str(next(iter(reports.values()))) if len(reports) == 1 else text_of(_side_by_side(reports))]
-    if by_query:
-        for name, report in reports.items():
-            names = [name] if len(reports) > 1 else []
-            parts += ["", *names, _of_queries(report).as_text()]
-    return "\n".join(parts) + "\n"
+    several = len(reports) > 1
+    shown: dict[str, Result] = {"": _Sections([*_side_by_side(reports)]) if several else next(iter(reports.values()))}
+    shown |= reports if several and output == "html" else {}
+    for name, report in reports.items() if by_query else ():
+        rows = [(str(row.pop("qid")), *row.values()) for row in _records({"qid": report.qid, **report.per_query})]
+        shown[f"{name}, per query"] = _Sections([counted(len(rows), "query"), Table(("qid", *report.per_query), rows)])
+    return _as_page(shown, output)
 
 
-def _of_queries(report: RankingReport) -> Table:
-    """A row per query, with its values."""
-    rows = zip(map(str, as_python(report.qid)), *(v.tolist() for v in report.per_query.values()), strict=True)
-    return Table(("qid", *report.per_query), list(rows))
+def show_comparison(comparison: Comparison, output: str) -> str:
+    """The verdict and the rankings; in TSV, all pairs."""
+    if output == "json":
+        return _as_json(_of_comparison(comparison))
+    if output == "tsv":
+        from skrank_metrics.reports.verdict import columns_of_pairs
+
+        parts = {ALL: comparison, **comparison.named_slices()}
+        return _as_tsv({(name,): columns_of_pairs(part) for name, part in parts.items()}, ("slice",))
+    return _as_page({"": comparison}, output)
+
+
+def show_results(results: Mapping[tuple[str, str], Result], output: str) -> str:
+    """Results of any kind, by ranking and metric."""
+    if output == "tsv":
+        return _as_tsv({key: result._columns() for key, result in results.items()}, ("ranking", "metric"))
+    if output == "json":
+        found: dict[str, dict[str, Any]] = {}
+        for (ranking, metric), result in results.items():
+            plain = {name: own for name, own in vars(result).items() if isinstance(own, str | float | int | tuple)}
+            found.setdefault(ranking, {})[metric] = {**plain, "rows": _records(result._columns())}
+        return _as_json(found)
+    return _as_page({", ".join(key) if len(results) > 1 else "": own for key, own in results.items()}, output)
+
+
+@dataclass(frozen=True, repr=False)
+class _Sections(Result):
+    """Sentences and tables as they are."""
+
+    parts: Sequence[Part]
+
+    def _parts(self) -> Sequence[Part]:
+        return self.parts
 
 
 def _side_by_side(reports: Mapping[str, RankingReport]) -> Iterator[Part]:
-    """The means, one row per ranking, and those of the slices by metric, one column per ranking."""
-    first = next(iter(reports.values()))
-    means = [(name, counted(len(report.qid), "query"), *report.mean.values()) for name, report in reports.items()]
-    yield Table(("ranking", "queries", *first.mean), means)
-    findings = {name: left_out(report) for name, report in reports.items()}
-    if len(set(findings.values())) == 1:
-        yield from left_out(first)
-    else:
-        yield from (f"{name}: {finding}" for name, found in findings.items() for finding in found)
-    parts = [report._shown_slices for report in reports.values()] if first.slices else []
-    for metric in first.mean if parts else ():
-        rows = [
-            (of_rankings[0][0], of_rankings[0][1].n_queries, *(part.mean[metric] for _, part in of_rankings))
-            for of_rankings in zip(*parts, strict=True)
-        ]
-        yield from ("", metric, Table(("slice", "queries", *reports), rows))
+    """The means, one row per ranking and slice."""
+    parts = [dict([(ALL, report), *report._shown_slices]) for report in reports.values()]
+    rows = [
+        (value, name, own[value].n_queries, *own[value].mean.values())
+        for value in dict.fromkeys(value for own in parts for value in own)
+        for name, own in zip(reports, parts, strict=True)
+        if value in own
+    ]
+    sliced = any(len(own) > 1 for own in parts)
+    heads = ("slice", "ranking", "queries", *next(iter(reports.values())).mean)
+    yield counted(len(reports), "ranking")
+    yield Table(heads, rows) if sliced else Table(heads[1:], [row[1:] for row in rows])
+    found = {name: report._left_out for name, report in reports.items()}
+    common = len(set(found.values())) == 1
+    for name, sentences in list(found.items())[: 1 if common else None]:
+        yield from (sentence if common else f"{name}: {sentence}" for sentence in sentences)
 
 
-def _values(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"n_queries": len(report.qid), "n_documents": report.n_documents}
-    found["metrics"] = {name: dict(values) for name, values in report.to_dict().items()}
-    for values in found["metrics"].values():
-        values.pop("slices", None)  # these follow below
-    if report.slices:
-        found["slices"] = {str(value): _values(part, by_query=False) for value, part in report.slices.items()}
+def _of_report(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
+    found = {"n_queries": report.n_queries, "n_documents": report.n_documents, "metrics": report.to_dict()}
     if by_query:
         ids = list(map(str, as_python(report.qid)))
         found["per_query"] = {m: dict(zip(ids, v.tolist(), strict=True)) for m, v in report.per_query.items()}
-    found["findings"] = list(report.health.findings)
-    return found
+    return found | {"findings": report.health.findings}
 
 
-def _rows(reports: Mapping[str, RankingReport], *, by_query: bool) -> Iterable[tuple[Any, ...]]:
-    for name, report in reports.items():
-        for metric, mean in report.mean.items():
-            if by_query:
-                values = zip(as_python(report.qid), report.per_query[metric].tolist(), strict=True)
-                yield from ((name, metric, qid, value) for qid, value in values)
-            yield from ((name, metric, f"all:{value}", part.mean[metric]) for value, part in report.slices.items())
-            yield name, metric, "all", mean
+def _of_comparison(comparison: Comparison) -> dict[str, Any]:
+    from skrank_metrics.reports.verdict import columns_of_pairs
+
+    found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
+    pairs = _records(columns_of_pairs(comparison))
+    found["metrics"] = {
+        metric: {
+            "verdict": comparison.verdict_of(metric),
+            "rankings": [standing._asdict() for standing in comparison.standings(metric)],
+            "pairs": [pair for pair in pairs if pair["metric"] == metric],
+        }
+        for metric in comparison.metrics
+    }
+    slices = {name: _of_comparison(part) for name, part in comparison.named_slices().items()}
+    return found | ({"slices": slices} if slices else {})
 
 
-def show_comparison(comparisons: Mapping[str, Result], output: str, *, call: str) -> str:
-    """Tests of all pairs by each metric."""
-    if output == "html":
-        return _as_html(comparisons, call)
-    if output == "table":
-        return "\n\n".join(map(str, comparisons.values())) + "\n"
-    names, rows = _joined(("metric",), {(metric,): comparison for metric, comparison in comparisons.items()})
-    if output == "tsv":
-        return _as_tsv(names, rows)
-    return _as_json([dict(zip(names, row, strict=True)) for row in rows])
-
-
-def show_results(results: Mapping[tuple[str, str], Result], output: str, *, call: str) -> str:
-    """Results of any kind, by ranking and metric."""
-    if output == "html":
-        return _as_html({", ".join(names): result for names, result in results.items()}, call)
-    if output == "tsv":
-        return _as_tsv(*_joined(("ranking", "metric"), results))
-    rankings = list(dict.fromkeys(ranking for ranking, _ in results))
-    if output == "table":
-        heads = {ranking: f"{ranking}\n" if len(rankings) > 1 else "" for ranking in rankings}
-        return "\n\n".join(f"{heads[ranking]}{result}" for (ranking, _), result in results.items()) + "\n"
-    found: dict[str, dict[str, Any]] = {ranking: {} for ranking in rankings}
-    for (ranking, metric), result in results.items():
-        found[ranking][metric] = _as_records(result)
-    return _as_json(found)
-
-
-def _joined(heads: tuple[str, ...], results: Mapping[Any, Result]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The rows of several results, with their keys in front, and empty cells in columns that some results lack."""
-    columns = {names: dict(result._columns()) for names, result in results.items()}
-    all_names = tuple(dict.fromkeys(name for found in columns.values() for name in found if name not in heads))
-    rows = [
-        (*names, *(found[name][row] if name in found else "" for name in all_names))
-        for names, found in columns.items()
-        for row in range(len(next(iter(found.values()), ())))
-    ]
-    return (*heads, *all_names), rows
-
-
-def _as_records(result: Result) -> dict[str, Any]:
-    """The plain attributes of a result, and the rows of its frame."""
-    plain = {field.name: getattr(result, field.name) for field in fields(cast(Any, result))}
-    kept = {name: value for name, value in plain.items() if isinstance(value, str | float | int | tuple)}
-    columns = dict(result._columns())
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return {**kept, "rows": rows}
-
-
-def _as_tsv(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Tab-separated lines, in which text that looks like a formula is preceded by an apostrophe."""
-    file = io.StringIO()
-    writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-    writer.writerow(map(_cell, names))
-    writer.writerows(map(_cell, row) for row in rows)
-    return file.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, numbers.Real):
-        return value
-    text = visible(str(value))
-    return f"'{text}" if text.startswith(_FORMULAS) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _as_json(values: Any) -> str:
     """JSON in ASCII, without NaN, infinity and NumPy numbers."""
-    return json.dumps(_plain(values), indent=2, allow_nan=False) + "\n"
+    return json.dumps(_jsonable(values), indent=2, allow_nan=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_jsonable(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_html(results: Mapping[str, Result], call: str, tables: Mapping[str, Table] | None = None) -> str:
-    """A page of several results, each with an optional further table."""
+def _as_tsv(parts: Mapping[tuple[str, ...], Mapping[str, Any]], keys: tuple[str, ...]) -> str:
+    """The rows of several results with their keys, and empty cells in columns that some results lack."""
+    names = tuple(dict.fromkeys(name for columns in parts.values() for name in columns if name not in keys))
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+    writer.writerow(map(_tsv_cell, keys + names))
+    for key, columns in parts.items():
+        for row in _records(columns):
+            writer.writerow(map(_tsv_cell, (*key, *(row.get(name, "") for name in names))))
+    return file.getvalue()
+
+
+def _tsv_cell(value: Any) -> Any:
+    """A value that a spreadsheet takes as it is: text that looks like a formula is preceded by an apostrophe."""
+    if isinstance(value, numbers.Real):
+        return value
+    text = visible(str(value))
+    with suppress(ValueError):
+        float(text)
+        return text
+    return f"'{text}" if text.startswith(_FORMULAS) else text
+
+
+def _as_page(results: Mapping[str, Result], output: str) -> str:
+    """Text, or an HTML page whose heading is that of the first result, unless that has a name."""
+    if output == "table":
+        return "\n\n".join(f"{visible(name)}\n{own}" if name else str(own) for name, own in results.items()) + "\n"
+    first = results.get("")
+    title = (first._headline() or str(first._parts()[0])) if first else "Rankings"
     blocks: list[str] = []
     for name, result in results.items():
-        title, *parts = result._parts()
-        parts += [tables[name]] if tables else []
-        blocks += [f"<h2>{escape(name)}</h2>", f"<p>{escape(str(title))}</p>", *result._blocks(parts)]
-    return page("Rankings", blocks)
+        head, *parts = result._parts()
+        blocks += [f"<h2>{escape(visible(name))}</h2>"] if name else []
+        blocks += result._blocks(parts if head == title else [head, *parts])
+    return page(visible(title), blocks)
 
 
 def write(text: str, path: Path | None) -> None:

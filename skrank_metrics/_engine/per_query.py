@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from skrank_metrics._engine.exact import exact_sum
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_negative
@@ -63,9 +62,7 @@ def refuse_overflow() -> Iterator[None]:
         with np.errstate(over="raise"):
             yield
     except (FloatingPointError, OverflowError):
-        raise ValueError(
-            "y_true must hold smaller labels: the sum of gains overflows float64. Rescale the labels."
-        ) from None
+        raise ValueError("The sum of gains overflows float64; rescale the labels of y_true.") from None
 
 
 @refuse_overflow()
@@ -139,7 +136,8 @@ def aggregate(
         return _median(values[defined], ones[defined]) if defined.any() else float("nan")
     terms, shares = ratio_terms(result, weights, average, replace_undefined_by)
     equal = average != "micro" and weights is None
-    return ratio(exact_sum(terms), len(shares) if equal else exact_sum(shares), average, replace_undefined_by)
+    total = math.fsum(terms.tolist())  # exact, so it does not depend on the order of the queries
+    return ratio(total, len(shares) if equal else math.fsum(shares.tolist()), average, replace_undefined_by)
 
 
 def ratio_terms(
@@ -161,7 +159,7 @@ def ratio_terms(
 
 
 def ratio(numerator: float, denominator: float, average: str, replace_undefined_by: float) -> float:
-    """The average, given exact sums of its terms, which do not depend on the order of the queries."""
+    """The average, given the sums of its terms."""
     if not denominator:
         return replace_undefined_by if average == "micro" else float("nan")
     mean = numerator / denominator

@@ -92,7 +92,6 @@ class RankedLists:
 
     def gains(self, gain: GainFunction) -> FloatArray:
         """Gain at each rank, for weighted sums over ranks."""
-        _check_function("gain", gain)
         return self._once(("gains", gain), lambda: _ties.mean_gains(self._gains(gain), self._groups))
 
     def relevance(self, relevance_threshold: float | None) -> FloatArray:
@@ -106,7 +105,6 @@ class RankedLists:
 
     def stops(self, probability: GainFunction) -> FloatArray:
         """Probability of stopping at a rank once there, given the probability of stopping at each label."""
-        _check_function("gain", probability)
         return self._once(
             ("stops", probability, self.depth),
             lambda: _ties.hazards(self._gains(probability), self._groups, self.depth),
@@ -167,8 +165,6 @@ class RankedLists:
 
     def ideal(self, gain: GainFunction, discount: DiscountFunction) -> FloatArray:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
-        _check_function("gain", gain)
-        _check_function("discount", discount)
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
     def each(self, documents: Sequence[str] = ()) -> Iterator[RankedQuery]:
@@ -218,16 +214,6 @@ class RankedLists:
 
     def _gains(self, gain: GainFunction) -> FloatArray:
         return np.where(self._padding, 0.0, self._lists.gains(gain, self._labels))
-
-
-def _check_function(name: str, value: Any) -> None:
-    """Refuse the name of a gain or discount in a custom kernel whose option lacks the annotation."""
-    if not callable(value):
-        hint = name.capitalize()
-        raise TypeError(
-            f"{name} must be a function of an array in a kernel; got {value!r}. Annotate the option of the kernel, as "
-            f"in *, {name}: {hint} = ..., with {hint} from skrank_metrics.metrics.custom, to get a function."
-        )
 
 
 def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[tuple[IntArray, RankedLists]]:

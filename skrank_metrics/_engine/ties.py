@@ -263,26 +263,40 @@ def capped_misses(relevant: FloatArray, groups: TieGroups | None, cap: FloatArra
         places = depth - groups.starts[last] % groups.shape[1]
         cut = np.flatnonzero((places < groups.sizes[last]) & (shares[last] > 0))
         for row, chosen, n in zip(cut.tolist(), last[cut].tolist(), places[cut].tolist(), strict=True):
-            expected = _misses_by_place(n, groups.sizes[chosen] - 1, q[chosen], above[chosen], limit[chosen])
+            expected = _misses_by_place(n, groups.sizes[chosen] - 1, int(q[chosen]), above[chosen], limit[chosen])
             means[row, depth - n :] = shares[chosen] * expected
     return means.sum(axis=1)
 
 
-def _misses_by_place(n_places: int, n_others: int, q: float, above: float, limit: float) -> FloatArray:
+def _misses_by_place(n_places: int, n_others: int, q: int, above: float, limit: float) -> FloatArray:
     """E[min(above + x, limit)] for a document at the first places of its group, with x of q misses before it.
 
-    Each of the ``n_others`` other documents of the group is equally likely to be the next.
+    Each of the ``n_others`` other documents of the group is equally likely to be the next. It is a miss with
+    probability q / n_others, and counts unless ``limit`` is reached by then.
     """
-    room = max(limit - above, 0.0)  # number of further misses that count
-    x = np.arange(min(room, q) + 1)
-    chance, lost = (x == 0).astype(np.float64), np.maximum(room - x, 0)
-    expected = np.empty(n_places)
-    for place in range(n_places):
-        expected[place] = min(above, limit) + room - chance @ lost
-        miss = chance * np.maximum(q - x, 0) / max(n_others - place, 1)
-        chance -= miss
-        chance[1:] += miss[:-1]
-    return expected
+    room = int(limit - above)  # number of further misses that count
+    if room <= 0:
+        return np.full(n_places, limit)
+    counts = np.ones(n_places - 1)  # probability that a miss at a place counts for the next place
+    if room < q:
+        later = _more_are_needed(room, n_others - 1, q - 1)[: max(n_places - room, 0)]
+        counts[room - 1 : room - 1 + len(later)] = later
+        counts[room - 1 + len(later) :] = 0.0
+    return above + q / n_others * np.concatenate(([0.0], np.cumsum(counts)))
+
+
+def _more_are_needed(number: int, n: int, q: int) -> FloatArray:
+    """P(it takes more than j documents to find ``number`` of q misses among n), for j from number - 1.
+
+    How many it takes has a negative hypergeometric distribution. Neighbouring probabilities have simple ratios, which
+    are multiplied from the mode outwards, so that nothing overflows and no digits are lost.
+    """
+    j = np.arange(number, n - q + number, dtype=np.float64)
+    ratios = (n - q + number - j) * j / ((j - number + 1) * (n - j))  # P(it takes j + 1) / P(it takes j)
+    mode = int(np.count_nonzero(ratios >= 1))
+    before, after = np.cumprod(1 / ratios[:mode][::-1])[::-1], np.cumprod(ratios[mode:])
+    tails = np.cumsum(np.concatenate([before, [1.0], after])[::-1])[::-1]
+    return tails / tails[0]
 
 
 def mean_precision_over_hits(relevant: FloatArray, groups: TieGroups | None, depth: int) -> FloatArray:

@@ -124,6 +124,8 @@ def document_columns(documents: Any) -> dict[str, Any]:
 def check_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
+    if column.dtype.kind in "US" and not isinstance(values, np.ndarray):  # which would cut strings and merge others
+        column = np.array(values, dtype=object)
     if column.shape != shape:
         raise ValueError(f"documents[{name!r}] must have the same shape as y_true; got {column.shape} and {shape}.")
     return column
@@ -259,6 +261,23 @@ def count_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
+def is_column(value: Any, n_rows: int) -> bool:
+    """Whether a value has one entry per row, rather than as many callbacks or pairs of arrays as there are rows."""
+    if isinstance(value, list | tuple):
+        return len(value) == n_rows and all(map(_is_entry, value))
+    if isinstance(value, str | bytes | dict | set | frozenset):
+        return False
+    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
+    return has_rows and count_rows(value) == n_rows
+
+
+def _is_entry(value: Any) -> bool:
+    """Whether a value can be an entry of a column: text, a number, a date or nothing, or numbers of several columns."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, numbers.Number) for one in value)
+    return value is None or bool(np.isscalar(value)) or hasattr(value, "isoformat")
+
+
 def take_rows(X: Any, rows: IntArray) -> Any:
     """Take rows by position, keeping the type."""
     if hasattr(X, "iloc"):
@@ -340,8 +359,10 @@ def by_text(named: Iterable[tuple[Any, T]], argument: str, hint: str = "") -> di
     return dict(pairs)
 
 
-def nearest(value: Any, words: Iterable[Any]) -> str:
+def nearest(value: Any, words: Iterable[Any], ending: str = "") -> str:
     """The words most similar to a value, for the end of an error message."""
     known = {str(word).lower(): str(word) for word in words}
-    close = difflib.get_close_matches(str(value)[:64].lower(), known, n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(repr(known[word]) for word in close)}?" if close else ""
+    word = str(value)[:64].lower()
+    swapped = [other for other in known if sorted(other) == sorted(word)]  # ngcd for ndcg
+    close = swapped or difflib.get_close_matches(word, known, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(known[word] + ending) for word in close)}?" if close else ""

@@ -14,17 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER
-
 Hashes: TypeAlias = NDArray[np.uint64]
 
 # Ids of different kinds differ, whatever their bits.
 _SEEDS = {
     name: np.uint64(0x9E3779B97F4A7C15 * (place + 1) % 2**64)
-    for place, name in enumerate(("float", "large", "str", "bytes", "time", "duration", "other"))
+    for place, name in enumerate(("float", "large", "str", "bytes", "time", "duration"))
 }
 _INT64 = 2.0**63
-_LARGEST_EXPONENT = 4000  # of a Decimal, whose digits are hashed
 
 
 def hash_ids(ids: NDArray[Any], name: str = "qid") -> Hashes:
@@ -115,51 +112,19 @@ def _of_object(one: Any, name: str) -> int:
     if isinstance(one, np.generic):
         one = one.item() if one.dtype.kind not in "mM" else one
     for kinds, hashed in _BY_TYPE:
-        if isinstance(one, kinds):
+        if isinstance(one, kinds) and not (kinds is int and not -(2**63) <= one < 2**64):
             return int(hashed(one)[0])
     if isinstance(one, tuple):
         parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
-        return _digest("other", parts.tobytes())
-    if type(one).__module__ in ("decimal", "fractions"):
-        if abs(getattr(one, "adjusted", int)()) > _LARGEST_EXPONENT:
-            raise ValueError(
-                f"{name} must hold Decimals from 1e-{_LARGEST_EXPONENT} to 1e{_LARGEST_EXPONENT}; got {one}. "
-                "Pass str(id)."
-            )
-        return int(_of_ratio(one)[0])
-    if type(one).__module__ in ("uuid", "pandas._libs.interval", "pandas"):
-        return _digest("other", f"{type(one).__name__} {one}".encode())
+        return int.from_bytes(hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little")
     raise TypeError(
-        f"{name} must hold integers, strings, dates or tuples of these, to be recognized in other batches and "
-        f"processes; got {type(one).__name__}. Pass str(id)."
+        f"{name} must hold strings, integers of 64 bits, floats, dates or tuples of these, to be recognized in other "
+        f"batches and processes; got {type(one).__name__}. Pass str(id)."
     )
 
 
-def _digest(seed: str, data: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8, key=seed.encode()).digest(), "little")
-
-
 def _of_int(one: int) -> Hashes:
-    if -(2**63) <= one < 2**64:
-        return hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))
-    as_float = float(one) if abs(one) < 2**1000 else 0.0
-    if as_float == one:  # equal in Python
-        return _of_floats(np.array([as_float]))
-    return np.array([_digest("large", str(one).encode())], dtype=np.uint64)
-
-
-def _of_ratio(one: Any) -> Hashes:
-    """Hash a Decimal or Fraction as the integer or float that equals it, if one does, else by its reduced ratio."""
-    try:
-        numerator, denominator = one.as_integer_ratio()
-    except OverflowError:  # infinite
-        return _of_floats(np.array([float(one)]))
-    if denominator == 1:
-        return _of_int(numerator)
-    as_float = numerator / denominator if abs(numerator) < LARGEST_EXACT_INTEGER else 0.0
-    if as_float.as_integer_ratio() == (numerator, denominator):
-        return _of_floats(np.array([as_float]))
-    return np.array([_digest("other", f"Fraction {numerator}/{denominator}".encode())], dtype=np.uint64)
+    return hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))
 
 
 def _of_time(one: Any) -> Hashes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,8 +17,6 @@ from skrank_metrics._input.grouping import Grouping, group_codes, group_rows, on
 
 # Levels of an index of labels that are columns of the data, besides "qid"; all others are labels of rows.
 CARRIED = ("retrieved", "judged", "sample_weight")
-# In the attrs of a Series of with_qid: checksum of the labels and queries of rows that counted 0 to n - 1.
-_COUNTED = "skrank_metrics.with_qid"
 
 
 def query_ids(
@@ -126,26 +123,26 @@ def check_aligned(**columns: Any) -> None:
 
     Rows are taken by position, as in scikit-learn. Different labels, or the same labels in another order, mean that one
     column was sorted, shuffled or filtered without the other, or that an index is meaningless: no guess is safe. A
-    default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series.
+    default index, 0 to n - 1, is not compared with other labels, and not at all for predictions in a new Series. Since
+    integers may be part of a default index, they are not compared with labels of other types.
     """
-    labelled = {name: labels for name, column in columns.items() if (labels := _labels_to_check(column)) is not None}
+    labelled = {name: labels for name, column in columns.items() if (labels := row_labels(column)) is not None}
     for (first, one), (second, other) in itertools.combinations(labelled.items(), 2):
         if len(one) != len(other) or one.equals(other):
             continue
-        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
         reordered = _same_labels(one, other)
+        new = [name for name, index in ((first, one), (second, other)) if counts_rows(index)]
+        unlike = _holds_integers(one) != _holds_integers(other)
         # Predictions put into a new Series have no name, unlike a column of a frame.
-        if new and (not reordered or ("y_score" in new and getattr(columns["y_score"], "name", None) is None)):
-            continue
-        if reordered and not (_would_reorder(other, columns[first]) and _would_reorder(one, columns[second])):
+        is_prediction = "y_score" in new and getattr(columns["y_score"], "name", None) is None
+        if ((new or unlike) and not reordered) or is_prediction:
             continue
         got = "the same labels in different orders" if reordered else "different labels"
-        counted = [f" Before with_qid, {x} counted its rows from 0." for x in (first, second) if _dropped(columns[x])]
         carries = ids_in_index(columns[second]) is not None
         raise ValueError(
-            f"{second} must have the same index as {first}; got {got}, while rows are taken by position."
-            f"{''.join(counted)} Align the two, or pass "
-            f"{f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the positions do match."
+            f"{second} must have the same index as {first}; got {got}, while rows are taken by position. Align the "
+            f"two, or pass {f'with_qid({second}.to_numpy(), qid)' if carries else f'{second}.to_numpy()'} if the "
+            "positions do match."
         )
 
 
@@ -187,55 +184,6 @@ def _columns_of(frame: Any) -> list[Any] | None:
     return None if columns is None or counts_rows(columns) else list(columns)
 
 
-def _labels_to_check(column: Any) -> Any:
-    """Labels of rows; for a Series of with_qid that had a default index, that index."""
-    if not _dropped(column):
-        return row_labels(column)
-    import pandas as pd
-
-    return pd.RangeIndex(len(column))
-
-
-def _dropped(column: Any) -> bool:
-    """Whether with_qid dropped a default index; the rows may have changed since."""
-    return row_labels(column) is None and ids_in_index(column) is not None and _COUNTED in column.attrs
-
-
-def _would_reorder(labels: Any, column: Any) -> bool:
-    """Whether a column would be another one in the order of these labels.
-
-    This follows from its own labels, or, if with_qid dropped them, from its contents: operations on rows keep
-    ``attrs``, but a column that they changed is no longer the one that with_qid made, so nothing follows from it.
-    """
-    if not _dropped(column):
-        return True
-    return counted_rows(column) and not _holds(column.iloc[labels], column.attrs[_COUNTED])
-
-
-def counted_rows(y: Any) -> bool:
-    """Whether with_qid made these very rows from a Series with a default index, 0 to n - 1."""
-    return _COUNTED in getattr(y, "attrs", ()) and _holds(y, y.attrs[_COUNTED])
-
-
-def remember_that_rows_counted(y: Any, queries: Grouping) -> None:
-    """Note that a Series of with_qid had a default index, 0 to n - 1."""
-    y.attrs[_COUNTED] = _of_labels(y, _of_queries(queries))
-
-
-def _holds(y: Any, checksum: int) -> bool:
-    ids = ids_in_index(y)
-    return ids is not None and _of_labels(y, _of_queries(group_ids(ids, len(y), rows_of="y"))) == checksum
-
-
-def _of_queries(queries: Grouping) -> int:
-    return zlib.crc32(queries.codes.astype(np.int64, copy=False).tobytes())
-
-
-def _of_labels(y: Any, before: int) -> int:
-    labels = y.to_numpy()  # np.asarray would first look up attributes among the ids of the index
-    return zlib.crc32(repr(labels.tolist()).encode() if labels.dtype.kind == "O" else labels.tobytes(), before)
-
-
 def row_labels(column: Any) -> Any:
     """Index of a pandas object without the levels that are columns of the data, such as query ids, else None."""
     index: Any = getattr(column, "index", None)
@@ -260,8 +208,15 @@ def without_labels(column: Any) -> Any:
 
 
 def counts_rows(index: Any) -> bool:
-    """Whether an index is the default one of pandas."""
-    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    """Whether an index is the default one of pandas, 0 to n - 1."""
+    if type(index).__name__ == "RangeIndex":
+        return bool(index.start == 0 and index.step == 1)
+    counts = _holds_integers(index) and len(index) > 0 and index[0] == 0
+    return bool(counts) and np.array_equal(index, np.arange(len(index)))
+
+
+def _holds_integers(index: Any) -> bool:
+    return getattr(getattr(index, "dtype", None), "kind", "") in ("i", "u")
 
 
 def _same_labels(one: Any, other: Any) -> bool:
@@ -312,14 +267,13 @@ def check_ids(ids: Any, n_rows: int, name: str = "qid", rows_of: str = "y_true")
         raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got {got}.")
     if len(array) != n_rows:
         raise ValueError(f"{name} must have the same length as {rows_of}; got {len(array)} and {n_rows}.")
-    if array.dtype.kind not in "biufOUSMmT":
+    if array.dtype.kind not in "biufOUSMmT" or array.dtype == np.float16:  # of which pandas has no index
         raise TypeError(f"{name} must hold integers, strings or other {_kind(name)}; got dtype {array.dtype}.")
     array, missing = find_missing(array, name)
     if np.any(missing):
         row = int(np.argmax(missing))
         raise ValueError(f"{name} must not hold missing {_kind(name)}; got {array[row]} at row {row}.")
-    # pandas has no index of float16.
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    return array
 
 
 def find_missing(array: NDArray[Any], name: str) -> tuple[NDArray[Any], Any]:
@@ -345,14 +299,19 @@ def to_id_array(ids: Any, name: str) -> NDArray[Any]:
         ids = ids.combine_chunks()
     if isinstance(ids, list | tuple):
         kinds = set(map(type, ids))
-        lossy = len(kinds) > 1 or kinds <= {str, bytes} or (kinds == {int} and max(ids) >= 2**63)
-        lossy = lossy or any(issubclass(kind, tuple) for kind in kinds)  # a tuple is one id, a list a row
+        # It keeps only the first characters of subclasses of str. A tuple is one id, a list a row.
+        lossy = len(kinds) > 1 or not all(issubclass(kind, _KEPT) for kind in kinds)
+        lossy = lossy or (any(issubclass(kind, int) for kind in kinds) and max(ids) >= 2**63)
     try:
         array = _to_objects(ids) if lossy else np.asarray(ids)
     except ValueError:
         raise ValueError(f"{name} must be 1-D, one {_one_each(name)}; got rows of different lengths.") from None
     lossy = array.dtype.kind == "U" and type(ids).__module__.startswith("polars")
     return _to_objects(ids) if lossy else array
+
+
+# What np.asarray does not change.
+_KEPT = (int, float, np.number, np.bool_, np.datetime64, list, np.ndarray)
 
 
 def _to_objects(ids: Any) -> NDArray[Any]:

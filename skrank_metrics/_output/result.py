@@ -43,6 +43,10 @@ class Result(ABC):
         """The heading of the page, in plain words; by default the title."""
         return ""
 
+    def _explanations(self) -> Sequence[str]:
+        """Sentences for readers of the page who do not know the words, such as one on each metric."""
+        return ()
+
     def __repr__(self) -> str:
         return visible(f"<{type(self).__name__}: {self._brief()}>".replace(": >", ">"))
 
@@ -111,6 +115,7 @@ class Result(ABC):
         if headline:
             parts = [first, *parts]
         notes = [f'<p class="note">{_html(note)}</p>'] if note else []
+        parts = [*parts, *self._explanations()]
         write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:

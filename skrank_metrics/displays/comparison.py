@@ -1,221 +1,182 @@
-"""Two rankings of the same queries, query by query."""
+"""Several rankings: how good each is, which are the best, and by how much."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray
+from skrank_metrics._input.arrays import check_int
 from skrank_metrics._output.result import counted
-from skrank_metrics.displays._base import (
-    COLOURS,
-    decimals,
-    documented,
-    ink,
-    legend,
-    report_of_estimator,
-    use_axes,
-    with_direction,
-)
-from skrank_metrics.reports.compare import compare
-from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import evaluate
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.displays import style
+from skrank_metrics.displays._base import Display
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports.comparison import Comparison, Pair, Standing
 
-# Names of models can be longer than an axis.
-LABEL_WIDTH = 48
+# Panels with means, and the height of that with queries in inches.
+MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
+# Steps in the panel with queries; of more queries, as many of their quantiles are drawn.
+MOST_STEPS = 300
+# Models that may be chosen have the colour of the best; those that are worse are grey.
+GOOD, WORSE = ("best", "leads", "may be best", "better", "not worse"), "worse"
 
 
-class ComparisonDisplay:
-    """Differences of a metric between two models, sorted, with their mean and its interval.
+class ComparisonDisplay(Display):
+    """Models with the best highlighted: their means, and their differences from the best other or from the baseline.
 
-    Create it with ``from_predictions``, ``from_estimator`` or ``from_comparison``. The area above zero shows the
-    queries for which the first model has the larger value, the area below zero those for which the second does.
+    Blue models may be the best, grey ones are worse. With a baseline, blue models are better or not worse than it, and
+    black ones are undecided. The intervals of the differences are simultaneous, so they agree with these colours and
+    with the verdict, the title of a new figure. Two models get a further panel: the differences of the single queries.
 
     Parameters
     ----------
-    differences : array-like of float of shape (n_queries,)
-        Value of the first model minus that of the second for each query.
-    mean : float
-        Mean of the differences.
-    interval : tuple of float
-        Lower and upper end of the interval of the mean.
-    metric : str
-        Name of the metric.
-    names : tuple of str, default=("first", "second")
-        Names of the models.
-    greater_is_better : bool, default=True
-        Whether larger values are better.
-    confidence : float, default=0.95
-        Confidence level of the interval, for the legend.
+    result : Comparison
+        Result of leaderboard, compare, cross_evaluate or search_report.
+    metric : str, metric function or bound metric, default=None
+        A metric of the comparison. None means the first and, for more than two models, the means of two others.
+    pair : tuple of str, default=None
+        Two models, to draw the differences of the single queries, too. None draws them if there are no others.
+    n_models : int, default=20
+        Number of models to draw, the best ones.
 
     Attributes
     ----------
-    areas_ : list of matplotlib PolyCollection
-        Differences in favour of the first model and of the second.
-    line_ : matplotlib Line2D
-        Line at the mean.
-    band_ : matplotlib Polygon
-        Band of the interval.
+    levels_ : list of list of matplotlib ErrorbarContainer
+        Mean and interval of each model, one list per metric.
+    differences_ : list of matplotlib ErrorbarContainer
+        Difference and interval of each model.
+    texts_ : list of matplotlib Annotation
+        Differences as text, with what is known about the model.
+    areas_ : list of matplotlib StepPatch
+        Queries in which the first and the second of two models is better.
+    axes_ : list of matplotlib Axes
+        The panels.
     ax_, figure_ : matplotlib Axes and Figure
-        Axes of the picture, and the figure that they are in.
+        The first panel, and the figure that it is in.
 
     See Also
     --------
-    compare : Compare any number of models, in numbers.
+    leaderboard : Compare models by their scores, in numbers.
+    compare : Compare reports, in numbers.
 
     Examples
     --------
     The relevant document of query "b" is at rank 1 for the first model and at rank 2 for the second:
 
     >>> import matplotlib.pyplot as plt
-    >>> from skrank_metrics import ComparisonDisplay
-    >>> y, qid = [1, 0, 1, 0], ["a", "a", "b", "b"]
-    >>> display = ComparisonDisplay.from_predictions(y, [2, 1, 2, 1], [2, 1, 1, 2], qid=qid, metric="mrr")
-    >>> display.differences, display.mean
-    (array([0. , 0.5]), 0.25)
+    >>> from skrank_metrics import leaderboard
+    >>> scores = {"one": [2, 1, 2, 1], "other": [2, 1, 1, 2]}
+    >>> display = leaderboard([1, 0, 1, 0], scores, qid=["a", "a", "b", "b"], metrics="mrr").plot()
+    >>> [text.get_text() for text in display.axes_[2].texts]
+    ['1 query: one is better', '0 queries: other is better', '1 query: equal']
     >>> plt.close(display.figure_)
     """
 
     def __init__(
-        self,
-        differences: Any,
-        mean: float,
-        interval: tuple[float, float],
-        *,
-        metric: str,
-        names: tuple[str, str] = ("first", "second"),
-        greater_is_better: bool = True,
-        confidence: float = 0.95,
+        self, result: Comparison, *, metric: Any = None, pair: tuple[str, str] | None = None, n_models: int = 20
     ) -> None:
-        self.differences: FloatArray = np.asarray(differences, dtype=np.float64)
-        self.mean = mean
-        self.interval = interval
-        self.metric = metric
-        self.names = names
-        self.greater_is_better = greater_is_better
-        self.confidence = confidence
+        super().__init__(result)
+        check_int(n_models, "n_models", 1)
+        columns, reports = result.metrics, result.reports
+        found = columns if metric is None else (check_column(metric, reports[result.names[0]].metrics),)
+        only = pair or (len(reports) == 2 and (None, None))
+        self._metrics = found[: 1 if only else MOST_METRICS]
+        self._tested = len(reports) > 1 and result.tested(self._metrics[0])
+        self._pair = result.pair(only[0], only[1], metric=self._metrics[0]) if only and self._tested else None
+        self._names = [row.name for row in result.standings(self._metrics[0])][:n_models]
+        # Rows of the panels, in the order of the first metric.
+        rows = {name: {row.name: row for row in result.standings(name)} for name in self._metrics}
+        self._rows = {name: [found[model] for model in self._names] for name, found in rows.items()}
 
-    @documented()
-    def plot(self, ax: Any = None, *, line_kw: Mapping[str, Any] | None = None) -> ComparisonDisplay:
-        """Draw the differences, with a line at their mean."""
-        ax = use_axes(self, ax)
-        first, second = self.names
-        heights = np.sort(self.differences)[::-1]
-        better = heights if self.greater_is_better else -heights
-        self.areas_ = []
-        for name, colour, shown in ((first, COLOURS[0], better > 0), (second, COLOURS[1], better < 0)):
-            label = f"{name} better: {counted(int(shown.sum()), 'query')}"
-            steps = np.append(np.where(shown, heights, 0.0), 0.0)  # the last query is as wide as the others
-            area = {"step": "post", "color": colour, "linewidth": 0, "label": label}
-            self.areas_.append(ax.fill_between(range(len(steps)), steps, **area))
+    def _draw(self, ax: Any) -> None:
+        title = self.result.verdict_of(self._metrics[0]) if self._tested else ""
+        height = 0.2 + style.height_of(self._names) + style.height_of_title(title)  # labels have two lines
+        heights, widths = len(self._metrics) * [height], len(self._metrics) * [1.0]
+        if self._tested:
+            heights, widths = [*heights, height], [*widths, 1.3]
+        if self._pair:
+            texts = [f"{self._pair.n_queries} queries: {name} is better" for name in self._names[:2]]
+            heights = [*heights, max(height, QUERIES_HEIGHT) + style.height_below(texts)]
+            widths = [*widths, 1.8]
+        panels = iter(self._panels(ax, heights, widths))
+        self.levels_ = [self._draw_means(next(panels), metric) for metric in self._metrics]
+        self.differences_, self.texts_ = self._draw_differences(next(panels)) if self._tested else ([], [])
+        self.areas_ = self._draw_queries(next(panels), self._pair) if self._pair else []
+        if ax is None:
+            style.entitle(self.figure_, title)
+
+    def _draw_means(self, ax: Any, metric: str) -> list[Any]:
+        rows, confidence = self._rows[metric], self.result.confidence
+        ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
+        spelled = style.spell(*(row.mean for row in rows))
+        bars, _ = self._draw_rows(ax, rows, [row.mean for row in rows], ends, [spelled(row.mean) for row in rows])
+        label = style.with_direction(metric, self.result.greater_is_better(metric))
+        ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
+        return bars
+
+    def _draw_differences(self, ax: Any) -> tuple[list[Any], list[Any]]:
+        result, metric = self.result, self._metrics[0]
+        rows = self._rows[metric]
+        spelled = style.spell(*(row.difference for row in rows), signed=True)
+        texts = [
+            row.status if np.isnan(row.difference) else f"{spelled(row.difference)}\N{EN SPACE}{row.status}"
+            for row in rows
+        ]
+        # The baseline, which has no difference, is at 0.
+        values = [0.0 if np.isnan(row.difference) else row.difference for row in rows]
+        drawn = self._draw_rows(ax, rows, values, [row.interval for row in rows], texts, aligned=True)
+        look = style.theme()
+        ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
+        if result.margin is not None:
+            limit = -result.margin if result.greater_is_better(metric) else result.margin
+            ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
+        level = f"simultaneous {100 * result.confidence:g}% intervals"
+        ax.set_xlabel(f"difference from {style.plain(result.baseline or 'the best other')},\n{level}")
+        return drawn
+
+    def _draw_rows(
+        self,
+        ax: Any,
+        rows: Sequence[Standing],
+        values: Sequence[float],
+        ends: Sequence[tuple[float, float]],
+        texts: Sequence[str],
+        *,
+        aligned: bool = False,
+    ) -> tuple[list[Any], list[Any]]:
+        """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
+        look, bars, written = style.polish(ax), [], []
+        colours = [look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink for one in rows]
+        across = self._own_figure and (style.is_narrow() or self._pair is None)
+        for row, (value, interval, text, colour) in enumerate(zip(values, ends, texts, colours, strict=True)):
+            if colour == look.best and (ax is self.ax_ or style.is_narrow() or not across):
+                style.highlight(ax, row, across=across)
+            marks = {"fmt": "o", "markersize": 6, "elinewidth": 2, "color": colour}
+            bars.append(ax.errorbar(value, row, xerr=np.abs(np.subtract(interval, value))[:, None], **marks))
+            place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
+            coordinates = ("axes fraction", "data") if aligned else "data"
+            written.append(style.write_beside(ax, place, text, colour, xycoords=coordinates))
+        first = ax is self.ax_ or style.is_narrow()
+        inks = [look.soft if one.status == WORSE else look.ink for one in rows]
+        bold = [row for row, one in enumerate(rows) if one.status in ("best", "better")]
+        style.draw_rows(ax, self._names if first else len(rows) * [""], inks, bold=bold)
+        ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
+        return bars, written
+
+    def _draw_queries(self, ax: Any, pair: Pair) -> list[Any]:
+        look, greater = style.polish(ax, "y"), self.result.greater_is_better(self._metrics[0])
+        heights = np.sort(pair.differences)[::-1]
+        shown = heights[np.linspace(0, len(heights) - 1, min(len(heights), MOST_STEPS)).round().astype(int)]
+        edges = np.linspace(0, len(heights), len(shown) + 1)
+        areas, lines = [], []
+        for name, colour, up in (pair.first, look.best, greater), (pair.second, look.alarm, not greater):
+            part, n_better = (shown > 0, heights > 0) if up else (shown < 0, heights < 0)
+            areas.append(ax.stairs(np.where(part, shown, 0.0), edges, fill=True, color=colour, linewidth=0))
+            lines.append((f"{counted(int(n_better.sum()), 'query')}: {name} is better", colour))
         if n_equal := int((heights == 0).sum()):
-            ax.plot([], [], linestyle="none", label=f"equal: {counted(n_equal, 'query')}")
-        self.line_ = ax.axhline(
-            self.mean, **{"color": ink(), "linewidth": 1.2, "label": self._verdict, **(line_kw or {})}
-        )
-        low, high = self.interval
-        self.band_ = ax.axhspan(low, high, color=self.line_.get_color(), alpha=0.25, linewidth=0)
-        ylabel = with_direction(f"{self.metric}: {first} minus {second}", self.greater_is_better)
-        ylabel = textwrap.fill(ylabel, LABEL_WIDTH)
-        ax.set(xlabel="queries, sorted by difference", ylabel=ylabel, xlim=(0, len(heights)))
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        legend(ax)
-        return self
-
-    @property
-    def _verdict(self) -> str:
-        """The mean and its interval, with enough digits to show their signs."""
-        low, high = self.interval
-        spec = f"+z.{decimals(self.mean, low, high)}f"
-        ends = "" if np.isnan(low) else f", {100 * self.confidence:g}% interval [{low:{spec}}, {high:{spec}}]"
-        return f"mean {self.mean:{spec}}{ends}"
-
-    @classmethod
-    @documented(
-        "ValueError: If the comparison has no such pair.",
-        comparison=("Comparison", "Result of compare."),
-        first=("str", "Name of the first model. None, for both, takes the first pair of the comparison."),
-        second=("str", "Name of the second model, whose values are subtracted."),
-    )
-    def from_comparison(
-        cls,
-        comparison: Comparison,
-        first: str | None = None,
-        second: str | None = None,
-        *,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> ComparisonDisplay:
-        """Draw one pair of a comparison."""
-        pair = comparison.pair(first, second)
-        display = cls(
-            pair.differences,
-            pair.difference,
-            pair.interval,
-            metric=comparison.metric,
-            names=(pair.first, pair.second),
-            greater_is_better=comparison.greater_is_better,
-            confidence=comparison.confidence,
-        )
-        return display.plot(ax, line_kw=line_kw)
-
-    @classmethod
-    @documented(
-        first_score=("array-like of the shape of y_true", "Scores of the first model, largest first."),
-        second_score=("array-like of the shape of y_true", "Scores of the second model, whose values are subtracted."),
-    )
-    def from_predictions(
-        cls,
-        y_true: Any,
-        first_score: Any,
-        second_score: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg@10",
-        names: tuple[str, str] = ("first", "second"),
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> ComparisonDisplay:
-        """Compute the differences between two rankings, and draw them."""
-        reports = [evaluate(y_true, scores, qid=qid, metrics=[metric]) for scores in (first_score, second_score)]
-        return cls._from_reports(reports, names, ax, line_kw)
-
-    @classmethod
-    @documented(
-        first=("estimator object", "Fitted estimator, ranked by its decision_function, predict_proba or predict."),
-        second=("estimator object", "Fitted estimator whose values are subtracted, ranked likewise."),
-    )
-    def from_estimator(
-        cls,
-        first: Any,
-        second: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg@10",
-        names: tuple[str, str] | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> ComparisonDisplay:
-        """Rank by the predictions of two fitted estimators, and draw the differences.
-
-        The names default to the classes of the estimators, or to "first" and "second" if the classes are the same.
-        """
-        one, other = (report_of_estimator(model, X, y, qid=qid, metrics=[metric]) for model in (first, second))
-        classes = one[1], other[1]
-        names = names or (classes if len(set(classes)) == 2 else ("first", "second"))
-        return cls._from_reports([one[0], other[0]], names, ax, line_kw)
-
-    @classmethod
-    def _from_reports(cls, reports: list[RankingReport], names: Any, ax: Any, line_kw: Any) -> ComparisonDisplay:
-        if isinstance(names, str) or len(names) != 2 or len(set(names)) != 2:
-            raise ValueError(f"names must be two different names; got {names!r}.")
-        metric = next(iter(reports[0].mean))
-        # The picture shows no p-value, so the cheapest test will do.
-        comparison = compare(dict(zip(names, reports, strict=True)), metric, test="t")
-        return cls.from_comparison(comparison, *names, ax=ax, line_kw=line_kw)
+            lines.append((f"{counted(n_equal, 'query')}: equal", look.soft))
+        ax.axhline(0, color=look.ink, linewidth=1)
+        ax.set(xlim=(0, len(heights)), xticks=[])
+        style.write_below(ax, lines)
+        return areas

@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, check_int
-from skrank_metrics.displays._base import (
-    count_ticks,
-    documented,
-    legend,
-    legend_name,
-    next_style,
-    report_of_estimator,
-    use_axes,
-)
+from skrank_metrics._input.arrays import check_int
+from skrank_metrics.displays import style
+from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
 
 # Longer curves have a marker at every second cutoff, or fewer.
 MOST_MARKERS = 25
-# Opacity of a band, and of all bands together, which would otherwise hide the curves if there are many models.
-OPACITY, LARGEST_OPACITY = 0.15, 0.45
-
-_METRIC = ("str, metric function or bound metric", "Metric without a cutoff, as in get_metric.")
-_K = ("int or sequence of int", "Largest cutoff, at least 2, or a sequence of at least two cutoffs.")
+# If there are more models, only the first is highlighted.
+MOST_COLOURED, MOST_BANDS = 4, 3
+HEIGHT = 3.8  # in inches, if the names need no more
 
 
-class MetricAtKDisplay:
-    """Curve of a metric against the cutoff rank k, with the 95% interval of its mean over queries.
+class MetricAtKDisplay(Display):
+    """Curves of a metric against the cutoff rank k, with 95% intervals of the means over queries.
 
-    Create it with ``from_predictions``, ``from_estimator`` or ``from_report``. To draw several models into one picture,
-    pass the ``ax_`` of the first display to the others as ``ax``; they get different colours and markers.
+    Create it with ``from_result`` or ``from_predictions``. The name of each model is beside the end of its curve. Of
+    more than four models, only the best is highlighted, or those in ``highlight``; the others are grey lines. To add a
+    model to a picture, pass its ``ax_`` as ``ax``.
 
     Parameters
     ----------
-    k : array-like of int of shape (n_cutoffs,)
-        Cutoff ranks in ascending order.
-    mean : array-like of float of shape (n_cutoffs,)
-        Mean of the metric over queries at each cutoff.
-    lower, upper : array-like of float of shape (n_cutoffs,)
-        Ends of the intervals of the means.
-    metric : str
-        Name of the metric without a cutoff, such as "ndcg".
+    result : RankingReport or Comparison
+        Result of evaluate, compare, leaderboard or similar, with a metric at two or more cutoffs, such as
+        "ndcg@1,5,10".
+    metric : str, metric function or bound metric, default=None
+        Metric without a cutoff, as in get_metric. None means the first that has several cutoffs.
     name : str, default=None
-        Name of the model in the legend.
+        Name of the model, for a report.
+    highlight : str or sequence of str, default=None
+        Models to draw in colour. None means all of at most four, or else the best.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        Curve of the means.
-    band_ : matplotlib PolyCollection
-        Band of the intervals.
+    lines_ : list of matplotlib Line2D
+        Curves of the means.
+    bands_ : list of matplotlib PolyCollection
+        Bands of the intervals of at most three highlighted models.
     ax_, figure_ : matplotlib Axes and Figure
         Axes of the picture, and the figure that they are in.
 
@@ -68,73 +60,56 @@ class MetricAtKDisplay:
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
     >>> import matplotlib.pyplot as plt
-    >>> from skrank_metrics import MetricAtKDisplay
+    >>> from skrank_metrics.displays import MetricAtKDisplay
     >>> y, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
     >>> display = MetricAtKDisplay.from_predictions(y, [2, 1, 2, 1], qid=qid, metric="recall", k=[1, 2])
-    >>> display.mean
-    array([0.5, 1. ])
+    >>> display.lines_[0].get_ydata().tolist()
+    [0.5, 1.0]
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, k: Any, mean: Any, lower: Any, upper: Any, *, metric: str, name: str | None = None) -> None:
-        self.k: IntArray = np.asarray(k, dtype=np.intp)
-        self.mean: FloatArray = np.asarray(mean, dtype=np.float64)
-        self.lower: FloatArray = np.asarray(lower, dtype=np.float64)
-        self.upper: FloatArray = np.asarray(upper, dtype=np.float64)
-        self.metric = metric
-        self.name = name
-
-    @documented()
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
-    ) -> MetricAtKDisplay:
-        """Draw the curve. The name defaults to that of the display."""
-        ax = use_axes(self, ax)
-        every = max(1, len(self.k) // MOST_MARKERS)
-        own = {"markersize": 5, "markevery": every, "label": legend_name(name or self.name)}
-        style = next_style(ax, "marker") | own | dict(line_kw or {})
-        (self.line_,) = ax.plot(self.k, self.mean, **style)
-        colour = self.line_.get_color()
-        self.band_ = ax.fill_between(self.k, self.lower, self.upper, color=colour, linewidth=0, gid="interval")
-        bands = [band for band in ax.collections if band.get_gid() == "interval"]
-        for band in bands:
-            band.set_alpha(min(OPACITY, LARGEST_OPACITY / len(bands)))
-        ax.set_xticks(count_ticks(*ax.dataLim.intervalx))
-        ax.set(xlabel="cutoff rank k", ylabel=f"{self.metric}@k, mean over queries with 95% interval")
-        legend(ax)
-        return self
-
-    @classmethod
-    @documented("ValueError: If metric has a cutoff, or the report has fewer than two cutoffs of it.", metric=_METRIC)
-    def from_report(
-        cls,
-        report: RankingReport,
+    def __init__(
+        self,
+        result: RankingReport | Comparison,
         *,
-        metric: Any = "ndcg",
+        metric: Any = None,
         name: str | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> MetricAtKDisplay:
-        """Draw a metric at all cutoffs that a report has of it."""
-        whole = str(_without_cutoff(metric))
-        # Found by the name in the report, as a convention may have changed the parameters, or by the metric itself.
-        names = {
-            m.k: name
-            for name, m in report.metrics.items()
-            if m.k and whole in (name.removesuffix(f"@{m.k}"), str(m.replace(k=None)))
-        }
-        if len(names) < 2:
-            raise ValueError(
-                f"report must hold {whole} at two or more cutoffs, such as {whole}@1 and {whole}@10; got "
-                f"{', '.join(report.mean)}."
-            )
-        k, intervals = sorted(names), report.intervals()
-        lower, upper = zip(*(intervals[names[cutoff]] for cutoff in k), strict=True)
-        display = cls(k, [report.mean[names[cutoff]] for cutoff in k], lower, upper, metric=whole, name=name)
-        return display.plot(ax, line_kw=line_kw)
+        highlight: str | Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(result)
+        self._reports: dict[str, RankingReport] = getattr(result, "reports", {name or "": result})
+        self._metric, self._columns = _columns_at_k(next(iter(self._reports.values())), metric)
+        names = list(self._reports)
+        few = names if len(names) <= MOST_COLOURED else names[:1]
+        self._chosen = [highlight] if isinstance(highlight, str) else few if highlight is None else list(highlight)
+        if unknown := [name for name in self._chosen if name not in names]:
+            raise ValueError(f"highlight must name models of the result; got {unknown[0]!r} and {', '.join(names)}.")
+
+    def _draw(self, ax: Any) -> None:
+        (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(list(self._reports)))])
+        look, k = style.polish(ax, "y"), list(self._columns)
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
+        n_before = sum(line.get_label() == "_bold" for line in ax.get_lines())
+        for name, report in reversed(self._reports.items()):  # the best is drawn last, on top
+            place = n_before + self._chosen.index(name) if name in self._chosen else len(look.curves)
+            bold = place < len(look.curves)
+            colour = look.curves[place] if bold else look.soft
+            style_of_line = {"color": colour, "linewidth": 2 if bold else 0.9, "label": "_bold" if bold else "_normal"}
+            if bold:
+                style_of_line |= {"marker": "o", "markersize": 3.5, "markevery": max(1, len(k) // MOST_MARKERS)}
+            means = [report.mean[column] for column in self._columns.values()]
+            self.lines_[:0] = ax.plot(k, means, **style_of_line, zorder=2, gid=name or None)
+            if bold and len(self._chosen) <= MOST_BANDS:
+                intervals = report.intervals()
+                ends = zip(*(intervals[column] for column in self._columns.values()), strict=True)
+                self.bands_.insert(0, ax.fill_between(k, *ends, color=colour, alpha=0.14, linewidth=0))
+        ax.set_xticks(style.count_ticks(*ax.dataLim.intervalx))
+        ax.margins(x=0.02)
+        ax.set(xlabel="cutoff rank k", ylabel=f"{self._metric}@k, mean over queries with 95% interval")
+        style.label_ends(ax, ax.get_lines())
 
     @classmethod
-    @documented(metric=_METRIC, k=_K)
     def from_predictions(
         cls,
         y_true: Any,
@@ -145,33 +120,47 @@ class MetricAtKDisplay:
         k: int | Sequence[int] = 20,
         name: str | None = None,
         ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
     ) -> MetricAtKDisplay:
-        """Compute a metric at several cutoffs from one ranking, and draw it."""
-        report = evaluate(y_true, y_score, qid=qid, metrics=_at(metric, k))
-        return cls.from_report(report, metric=metric, name=name, ax=ax, line_kw=line_kw)
+        """Compute a metric at several cutoffs from one ranking, and draw it.
 
-    @classmethod
-    @documented(metric=_METRIC, k=_K)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg",
-        k: int | Sequence[int] = 20,
-        name: str | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> MetricAtKDisplay:
-        """Rank by the predictions of a fitted estimator, and draw a metric at several cutoffs.
+        Parameters
+        ----------
+        y_true, y_score, qid : array-like
+            Labels, scores and query ids, as in evaluate.
+        metric : str, metric function or bound metric, default="ndcg"
+            Metric without a cutoff, as in get_metric.
+        k : int or sequence of int, default=20
+            Largest cutoff, at least 2, or a sequence of at least two cutoffs.
+        name : str, default=None
+            Name of the model.
+        ax : matplotlib Axes, default=None
+            Axes to draw into, such as those of another display. None creates a new figure.
 
-        The name defaults to the class of the estimator.
+        Returns
+        -------
+        display : MetricAtKDisplay
+            The drawn display.
         """
-        report, own_name = report_of_estimator(estimator, X, y, qid=qid, metrics=_at(metric, k))
-        return cls.from_report(report, metric=metric, name=name or own_name, ax=ax, line_kw=line_kw)
+        report = evaluate(y_true, y_score, qid=qid, metrics=_at(metric, k))
+        return cls.from_result(report, metric=metric, name=name, ax=ax)
+
+
+def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, str]]:
+    """The metric without its cutoff as text, and the columns of the report by cutoff, smallest first."""
+    # Found by the name in the report, as a convention may have changed the parameters, or by the metric itself.
+    found: dict[str, dict[int, str]] = {}
+    for column, bound in report.metrics.items():
+        for whole in {column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))} if bound.k else ():
+            found.setdefault(whole, {})[bound.k or 0] = column
+    several = [whole for whole, columns in found.items() if len(columns) > 1]
+    wanted = str(_without_cutoff("ndcg" if metric is None else metric))
+    whole = several[0] if metric is None and several else wanted
+    if whole not in several:
+        raise ValueError(
+            f"result must hold {whole} at two or more cutoffs, such as {whole}@1 and {whole}@10; got "
+            f"{', '.join(report.mean)}."
+        )
+    return whole, dict(sorted(found[whole].items()))
 
 
 def _without_cutoff(metric: Any) -> BoundMetric:

@@ -1,169 +1,118 @@
-"""The distribution of a metric over queries."""
+"""The distribution of metrics over queries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray
-from skrank_metrics.displays._base import (
-    decimals,
-    documented,
-    legend,
-    legend_name,
-    next_style,
-    report_of_estimator,
-    use_axes,
-    with_direction,
-)
+from skrank_metrics.displays import style
+from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.evaluate import evaluate
+from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import name_of_slice
+
+N_BINS, MOST_SLICES = 25, 12
+# Height of a row in inches; shares of it that the largest bar takes, and places of bars and mean below its middle.
+ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 
 
-class QueryScoreDisplay:
-    """Cumulative distribution of a metric: the share of queries with at most each value.
+class QueryScoreDisplay(Display):
+    """Distribution of metrics over queries, one row per metric and slice, or per model of a comparison.
 
-    Create it with ``from_predictions``, ``from_estimator`` or ``from_report``. Unlike a histogram, it needs no bins and
-    shows how many queries are at exactly 0 or 1. To draw several models into one picture, pass the ``ax_`` of the first
-    display to the others as ``ax``; they get different colours and line styles.
+    Each row is a histogram of the values of the queries, scaled to the same height, above its mean and interval. Many
+    queries at exactly 0 or 1 are visible as the first and last bars.
 
     Parameters
     ----------
-    values : array-like of float of shape (n_queries,)
-        Value of each query; NaN is left out.
-    mean : float
-        Mean to show in the legend.
-    metric : str
-        Name of the metric.
-    weights : array-like of float of shape (n_queries,), default=None
-        Weights of the queries.
-    greater_is_better : bool, default=True
-        Whether larger values are better. If not, the label of the axis says so.
-    name : str, default=None
-        Name of the model in the legend.
+    result : RankingReport or Comparison
+        Result of evaluate, compare, leaderboard or similar.
+    metric : str, metric function or bound metric, default=None
+        A metric of the result. None means the first and, for a report, all others that have its range.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        Curve of the distribution.
+    areas_ : list of matplotlib StepPatch
+        Histograms.
+    means_ : list of matplotlib ErrorbarContainer
+        Means and intervals.
+    texts_ : list of matplotlib Annotation
+        Means as text.
     ax_, figure_ : matplotlib Axes and Figure
         Axes of the picture, and the figure that they are in.
 
     See Also
     --------
-    ComparisonDisplay : The differences between two models, query by query.
+    ComparisonDisplay : Means of several models, and which is best.
 
     Examples
     --------
     The relevant document is at rank 1 in query "a" and at rank 2 in query "b":
 
     >>> import matplotlib.pyplot as plt
-    >>> from skrank_metrics import QueryScoreDisplay
-    >>> y, qid = [1, 0, 0, 1], ["a", "a", "b", "b"]
-    >>> display = QueryScoreDisplay.from_predictions(y, [2, 1, 2, 1], qid=qid, metric="mrr")
-    >>> display.values
-    array([1. , 0.5])
+    >>> from skrank_metrics import evaluate
+    >>> display = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").plot()
+    >>> [text.get_text() for text in display.texts_]
+    ['0.7500']
     >>> plt.close(display.figure_)
     """
 
-    def __init__(
-        self,
-        values: Any,
-        mean: float,
-        *,
-        metric: str,
-        weights: Any = None,
-        greater_is_better: bool = True,
-        name: str | None = None,
-    ) -> None:
-        self.values: FloatArray = np.asarray(values, dtype=np.float64)
-        self.mean = mean
-        self.metric = metric
-        self.weights: FloatArray | None = None if weights is None else np.asarray(weights, dtype=np.float64)
-        self.greater_is_better = greater_is_better
-        self.name = name
+    def __init__(self, result: RankingReport | Comparison, *, metric: Any = None) -> None:
+        super().__init__(result)
+        reports: dict[str, RankingReport] = getattr(result, "reports", {"": result})
+        self._report = next(iter(reports.values()))
+        metrics = self._report.metrics
+        self._metric = next(iter(metrics)) if metric is None else check_column(metric, metrics)
+        # Rows, as their name, metric and report; the slices are below the metric.
+        if len(reports) > 1 or "" not in reports:
+            self._rows, self._slices = [(name, self._metric, report) for name, report in reports.items()], range(0)
+            return
+        names = [self._metric] if metric is not None else _drawn_with(self._report, self._metric)
+        self._rows = [(name, name, self._report) for name in names]
+        parts = self._report.slices
+        largest = sorted(parts, key=lambda value: -parts[value].n_queries)[:MOST_SLICES]
+        shown = [(name_of_slice(value), self._metric, parts[value]) for value in parts if value in largest]
+        self._rows[1:1], self._slices = shown, range(1, 1 + len(shown))
 
-    @documented("ValueError: If no query has a value.")
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, line_kw: Mapping[str, Any] | None = None
-    ) -> QueryScoreDisplay:
-        """Draw the distribution. The name defaults to that of the display."""
-        defined = ~np.isnan(self.values)
-        if not defined.any():
-            raise ValueError(f"values must hold a number for at least one query; {self.metric} is NaN for all.")
-        ax, title = use_axes(self, ax), name or self.name
-        mean = f"mean {self.mean:.{decimals(self.mean)}f}"
-        label = mean if title is None else legend_name(f"{title} ({mean})")
-        style = {**next_style(ax, "linestyle"), "label": label, **(line_kw or {})}
-        self.line_ = ax.ecdf(self.values[defined], None if self.weights is None else self.weights[defined], **style)
-        xlabel = with_direction(f"{self.metric} per query", self.greater_is_better)
-        ax.set(xlabel=xlabel, ylabel="share of queries with at most this value")
-        legend(ax)
-        return self
+    def _draw(self, ax: Any) -> None:
+        names, edges = [name for name, *_ in self._rows], self._edges()
+        (ax,) = self._panels(ax, [style.height_of(names, ROW)])
+        look, spelled = style.polish(ax), style.spell(*(report.mean[metric] for _, metric, report in self._rows))
+        self.areas_, self.means_, self.texts_ = [], [], []
+        for row, (_, metric, report) in enumerate(self._rows):
+            values, mean, ends = report.per_query[metric], report.mean[metric], report.intervals()[metric]
+            defined = ~np.isnan(values)
+            weights = None if report.weights is None else report.weights[defined]
+            counts = np.histogram(values[defined], edges, weights=weights)[0]
+            heights = row + BASE - HEIGHT * counts / max(counts.max(), 1e-300)
+            colour = look.soft if row in self._slices else look.best
+            self.areas_.append(ax.stairs(heights, edges, baseline=row + BASE, fill=True, color=colour, alpha=0.45))
+            marks = {"fmt": "o", "markersize": 4, "color": colour, "elinewidth": 1.5}
+            self.means_.append(ax.errorbar(mean, row + MEAN, xerr=np.abs(np.subtract(ends, mean))[:, None], **marks))
+            place = np.nanmax([mean, ends[1]]), row + MEAN
+            self.texts_.append(style.write_beside(ax, place, spelled(mean), colour))
+        style.draw_rows(ax, names, [look.soft if row in self._slices else look.ink for row in range(len(names))])
+        greater = self._report.metrics[self._metric].greater_is_better
+        ax.set_xlabel(style.with_direction("value per query, and mean with 95% interval", greater))
 
-    @classmethod
-    @documented(
-        "ValueError: If the report does not have the metric, or no query has a value.",
-        metric=("str, metric function or bound metric", "Metric of the report. None means the first."),
-    )
-    def from_report(
-        cls,
-        report: RankingReport,
-        *,
-        metric: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> QueryScoreDisplay:
-        """Draw the distribution of a metric of a report."""
-        metric = next(iter(report.mean)) if metric is None else check_column(metric, report.metrics)
-        display = cls(
-            report.per_query[metric],
-            report.mean[metric],
-            metric=metric,
-            weights=report.weights,
-            greater_is_better=report.metrics[metric].greater_is_better,
-            name=name,
-        )
-        return display.plot(ax, line_kw=line_kw)
+    def _edges(self) -> FloatArray:
+        found = np.concatenate([report.per_query[metric] for _, metric, report in self._rows])
+        found = found[np.isfinite(found)]
+        if not len(found):
+            raise ValueError(f"There is nothing to draw: {self._metric} is NaN for all queries.")
+        low, high = found.min(), found.max()
+        if _is_share(found):
+            low, high = (0.0 if low >= 0 else -1.0), 1.0
+        return np.linspace(low, high if high > low else low + 1, N_BINS + 1)
 
-    @classmethod
-    @documented()
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg@10",
-        name: str | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> QueryScoreDisplay:
-        """Compute a metric for each query, and draw its distribution."""
-        report = evaluate(y_true, y_score, qid=qid, metrics=[metric])
-        return cls.from_report(report, name=name, ax=ax, line_kw=line_kw)
 
-    @classmethod
-    @documented()
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        metric: Any = "ndcg@10",
-        name: str | None = None,
-        ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-    ) -> QueryScoreDisplay:
-        """Rank by the predictions of a fitted estimator, and draw the distribution of a metric.
+def _is_share(values: FloatArray) -> bool:
+    return bool(np.all(np.abs(values[~np.isnan(values)]) <= 1))
 
-        The name defaults to the class of the estimator.
-        """
-        report, own_name = report_of_estimator(estimator, X, y, qid=qid, metrics=[metric])
-        return cls.from_report(report, name=name or own_name, ax=ax, line_kw=line_kw)
+
+def _drawn_with(report: RankingReport, first: str) -> list[str]:
+    """The metrics that can be drawn on the axis of the first."""
+    same = _is_share(report.per_query[first])
+    return [name for name, values in report.per_query.items() if name == first or (same and _is_share(values))]

@@ -27,7 +27,6 @@ __all__ = [
     "map_score",
     "mrr_score",
     "ndcg_score",
-    "nerr_score",
     "pairwise_accuracy_score",
     "pfound_score",
     "precision_at_k_score",
@@ -52,13 +51,13 @@ def auc_score(
     judged: ArrayLike | None = None,
     relevance_threshold: float | None = None,
 ) -> float:
-    r"""Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
+    r"""Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
     .. math::
 
         \mathrm{AUC} = \frac{\text{concordant pairs}}{\text{pairs of a relevant and a non-relevant document}}
 
-    The mean over queries is known as group AUC (GAUC). Undefined for a query with documents of only one class.
+    The mean over queries is known as group AUC (GAUC). Labels may be negative if ``relevance_threshold`` is set. Undefined for a query with documents of only one class.
 
     Parameters
     ----------
@@ -444,6 +443,7 @@ def err_score(
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
+    normalize: bool = False,
     relevance_threshold: float | None = None,
 ) -> float:
     r"""Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if the reader never is.
@@ -454,7 +454,7 @@ def err_score(
         s_i = \frac{2^{\mathrm{label}_i} - 1}{2^{\mathrm{max\_grade}}}
 
     A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
-    probability p. Undefined for a query with no relevant document.
+    probability p. With ``normalize=True``, it is divided by its value for the ideal order; "nerr" is a name for this. Undefined for a query with no relevant document.
 
     Parameters
     ----------
@@ -493,6 +493,8 @@ def err_score(
         in [0, 1]; or (2^label - 1) / 2^max_grade.
     max_grade : float in (0, 1000], default=4
         Largest possible grade. Only for gain="exp2".
+    normalize : bool, default=False
+        Whether to divide by the value of the ideal order: nERR.
     relevance_threshold : float or None, default=None
         Smallest label of a relevant document. If None, labels above 0 are relevant.
 
@@ -520,6 +522,11 @@ def err_score(
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
     0.943359375
+
+    The only relevant document is at rank 2 instead of rank 1:
+
+    >>> err_score([[0, 1]], [[2, 1]], max_grade=1, normalize=True)
+    0.5
     """
 
 @overload
@@ -538,6 +545,7 @@ def err_score(
     p: float = 1.0,
     gain: Literal["binary", "linear", "exp2"] = "exp2",
     max_grade: float = 4,
+    normalize: bool = False,
     relevance_threshold: float | None = None,
 ) -> _FloatArray: ...
 @overload
@@ -1427,116 +1435,6 @@ def ndcg_score(
     discount: _Discount = "log2",
 ) -> _FloatArray: ...
 @overload
-def nerr_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: _Ids | None = None,
-    k: int | np.integer[Any] | None = None,
-    ties: _Ties = "average",
-    replace_undefined_by: float = 0.0,
-    sample_weight: ArrayLike | None = None,
-    average: Literal["macro", "median", "geometric"] = "macro",
-    retrieved: ArrayLike | None = None,
-    judged: ArrayLike | None = None,
-    p: float = 1.0,
-    gain: Literal["binary", "linear", "exp2"] = "exp2",
-    max_grade: float = 4,
-    relevance_threshold: float | None = None,
-) -> float:
-    r"""Normalized expected reciprocal rank: ERR / ERR of the ideal order.
-
-    .. math::
-
-        \mathrm{nERR}@k = \frac{\mathrm{ERR}@k}{\mathrm{ERR}@k \text{ of the ideal order}}
-
-    Undefined for a query with no relevant document.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
-    y_score : array-like of the shape of y_true
-        Scores to rank by, largest first. May be infinite, but not NaN.
-    qid : array-like of shape (n_documents,), default=None
-        Query id of each document, of any type and in any order. Optional if the labels are 2-D, or a Series with
-        an index level named 'qid', see with_qid.
-    k : int or None, default=None
-        Cutoff rank: only the first k documents of each query count. If None, all count.
-    ties : {"average", "best", "worst", "stable"}, default="average"
-        How documents with equal scores are ordered: the expectation over all orders, the largest or the smallest
-        label first, or the order of rows. For metrics that are not monotone in the labels, such as the Q-measure
-        or with decreasing gains, ordering by label need not give the extreme values.
-    replace_undefined_by : float, default=0.0
-        Value of queries for which the metric is undefined. NaN leaves them out of the mean.
-    sample_weight : array-like of shape (n_documents,) or, in 2-D, (n_queries,), default=None
-        Weights of queries, finite and >= 0. Must not vary within a query.
-    average : {"macro", "micro", "median", "geometric", None}, default="macro"
-        Mean over queries, ratio pooled over documents, median, geometric mean of the values, which are set to
-        1e-5 if smaller (trec_eval's GMAP), or one value per query in order of first appearance.
-    retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked. They count in R, the number of relevant documents,
-        and in the ideal order, but not in the ranking, and their scores are ignored. If None, all documents were
-        ranked.
-    judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged: they count as not relevant, whatever their label, which may be
-        NaN. bpref leaves them out. A query without judged documents is undefined. If None, all documents were
-        judged.
-    p : float in (0, 1], default=1.0
-        Probability that an unsatisfied reader goes on to the next rank.
-    gain : {"binary", "linear", "exp2"}, default="exp2"
-        Probability that a document satisfies the reader: 1 if relevant, else 0; the label itself, which must be
-        in [0, 1]; or (2^label - 1) / 2^max_grade.
-    max_grade : float in (0, 1000], default=4
-        Largest possible grade. Only for gain="exp2".
-    relevance_threshold : float or None, default=None
-        Smallest label of a relevant document. If None, labels above 0 are relevant.
-
-    Returns
-    -------
-    score : float or ndarray of shape (n_queries,)
-        In [0, 1]. An array if average=None.
-
-    Raises
-    ------
-    TypeError
-        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
-    ValueError
-        If labels, scores, ids, weights or options are invalid, or their lengths differ.
-
-    References
-    ----------
-    O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan (2009). Expected reciprocal rank for graded relevance. CIKM 2009.
-    https://doi.org/10.1145/1645953.1646033
-
-    Examples
-    --------
-    The only relevant document is at rank 2 instead of rank 1:
-
-    >>> from skrank_metrics import nerr_score
-    >>> nerr_score([[0, 1]], [[2, 1]], max_grade=1)
-    0.5
-    """
-
-@overload
-def nerr_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: _Ids | None = None,
-    k: int | np.integer[Any] | None = None,
-    ties: _Ties = "average",
-    replace_undefined_by: float = 0.0,
-    sample_weight: ArrayLike | None = None,
-    average: None,
-    retrieved: ArrayLike | None = None,
-    judged: ArrayLike | None = None,
-    p: float = 1.0,
-    gain: Literal["binary", "linear", "exp2"] = "exp2",
-    max_grade: float = 4,
-    relevance_threshold: float | None = None,
-) -> _FloatArray: ...
-@overload
 def pairwise_accuracy_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -1549,7 +1447,7 @@ def pairwise_accuracy_score(
     retrieved: ArrayLike | None = None,
     judged: ArrayLike | None = None,
 ) -> float:
-    r"""Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
+    r"""Pairwise accuracy: the share of pairs of documents with different labels that are ranked correctly.
 
     .. math::
 

@@ -199,7 +199,7 @@ class BoundMetric:
             return TypeError(
                 f"{self.function.__name__} is a metric of labels and scores, not a scorer of estimators; got an "
                 f"estimator. Pass scoring=make_ranking_scorer({self.function.__name__}, ...) or, for a metric with a "
-                f'string name, get_ranking_scorer("{self}").'
+                f'string name, make_ranking_scorer("{self}").'
             )
         return TypeError(
             f"{self.function.__name__}() takes only y_true and y_score by position; got "

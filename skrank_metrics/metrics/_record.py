@@ -30,7 +30,6 @@ TRANSFORMS: Mapping[str, str] = {
     "misses": "each number of non-relevant documents above within the tie group is equally likely",
     "pairs": "a pair of tied documents counts half",
     "orders": "the mean over the orders of tied labels",
-    "own": "what the kernel makes of expectations",
 }
 
 

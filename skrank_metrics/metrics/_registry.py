@@ -85,7 +85,7 @@ def metric(name: str, **traits: Any) -> Callable[[Kernel], MetricFunction]:
 
 
 def check_new(name: str) -> None:
-    """Refuse the name of an existing metric or of its negative, which strings tell apart only by the prefix."""
+    """Refuse the name of an existing metric or of its negative, which in strings differs only by a prefix."""
     own = name.removeprefix(NEGATIVE)
     taken = next((taken for taken in (own, NEGATIVE + own) if taken in REGISTRY), None)
     if taken:

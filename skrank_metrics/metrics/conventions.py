@@ -79,10 +79,12 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 "hit_rate": "success_k",
                 "r_precision": "Rprec",
                 "bpref": "bpref",
+                "rbp": "rbp",
             },
             shared={"ties": "stable"},
-            own={"map": {"normalizer": "relevant"}},
+            own={"map": {"normalizer": "relevant"}, "rbp": {"p": 0.9, "gain": "linear"}},
             not_imitated=(
+                "In rbp, divide labels above 1 by the largest one.",
                 "Ties are broken by document id, descending; sort the rows in that order.",
                 "Scores of trec_eval 9 and pytrec_eval are float32, so close scores tie.",
                 "trec_eval leaves topics that are missing from the run out of its mean, unless called with -c.",
@@ -309,19 +311,19 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 )
 
 
-def own_spelling(spec: str, convention: Any) -> str | None:
+def own_spelling(spec: str, convention: Any, *, any_case: bool = False) -> str | None:
     """Spell another library's name of a metric as this package does; None if it is not one."""
-    for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS)):
+    for pattern, name in _names_of(check_choice(convention, "convention", CONVENTIONS), any_case):
         if match := pattern.fullmatch(spec):
             return name + "".join(f"@{k}" for k in match.groups())
     return None
 
 
 @functools.cache
-def _names_of(convention: str) -> list[tuple[re.Pattern[str], str]]:
+def _names_of(convention: str, any_case: bool) -> list[tuple[re.Pattern[str], str]]:
     """Patterns of another library's names that differ from this package's, with the name here."""
     return [
-        (re.compile(_RANK.sub("([1-9][0-9]*)", re.escape(spelled))), name)
+        (re.compile(_RANK.sub("([1-9][0-9]*)", re.escape(spelled)), re.IGNORECASE if any_case else 0), name)
         for name, names in CONVENTIONS[convention].names.items()
         for spelled in names.split(", ")
         if spelled not in (name, f"{name}@k")

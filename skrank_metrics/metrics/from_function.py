@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +16,18 @@ import numpy as np
 from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._declared import NAN, RESERVED, check_bounds, check_spelling, outside
 from skrank_metrics.metrics._options import Option, RelevanceThreshold, unchecked
-from skrank_metrics.metrics._record import NEGATIVE, Metric
+from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
 # Parameters of a function that are not options, since the ranking provides them.
 _GIVEN = ("k", "unranked")
+# Options that all metrics have.
+_RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
+# Columns of the frames of reports and comparisons, beside those of the metrics.
+COLUMNS = ("qid", "by", "weight", "model", "slice", "n_queries")
+# Rounding may push a ratio beyond its bounds by this much.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class FunctionKernel:
         if math.isinf(value):
             got = f"{value}" if isinstance(result, float | np.floating) else reprlib.repr(result)
             self._refuse("finite numbers, or NaN if it is undefined", got, query)
-        if outside(value, self.bounds):
+        if _outside(value, self.bounds):
             self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
         return min(max(value, low), high) if value == value else value
 
@@ -195,6 +201,7 @@ def make_metric(
     >>> def last_hit(labels):
     ...     hits = np.flatnonzero(labels)
     ...     return (hits[-1] + 1) / len(labels) if len(hits) else np.nan
+
     >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
     >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
     array([0.5, 1. ])
@@ -209,19 +216,8 @@ def make_metric(
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
-    settings = {
-        "name": name,
-        "documents": documents,
-        "bounds": bounds,
-        "greater_is_better": greater_is_better,
-        "undefined": undefined,
-    }
-    if name is None and not hasattr(function, "__name__"):
-        raise ValueError(
-            f"name must be given for a function without a __name__; got {type(function).__name__}. Pass name=..."
-        )
     own = _check_name(getattr(function, "__name__", None) if name is None else name)
-    low, high = check_bounds(bounds)
+    low, high = _check_bounds(bounds)
     columns = _check_columns(documents)
     better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
@@ -236,36 +232,69 @@ def make_metric(
         reference=None,
         lower=low,
         upper=high,
-        undefined=undefined or NAN,
+        undefined=undefined or "a value of NaN",
         has_cutoff="k" in parameters,
         greater_is_better=better,
         needs_all_ranks=True,
         documents=columns,
     )
-    return FunctionMetric(function, record, settings)
+    settings = {"name": name, "documents": documents, "bounds": bounds, "greater_is_better": greater_is_better}
+    return FunctionMetric(function, record, {**settings, "undefined": undefined})
 
 
 def _check_name(name: Any) -> str:
-    own = check_spelling(name)
-    if own.startswith(NEGATIVE):
+    """Refuse names that a metric cannot have."""
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
         raise ValueError(
-            f"name must not start with 'neg_'; got {own!r}. If smaller values are better, pass greater_is_better=False."
+            "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
+            f"{name!r}. Pass name=..."
         )
-    check_new(own)
-    return own
+    if re.search(r"_at_[1-9][0-9]*$", name):
+        raise ValueError(f"name must not end in a cutoff rank, since ndcg_at_10 means ndcg@10; got {name!r}.")
+    if name in COLUMNS:
+        raise ValueError(
+            f"name must not be that of another column of the frames of reports, {', '.join(COLUMNS)}; got {name!r}. "
+            "Pass another name."
+        )
+    if name.startswith(NEGATIVE):
+        raise ValueError(
+            f"name must not start with 'neg_'; got {name!r}. If smaller values are better, pass "
+            "greater_is_better=False."
+        )
+    check_new(name)
+    return name
+
+
+def _check_bounds(bounds: Any) -> tuple[float, float]:
+    """The smallest and the largest value."""
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"bounds must be a pair of numbers, the smallest and the largest value; got {bounds!r}."
+        ) from None
+    if not low < high:
+        raise ValueError(f"bounds must be in ascending order; got {bounds!r}.")
+    return low, high
+
+
+def _outside(values: Any, bounds: tuple[float, float]) -> Any:
+    """Whether values are beyond the bounds by more than rounding; False for NaN."""
+    low, high = bounds
+    return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:
     if isinstance(documents, str) or not isinstance(documents, Sequence):
         raise TypeError(f"documents must be a list of names of columns; got {documents!r}.")
     for name in documents:
-        if not isinstance(name, str) or not name.isidentifier() or name in (*RESERVED, *_GIVEN):
+        if not isinstance(name, str) or not name.isidentifier() or name in (*_RESERVED, *_GIVEN):
             raise ValueError(f"documents must name columns as the function names its parameters; got {name!r}.")
     return tuple(documents)
 
 
 def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:
-    """Options of a function, with their defaults: the parameters after the first that are no columns."""
+    """Options of a function, with their defaults: the parameters after the first that are not columns."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -288,18 +317,19 @@ def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...
         )
     others = [p for p in parameters[1:] if p.name not in columns]
     for p in others:
-        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
-        if p.default is p.empty:
-            raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
-        if p.name in RESERVED:
-            raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
-        if p.name == "k" and p.default is not None:
-            raise TypeError(
-                f"function must have k=None, which means no cutoff; {name} has k={p.default!r}. labels[:None] is all "
-                "labels."
-            )
+        _check_option(p, name)
     return {p.name: p.default for p in others}
+
+
+def _check_option(p: inspect.Parameter, name: str) -> None:
+    if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+        raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
+    if p.default is p.empty:
+        raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
+    if p.name in _RESERVED:
+        raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
+    if p.name == "k" and p.default is not None:
+        raise TypeError(f"Declare the cutoff as k=None; set {p.default!r} with get_metric(metric, k={p.default!r}).")
 
 
 def _option(name: str) -> Option:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
 from skrank_metrics._input.arrays import check_choice, nearest
@@ -23,41 +24,10 @@ _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _WORDS = {"none": None, "true": True, "false": False, "nan": float("nan")}
-# Other libraries' names that are not spelled alike.
-_ELSEWHERE = {
-    "ap": "map",
-    "average_precision": "map",
-    "mean_average_precision": "map",
-    "map_cut": "map",
-    "gm_map": "map(average=geometric)",
-    "gmap": "map(average=geometric)",
-    "p": "precision",
-    "pre": "precision",
-    "precision_at_k": "precision",
-    "precisionat": "precision",
-    "r": "recall",
-    "recallat": "recall",
-    "capped_recall": "recall(normalizer=min)",
-    "r_cap": "recall(normalizer=min)",
-    "ndcg_cut": "ndcg",
-    "rprec": "r_precision",
-    "reciprocal_rank": "mrr",
-    "recip_rank": "mrr",
-    "rr": "mrr",
-    "success": "hit_rate",
-    "hits": "hit_rate",
-    "hit": "hit_rate",
-    "hr": "hit_rate",
-    "tau": "kendall_tau",
-    "rho": "spearman",
-    "roc_auc": "auc",
-    "gauc": "auc",
-    "fallout": "fall_out",
-    "rank_biased_precision": "rbp",
-    "expected_reciprocal_rank": "err",
-}
-# Names in other libraries that look like a metric here but mean another.
-_OTHERS = {("ranx", "hits"): " ranx's hits is the number of hits, k times precision@k."}
+# Common names elsewhere that no convention has and that are spelled like other metrics here, or like none.
+_ELSEWHERE = {"average_precision": "map", "gmap": "map(average=geometric)", "roc_auc": "auc"}
+# Names of metrics with a parameter.
+_WITH_PARAMETER = {"nerr": ("err", {"normalize": True})}
 _GRAMMAR = 'like "ndcg@10", "map" or "ndcg(gain=exp2)@10"'
 
 
@@ -68,7 +38,8 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     ----------
     metric : str, metric function or bound metric
         A name such as "ndcg@10", "map" or "ndcg(gain=exp2)@10": the metric, its parameters in parentheses, and the
-        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10". With a convention, the names of
+        cutoff rank after "@". "NDCG@10" and "ndcg_at_10" are the same as "ndcg@10", and "nerr@10" is
+        "err(normalize=True)@10". With a convention, the names of
         that library are also accepted, such as trec_eval's "P_5" and "recip_rank". If smaller values are better, as for
         "fall_out@10", "neg_fall_out@10" is the negative.
     convention : str, default="sklearn"
@@ -153,7 +124,7 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     match = _SPEC.fullmatch(spec)
     if match is None:
         word = re.split(r"[^a-z0-9_]", spec.strip().lower())[0]
-        hint = _hint_of_cutoffs(spec) or ("" if _function(word) else _hint(word, spec))
+        hint = "" if _function(word) else _hint(word, spec)
         raise ValueError(f"A metric name must be {_GRAMMAR}, with k >= 1; got {spec!r}.{hint}")
     name, inner, k = match[1].lower(), match[2], match[3]
     flat = _FLAT.fullmatch(spec.lower())
@@ -162,10 +133,8 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     function = _function(name)
     if function is None:
         shown, known = match[1][: len(name)], ", ".join(sorted(REGISTRY))
-        raise ValueError(
-            f"Unknown metric {shown!r}.{_OTHERS.get((convention, name)) or _hint(name, spec, k)} Known: {known}."
-        )
-    params = {} if inner is None else _params(inner, spec)
+        raise ValueError(f"Unknown metric {shown!r}.{_hint(name, spec, k)} Known: {known}.")
+    params = {**_WITH_PARAMETER.get(name, ("", {}))[1], **({} if inner is None else _params(inner, spec))}
     if k is not None:
         params["k"] = int(k)
     try:
@@ -177,29 +146,22 @@ def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
 
 def _function(name: str) -> MetricFunction | None:
     """Metric function of a name; without "neg_", the name stands for the function's own value."""
+    name = _WITH_PARAMETER.get(name, (name,))[0]
     return REGISTRY.get(name) or REGISTRY.get(NEGATIVE + name)
 
 
 def _hint(name: str, spec: str, k: str | None = None) -> str:
+    """What may have been meant: a name of another library, or one that is spelled alike."""
+    for any_case, convention in product((False, True), CONVENTIONS):
+        if own := own_spelling(spec, convention, any_case=any_case):
+            other = "" if any_case else f", or get_metric({spec!r}, convention={convention!r})"
+            return f" Did you mean {own!r}{other}?"
     without_at = _NAME_AND_RANK.fullmatch(name)
     word, rank = without_at.groups() if without_at and k is None else (name, k)
-    known = _ELSEWHERE.get(word, word)
-    if _function(known) is None and word not in _ELSEWHERE:
-        return nearest(name, REGISTRY)
-    peer = next((convention for convention in CONVENTIONS if own_spelling(spec, convention)), None)
-    if peer:
-        return f" Did you mean {own_spelling(spec, peer)!r}, or get_metric({spec!r}, convention={peer!r})?"
-    return f" Did you mean '{known}{f'@{rank}' if rank else ''}'?"
-
-
-def _hint_of_cutoffs(spec: str) -> str:
-    """Spell another library's name with several cutoffs as this package does; empty if it is not one."""
-    for convention in CONVENTIONS:
-        if len(names := expand([spec], convention)) > 1:
-            own = [str(own_spelling(name, convention)) for name in names]
-            cutoffs = ",".join(name.partition("@")[2] for name in own)
-            return f" Did you mean '{own[0].partition('@')[0]}@{cutoffs}', or convention={convention!r}?"
-    return ""
+    ending = f"@{rank}" if rank else ""
+    if word in _ELSEWHERE:
+        return f" Did you mean '{_ELSEWHERE[word]}{ending}'?"
+    return nearest(word, [*(own.removeprefix(NEGATIVE) for own in REGISTRY), *_WITH_PARAMETER], ending)
 
 
 def _params(inner: str, spec: str) -> dict[str, Any]:

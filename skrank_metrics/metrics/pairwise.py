@@ -1,4 +1,4 @@
-"""Pairs of documents in the right or wrong order, and rank correlations."""
+"""Pairs ranked correctly or not, and rank correlations."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def kendall_tau_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
     reference=_JOACHIMS,
 )
 def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray]:
-    """Pairwise accuracy: the share of pairs of documents with different labels that are in the right order.
+    """Pairwise accuracy: the share of pairs of documents with different labels that are ranked correctly.
 
     Pairs with tied scores count 1/2.
 
@@ -144,9 +144,9 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     reference=_HANLEY,
 )
 def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> tuple[FloatArray, FloatArray]:
-    """Area under the ROC curve: the share of pairs of a relevant and a non-relevant document in the right order.
+    """Area under the ROC curve: the share of relevant/non-relevant pairs ranked correctly.
 
-    The mean over queries is known as group AUC (GAUC).
+    The mean over queries is known as group AUC (GAUC). Labels may be negative if ``relevance_threshold`` is set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models of readers who scan the list until they are satisfied or give up: MRR, ERR, nERR, pFound, RBP."""
+"""User models: MRR, ERR, pFound, RBP."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ _Normalize = Annotated[
         "bool",
         "bool",
     ),
+]
+_Normalized = Annotated[
+    Any, Option("Whether to divide by the value of the ideal order: nERR.", check_bool, "bool", "bool")
 ]
 
 
@@ -90,12 +93,13 @@ def err_score(
     p: Persistence = 1.0,
     gain: Probabilities = "exp2",
     max_grade: MaxGrade = 4,
+    normalize: _Normalized = False,
     relevance_threshold: RelevanceThreshold = None,
-) -> FloatArray:
+) -> KernelResult:
     """Expected reciprocal rank: the mean of 1 / rank at which the reader is satisfied, 0 if the reader never is.
 
     A document satisfies the reader with the probability given by ``gain``; otherwise the reader goes on with
-    probability p.
+    probability p. With ``normalize=True``, it is divided by its value for the ideal order; "nerr" is a name for this.
 
     Examples
     --------
@@ -104,38 +108,18 @@ def err_score(
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
     0.943359375
-    """
-    return _err(ranked, p, Probability(gain, max_grade, relevance_threshold))
 
-
-@metric(
-    "nerr",
-    formula=r"\mathrm{nERR}@k = \frac{\mathrm{ERR}@k}{\mathrm{ERR}@k \text{ of the ideal order}}",
-    transform="hazards",
-    graded=True,
-    reference=_CHAPELLE,
-)
-def nerr_score(
-    ranked: RankedLists,
-    *,
-    p: Persistence = 1.0,
-    gain: Probabilities = "exp2",
-    max_grade: MaxGrade = 4,
-    relevance_threshold: RelevanceThreshold = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Normalized expected reciprocal rank: ERR / ERR of the ideal order.
-
-    Examples
-    --------
     The only relevant document is at rank 2 instead of rank 1:
 
-    >>> from skrank_metrics import nerr_score
-    >>> nerr_score([[0, 1]], [[2, 1]], max_grade=1)
+    >>> err_score([[0, 1]], [[2, 1]], max_grade=1, normalize=True)
     0.5
     """
     probability = Probability(gain, max_grade, relevance_threshold)
-    err, ideal = _err(ranked, p, probability), _err(ranked.ideal_lists(), p, probability)
-    return err.clip(max=ideal), ideal
+    err = _err(ranked, p, probability)
+    if not normalize:
+        return err
+    ideal = _err(ranked.ideal_lists(), p, probability)
+    return err.clip(max=ideal), ideal  # the two sums are rounded differently
 
 
 @metric(

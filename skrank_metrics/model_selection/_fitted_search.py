@@ -1,9 +1,10 @@
-"""What a fitted search says: its metrics, its splits, and its candidates in order."""
+"""What a fitted search says: its metrics, its scores, and its candidates in order, with their names."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
 from typing import Any, cast
@@ -17,8 +18,8 @@ from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.model_selection.scorers import RankingScore
 
-# Longer parameter values would leave no room for numbers in a table.
-VALUE_WIDTH = 40
+# Longer parameter values and names of candidates would leave no room for numbers in a table.
+VALUE_WIDTH, NAME_WIDTH = 40, 60
 
 
 def check_search(search: Any) -> None:
@@ -91,48 +92,21 @@ def _columns_of_folds(cv_results: Mapping[str, Any], metric: str) -> list[Any]:
     return columns
 
 
-def cv_of(search: Any) -> Any:
-    """The splits of the search, to use once more."""
-    if hasattr(search.cv, "__next__"):
-        raise ValueError(
-            "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
-            "cv=list(...)."
-        )
-    # None means five folds of queries in a race, and of rows in other searches.
-    return 5 if search.cv is None and not is_race(search) else search.cv
-
-
-def is_race(search: Any) -> bool:
-    """Whether candidates of a fitted search could leave before the last fold."""
-    return "left_after" in search.cv_results_
-
-
-def left_race(search: Any, row: int) -> str:
-    """When and why a candidate left a race."""
-    found = search.cv_results_
-    if not is_race(search) or np.isnan(found["left_after"][row]):
-        return ""
-    why, after = found["left_because"][row], found["left_after"][row]
-    return f"{why} after fold {after:.0f}" if after else str(why)
-
-
 def ranked_rows(search: Any, metric: str) -> list[int]:
     """Rows of the results, best first and failed ones last.
 
-    For halving searches, these are the last rungs of the candidates. In a race, candidates that left follow the others,
-    the last to leave first.
+    For halving searches, these are the last rungs of the candidates. In a race, dropped candidates follow the others,
+    the last to be dropped first.
     """
     found = search.cv_results_
-    rungs = np.asarray(found.get("iter", np.zeros(len(found["params"]), dtype=int)))
-    rows = np.array(_last_rungs(search) if "iter" in found else range(len(rungs)))
-    if len(rows) < 2:
-        raise ValueError(f"search must have at least two candidates; got {len(rows)}.")
-    if is_race(search):
-        rungs = np.nan_to_num(found["left_after"], nan=np.inf)
-        means = _means_so_far(search, metric)[rows]
+    rows = np.array(_last_rungs(search) if "iter" in found else range(len(found["params"])))
+    folds = np.column_stack(_columns_of_folds(found, metric))
+    if "dropped_after" in found:
+        rungs = np.nan_to_num(found["dropped_after"], nan=np.inf)
+        means = mean_so_far(folds)
     else:
-        means = found[f"mean_test_{metric}"][rows]
-    return [int(row) for row in rows[np.lexsort((-means, -rungs[rows], np.isnan(means)))]]
+        rungs, means = np.asarray(found.get("iter", np.zeros(len(folds)))), found[f"mean_test_{metric}"]
+    return [int(row) for row in rows[np.lexsort((-means[rows], -rungs[rows], np.isnan(means[rows])))]]
 
 
 def _last_rungs(search: Any) -> list[int]:
@@ -154,20 +128,37 @@ def _key(value: Any) -> Any:
     return (type(value), repr(value)) if is_plain else id(value)
 
 
-def _means_so_far(search: Any, metric: str) -> FloatArray:
+def mean_so_far(folds: FloatArray) -> FloatArray:
     """Mean over the folds that each candidate ran without failing; NaN if there are none."""
-    folds = np.column_stack(_columns_of_folds(search.cv_results_, metric))
-    ran = ~np.isnan(folds)
-    with np.errstate(invalid="ignore"):  # those that left before the first fold have none
-        return np.where(ran, folds, 0.0).sum(axis=1) / ran.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1))
+
+
+def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Candidates by the parameters that vary, or by number if that is too long or not unique."""
+    names = dict.fromkeys(name for params in candidates for name in params)
+    values = {name: {_key(params[name]) if name in params else None for params in candidates} for name in names}
+    varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
+    texts = [spelled(params) or "defaults" for params in varying]
+    counts = Counter(texts)
+    return [
+        text if counts[text] == 1 and len(text) <= NAME_WIDTH else f"candidate {number}"
+        for number, text in enumerate(texts, start=1)
+    ]
 
 
 def spelled(params: Mapping[str, Any]) -> str:
-    """A candidate as text."""
-    return ", ".join(f"{name.rpartition('__')[2]}={_short(str(value))}" for name, value in params.items())
+    """Parameters as text; estimators by their class alone."""
+    return ", ".join(
+        type(value).__name__ if hasattr(value, "get_params") else f"{name.rpartition('__')[2]}={_short(value)}"
+        for name, value in params.items()
+    )
 
 
-def _short(text: str) -> str:
-    """One line of a value; that of an estimator may take several, or be a single long word."""
+def _short(value: Any) -> str:
+    """One line of a value; that of an object may take several, or be a single long word."""
+    text = getattr(value, "__name__", None) or str(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        text = f"{value:g}"
     words = textwrap.shorten(text, VALUE_WIDTH, placeholder=" ...")
     return f"{text[: VALUE_WIDTH - 3]}..." if words == "..." != text else words

@@ -1,186 +1,174 @@
-"""Decide which candidates leave a race, given their values per query."""
+"""Decide which candidates of a race are dropped, given their values per query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
-from skrank_metrics.reports.statistics import ROUNDING, Moments, moments
+
+# Differences below this share of a value are rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules by which candidates leave.
+    """The rules by which candidates are dropped.
 
-    The test is about the means over all queries of the folds. Since some of these are still to come, the queries so far
-    are a sample from a finite population. The level, 1 - confidence, is split evenly over the rounds after which
-    candidates can leave, and over all candidates but one, since any of them may lead (Bonferroni). The winner of the
-    grid search then leaves with a probability of at most 1 - confidence, whatever the true differences: if values are
-    normal and queries independent, the difference between a mean so far and the final mean is independent of all final
-    means.
+    The winner of the grid search has the best mean of fold means, so the test is about these. The level, 1 -
+    confidence, is split evenly over the folds after which candidates can be dropped, and over all candidates but one,
+    since any of them may lead (Bonferroni). The winner of the grid search is then dropped with a probability of at most
+    1 - confidence, whatever the true differences: if values are normal and queries independent, the difference between
+    a mean so far and the final mean is independent of all final means.
     """
 
-    n_rounds: int  # candidates can leave after all but the last
     n_candidates: int
-    n_queries: int | None = None  # of all folds; None if some are tested again, so that no mean is ever final
+    n_folds: int  # candidates can be dropped after all but the last
     confidence: float = 0.95
-    indifference: float = 0.0  # below 0, a candidate must be behind by more than that
+    indifference: float = 0.0
     min_queries: int = 30
-    max_fits: int | None = None
-    n_rungs: int = 0  # rounds on a share of the training queries, before the others
-    rung_margin: float = 0.0  # there, a candidate must be behind by more than this
 
-
-@dataclass(frozen=True)
-class Standing:
-    """A candidate compared with the leader, on the queries so far."""
-
-    leader: int
-    lead: Moments  # of the differences, leader minus candidate
-    p_adjusted: float  # for the number of candidates and rounds; NaN if there are too few queries to test
+    @property
+    def level(self) -> float:
+        """Largest adjusted p-value with which a candidate is dropped."""
+        return round(1 - self.confidence, 12)  # 1 - 0.9 is less than 0.1
 
 
 @dataclass(frozen=True)
 class FoldValues:
-    """Values per query of all candidates in one fold."""
+    """Values per query of all candidates in one fold; larger is better."""
 
-    queries: IntArray  # (n_fold_queries,), numbers of the queries
-    values: FloatArray  # (n_candidates, n_fold_queries); NaN for undefined queries and for candidates that did not run
-    # (n_fold_queries,), False if the metric is undefined for the query, even if its value was replaced
+    ids: NDArray[Any]  # of the queries
+    values: FloatArray  # (n_candidates, n_queries); NaN for undefined queries and for candidates that did not run
+    # (n_queries,), False if the metric is undefined for the query, even if its value was replaced
     defined: Mask
-    weights: FloatArray | None = None  # (n_fold_queries,)
+    weights: FloatArray | None = None  # (n_queries,)
 
 
 @dataclass(frozen=True)
-class QueryValues:
-    """Values of all queries, over the folds so far."""
+class Standing:
+    """A candidate compared with the leader, on the folds so far."""
 
-    values: FloatArray  # (n_candidates, n_queries)
-    defined: Mask  # (n_queries,)
-    weights: FloatArray  # (n_queries,), 0 for queries that were not tested
-    n_tested: int
+    leader: int
+    difference: float  # mean over folds, leader minus candidate
+    p_adjusted: float  # for the number of candidates and folds; NaN if there are too few queries to test
 
 
-def over_folds(folds: Sequence[FoldValues]) -> QueryValues:
-    """Mean value of each query over the folds that test it.
+@dataclass(frozen=True)
+class _Lead:
+    """The leader minus each of the others, on the queries of one fold."""
 
-    A query that is tested again by repeated folds gets a more precise value, but counts only once.
+    means: FloatArray
+    squares: FloatArray  # sums around the means, in units of queries of equal weight
+    n_effective: float  # as many queries of equal weight have the same variance of the mean (Kish 1965)
+    tested: list[Any]  # queries with a defined value and a weight
+
+
+def _lead(fold: FoldValues, leader: int, others: Sequence[int]) -> _Lead:
+    weights = np.ones(len(fold.ids)) if fold.weights is None else fold.weights
+    counted = ~np.isnan(fold.values[leader]) & (weights > 0)
+    best, weights = fold.values[leader, counted], weights[counted]
+    differences = best - fold.values[np.ix_(others, counted)]
+    differences[np.abs(differences) <= _ROUNDING * np.abs(best)] = 0
+    total = weights.sum()
+    means = differences @ weights / total if total else np.full(len(others), np.nan)
+    n_effective = total**2 / (weights**2).sum() if total else 0.0
+    squares = (differences - means[:, None]) ** 2 @ weights * (n_effective / total if total else 0.0)
+    return _Lead(means, squares, n_effective, fold.ids[counted & fold.defined].tolist())
+
+
+def standings(
+    folds: Sequence[FoldValues], n_queries: IntArray, leader: int, others: Sequence[int], rules: Rules
+) -> dict[int, Standing]:
+    """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race.
+
+    Fold means so far and to come are independent samples of queries, of a variance that is pooled within folds. The
+    mean of all folds can only differ from that so far by what is still to come.
     """
-    n_queries = 1 + max(int(fold.queries.max()) for fold in folds)
-    sums, counts = np.zeros((len(folds[0].values), n_queries)), np.zeros(n_queries)
-    weights, defined = np.zeros(n_queries), np.zeros(n_queries, dtype=bool)
-    for fold in folds:
-        sums[:, fold.queries] += fold.values
-        counts[fold.queries] += 1
-        weights[fold.queries] = 1.0 if fold.weights is None else fold.weights
-        defined[fold.queries] = fold.defined
-    return QueryValues(sums / np.maximum(counts, 1), defined, weights, int(np.sum(counts > 0)))
+    leads = [_lead(fold, leader, others) for fold in folds]
+    differences = np.mean([lead.means for lead in leads], axis=0)
+    n_effective = np.array([lead.n_effective for lead in leads])
+    n_tests, freedom = (rules.n_folds - 1) * (rules.n_candidates - 1), n_effective.sum() - len(folds)
+    adjusted = np.full(len(others), np.nan)
+    n_tested = len(set().union(*(lead.tested for lead in leads)))  # repeated folds test queries again
+    if n_effective.min() > 0 and freedom >= 1 and n_tested >= rules.min_queries:
+        errors = np.sqrt(
+            _share_to_come(n_effective, n_queries) * np.sum([lead.squares for lead in leads], axis=0) / freedom
+        )
+        beyond = differences + rules.indifference
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = np.where(errors > 0, special.stdtr(freedom, -beyond / errors), np.where(beyond > 0, 0.0, 1.0))
+        adjusted = np.minimum(1, n_tests * p)
+    return {
+        row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)
+    }
 
 
-def leader_of(means: FloatArray, remaining: Iterable[int]) -> int:
-    """Remaining candidate with the best mean over folds; the first one if several are equal, as in a grid search."""
-    places = np.fromiter(remaining, dtype=np.intp)
-    return int(places[np.argmax(means[places])])
-
-
-def standings(queries: QueryValues, leader: int, others: Sequence[int], rules: Rules) -> dict[int, Standing]:
-    """Compare each candidate with the leader by a one-sided paired t-test over queries, adjusted."""
-    pairs = {other: queries.values[[leader, other]] for other in others}
-    leads = {other: _lead(pair, queries.weights) for other, pair in pairs.items()}
-    enough = np.sum(queries.defined & (queries.weights > 0)) >= rules.min_queries
-    to_come = 1.0 if rules.n_queries is None else 1 - queries.n_tested / rules.n_queries
-    n_tests = (rules.n_rungs + rules.n_rounds - 1) * (rules.n_candidates - 1)
-    adjusted = {other: n_tests * p_ahead(lead, rules, to_come) if enough else np.nan for other, lead in leads.items()}
-    return {other: Standing(leader, lead, float(np.minimum(1, adjusted[other]))) for other, lead in leads.items()}
-
-
-def _lead(pair: FloatArray, weights: FloatArray) -> Moments:
-    """Mean and spread of the differences between two candidates."""
-    counted = ~np.isnan(pair).any(axis=0) & (weights > 0)
-    one, other = pair[:, counted]
-    differences = one - other
-    differences[np.abs(differences) <= ROUNDING * np.abs(one)] = 0
-    return moments(differences, weights[counted])
-
-
-def p_ahead(lead: Moments, rules: Rules, to_come: float) -> float:
-    """One-sided p-value of a lead if the final lead is at most -indifference; 0 or 1 if there is no spread.
-
-    The smaller the share of queries still to come, the less the mean can change, so its standard error has the finite
-    population correction (Cochran 1977).
-    """
-    if lead.n_effective < 2:
-        return np.nan
-    beyond = lead.mean + rules.indifference
-    error = lead.error * to_come**0.5
-    if not error > 0:
-        return 0.0 if beyond > 0 else 1.0
-    return float(special.stdtr(lead.n_effective - 1, -beyond / error))
-
-
-def behind(found: dict[int, Standing], rules: Rules) -> list[int]:
-    """Candidates that are significantly behind the leader."""
-    level = round(1 - rules.confidence, 12)  # 1 - 0.9 is less than 0.1
-    return [candidate for candidate, standing in found.items() if standing.p_adjusted <= level]
+def _share_to_come(n_effective: FloatArray, n_queries: IntArray) -> float:
+    """Variance of the mean of fold means so far around the final one, for values of variance 1."""
+    n_run, n_folds = len(n_effective), len(n_queries)
+    # Weights and undefined queries count in the folds to come as they did so far.
+    n_to_come = n_queries[n_run:] * (n_effective.sum() / n_queries[:n_run].sum())
+    so_far, to_come = np.sum(1 / n_effective) / n_run**2, np.sum(1 / n_to_come) / (n_folds - n_run) ** 2
+    return float((1 - n_run / n_folds) ** 2 * (so_far + to_come))
 
 
 @dataclass
 class Race:
-    """The candidates of a race, round by round."""
+    """The candidates of a race, fold by fold."""
 
     rules: Rules
     remaining: list[int] = field(init=False)
-    n_fits: float = 0  # fits on rungs count as their share of the training queries
-    scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per round
+    scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per fold
     folds: list[FoldValues] = field(default_factory=list)
-    left: dict[int, tuple[int, str]] = field(default_factory=dict)  # number of rounds run, and why it left
+    dropped: dict[int, tuple[int, str]] = field(default_factory=dict)  # number of folds run, and why it was dropped
     standings: dict[int, Standing] = field(default_factory=dict)  # the last of each candidate
 
     def __post_init__(self) -> None:
         self.remaining = list(range(self.rules.n_candidates))
 
-    def start_round(self, share: float = 1) -> list[int]:
-        """Candidates that run the next fold: as many of the best remaining ones as the budget lets finish."""
-        if self.rules.max_fits is not None and self.scores:
-            affordable = int(self.rules.max_fits - self.n_fits) // (self.rules.n_rounds - len(self.scores))
-            best_first = sorted(self.remaining, key=lambda candidate: -self.means[candidate])
-            self._leave(best_first[affordable:], "max_fits")
-        self.n_fits += share * len(self.remaining)
-        return list(self.remaining)
-
-    def finish_round(self, scores: Mapping[int, float], fold: FoldValues) -> None:
-        """Record the scores and values of the candidates that did not fail; those that failed or are behind leave."""
-        self.scores.append(np.array([scores.get(candidate, np.nan) for candidate in range(self.rules.n_candidates)]))
+    def finish_fold(self, scores: Mapping[int, float], fold: FoldValues, n_queries: IntArray) -> None:
+        """Record a fold, given those that did not fail and the queries of all folds; drop those that are behind."""
+        self.scores.append(np.array([scores.get(row, np.nan) for row in range(self.rules.n_candidates)]))
         self.folds.append(fold)
-        self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
-        if not self.remaining or len(self.scores) == self.rules.n_rounds:
+        self._drop([row for row in self.remaining if row not in scores], "failed")
+        if not self.remaining or len(self.scores) == self.rules.n_folds:
             return
-        leader = leader_of(self.means, self.remaining)
-        others = [candidate for candidate in self.remaining if candidate != leader]
-        found = standings(over_folds(self.folds), leader, others, self.rules)
+        others = [row for row in self.remaining if row != self.leader]
+        found = standings(self.folds, n_queries, self.leader, others, self.rules) if others else {}
         self.standings |= found
-        self._leave(behind(found, self.rules), "behind")
-
-    def finish_rung(self, scores: Mapping[int, float], fold: FoldValues, share: float) -> None:
-        """Record the values of models fitted on a share of the training queries; failed or far behind ones leave."""
-        self._leave([candidate for candidate in self.remaining if candidate not in scores], "failed")
-        leader = max(self.remaining, key=lambda candidate: scores[candidate])
-        others = [candidate for candidate in self.remaining if candidate != leader]
-        rules = replace(self.rules, indifference=-self.rules.rung_margin, n_queries=None)
-        found = standings(over_folds([fold]), leader, others, rules)
-        self.standings |= found
-        self._leave(behind(found, rules), f"behind on {share:g} of the training queries")
+        self._drop([row for row, standing in found.items() if standing.p_adjusted <= self.rules.level], "behind")
 
     @property
     def means(self) -> FloatArray:
-        """Means over the folds so far; NaN for candidates that left."""
+        """Means over the folds so far; NaN for candidates that were dropped."""
         return np.mean(self.scores, axis=0)
 
-    def _leave(self, candidates: Iterable[int], why: str) -> None:
-        for candidate in candidates:
-            self.left[candidate] = len(self.scores), why
-            self.remaining.remove(candidate)
+    @property
+    def leader(self) -> int:
+        """The remaining candidate with the best mean, the first of several."""
+        means = self.means
+        return max(self.remaining, key=lambda row: means[row])
+
+    def _drop(self, rows: Iterable[int], why: str) -> None:
+        for row in rows:
+            self.dropped[row] = len(self.scores), why
+            self.remaining.remove(row)
+
+    def columns(self) -> dict[str, Any]:
+        """Columns of ``cv_results_`` on when and why candidates were dropped, and how far behind they were."""
+        rows = range(self.rules.n_candidates)
+        last = [self.standings.get(row, Standing(-1, np.nan, np.nan)) for row in rows]
+        dropped = [self.dropped.get(row, (np.nan, "")) for row in rows]
+        return {
+            "dropped_after": np.array([after for after, _ in dropped], dtype=np.float64),
+            "dropped_because": np.array([why for _, why in dropped], dtype=object),
+            "leader": np.array([standing.leader for standing in last]),
+            "difference": np.array([standing.difference for standing in last]),
+            "p_adjusted": np.array([standing.p_adjusted for standing in last]),
+        }

@@ -1,171 +1,268 @@
-"""The rounds of a race: the rows to fit and score in each round, and the fits of the remaining candidates."""
+"""Run the folds of a search one after the other: what is fitted in each, and what scikit-learn's results hold of it.
+
+scikit-learn fits and scores. Its searches let subclasses choose what runs next, but call scorers with models only and
+keep numbers only, so what else a race needs travels with these numbers.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Number
+from typing import Any, cast
 
 import numpy as np
-from sklearn.exceptions import FitFailedWarning
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.metrics._scorer import _MultimetricScorer
 
-from skrank_metrics._input.arrays import IntArray, check_number, check_random_state, count_rows
+from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
-from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fold_scores import Outcome, Task, fit_and_score
-from skrank_metrics.model_selection._race import FoldValues, Race, Standing
-from skrank_metrics.model_selection.scorers import QueryScores
-from skrank_metrics.reports.statistics import bounds_of, difference_interval, moments
+from skrank_metrics.model_selection._race import FoldValues
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
+from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
 
-Splits = list[tuple[IntArray, IntArray]]
-Stage = tuple[float, IntArray, IntArray]  # share of the training queries, rows to fit on and to score
+Scores = float | dict[str, float]
 
 
-def whole_splits(
-    splitter: Any, X: Any, y: Any, columns: Mapping[str, Any], given: Mapping[str, Any]
-) -> tuple[Splits, Grouping, int | None]:
-    """Splits, the queries, and the number of tested queries, None if some are tested again."""
-    labels, qid, groups = columns["y"], columns.get("qid"), columns.get("groups")
-    ways = ways_out("groups" if routing_enabled() else "")
-    if not routing_enabled() and ids_in_index(labels) is None and (qid is not None or groups is not None):
-        raise TypeError(
-            "y must carry the query ids in its index unless metadata routing is enabled, since scorers get no "
-            f"others; got {'groups' if qid is None else 'qid'}=. {ways}"
-        )
-    queries = query_ids(count_rows(X), "RacingSearchCV", y=labels, qid=qid, groups=groups, ways_out=ways)
-    splits = list(splitter.split(X, y, **given))
-    check_splits(splits, splitter, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-    times = np.sum([np.bincount(queries.codes[test], minlength=len(queries.ids)) > 0 for _, test in splits], axis=0)
-    return splits, queries, int(times.sum()) if times.max() == 1 else None
+class Folds:
+    """The splits of a search, made once and handed out one by one, or all at once."""
+
+    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
+        self.cv = cv
+        self.at_once = at_once
+        self.ids = ids  # by argument of fit
+        self.whole = whole  # whether queries must be
+        self.splits: list[tuple[IntArray, IntArray]] | None = None
+        self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
+        self.n_folds = 0
+        self.chosen: Sequence[int] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the rows, which workers get otherwise."""
+        return {**vars(self), "splits": None, "ids": {}}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "cv":
+            raise AttributeError(name)
+        return getattr(self.cv, name)  # such as the metadata that it requests
+
+    def get_n_splits(self, *args: Any, **given: Any) -> int:
+        """How many folds scikit-learn gets in each call."""
+        self.n_folds = self.cv.get_n_splits(*args, **given)
+        return self.n_folds if self.at_once else min(1, self.n_folds)
+
+    def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
+        """The chosen folds, or all."""
+        if self.splits is None:
+            queries = self._queries(y) if self.whole else None
+            self.splits = list(self.cv.split(X, y, **given))
+            if len(self.splits) != self.n_folds and not self.at_once:  # otherwise, scikit-learn says so
+                raise ValueError(f"cv must split as often as it says; got {len(self.splits)} for {self.n_folds}.")
+            if queries is not None:
+                groups = self.ids.get("groups")
+                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
+                self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
+        return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
+
+    def _queries(self, y: Any) -> Grouping:
+        qid, groups = self.ids.get("qid"), self.ids.get("groups")
+        ways = ways_out("groups" if routing_enabled() else "")
+        if not routing_enabled() and ids_in_index(y) is None and (qid is not None or groups is not None):
+            raise TypeError(
+                f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got "
+                f"{'groups' if qid is None else 'qid'}=."
+            )
+        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, qid=qid, groups=groups, ways_out=ways)
 
 
-def check_rungs(rungs: Sequence[float] | None, max_fits: int | None) -> list[float]:
-    """Shares of the training queries to fit on before the folds; empty without rungs."""
-    if rungs is None:
-        return []
-    shares = [float(check_number(share, "rungs", "(0, 1]")) for share in rungs]
-    if len(shares) < 2 or sorted(set(shares)) != shares or shares[-1] != 1:
-        raise ValueError(f"rungs must be at least two shares in ascending order, the last 1; got {rungs!r}.")
-    if max_fits is not None:
-        raise ValueError(f"max_fits must be None with rungs; got {max_fits}.")
-    return shares[:-1]
+class Score(float):
+    """A score with the values per query behind it, and the scores of models of fewer trees."""
+
+    queries: QueryScores | None
+    first: dict[int, tuple[Scores, float]]  # by number of trees, with the seconds it took to score
+    digests: dict[int, bytes]  # of predictions, by number of trees
 
 
-def stages_of(splits: Splits, shares: Sequence[float], queries: Grouping, random_state: Any) -> list[Stage]:
-    """The folds, preceded by parts of the first one, with whole queries drawn from its training queries."""
-    train, test = splits[0]
-    train = np.arange(len(queries.codes))[train]
-    drawn = check_random_state(random_state).permutation(np.unique(queries.codes[train]))
-    rungs: list[Stage] = []
-    for share in shares:
-        chosen = drawn[: int(np.ceil(share * len(drawn)))]
-        rungs.append((share, train[np.isin(queries.codes[train], chosen)], test))
-    return [*rungs, *((1, *split) for split in splits)]
+class Watched:
+    """Scores a fitted model and, if others of its path are in the search, its first trees."""
+
+    def __init__(self, scorers: Any, key: str) -> None:
+        self.scorers = scorers
+        self.key = key  # of the scorer by which candidates are compared, which keeps values if it is of this package
+        self.n_trees: frozenset[int] = frozenset()  # to score
+        self.checked: frozenset[int] = frozenset()  # whose predictions to compare with a model of that size
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "scorers":
+            raise AttributeError(name)
+        return getattr(self.scorers, name)
+
+    def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        """Score a model; the score of the key is a Score."""
+        scores = self._scores(estimator, X, args, kwargs)
+        kept = scores[self.key] if isinstance(scores, dict) else scores
+        if not isinstance(kept, Score):  # scikit-learn handles failures
+            return scores
+        n_trees = n_trees_of(estimator)
+        kept.first, kept.digests = {}, {}
+        if n_trees in self.checked:
+            kept.digests[n_trees] = _digest(estimator, X)
+        for number in (n for n in self.n_trees if n_trees is not None and n < n_trees):
+            started = time.time()
+            try:
+                model = first_trees(estimator, number)
+                found: Any = None if model is None else self._scores(model, X, args, kwargs)
+                if number in self.checked and model is not None:
+                    kept.digests[number] = _digest(model, X)
+            except Exception:  # the model is fitted on its own instead
+                continue
+            if all(isinstance(one, Number) for one in (found.values() if isinstance(found, dict) else [found])):
+                kept.first[number] = found, time.time() - started
+        return scores
+
+    def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
+        scores = self.scorers(estimator, X, *args, **kwargs)
+        found: Any = scores[self.key] if isinstance(scores, dict) else scores
+        if not isinstance(found, Number):
+            return scores
+        kept = Score(cast(float, found))
+        kept.queries = getattr(found, "queries", None)
+        return {**scores, self.key: kept} if isinstance(scores, dict) else kept
+
+
+class WatchedMultimetric(Watched, _MultimetricScorer):  # type: ignore[misc]
+    """The same for several metrics, which scikit-learn tells by the class."""
+
+
+def _digest(model: Any, X: Any) -> bytes:
+    method = next(name for name in RESPONSE_METHODS if hasattr(model, name))
+    return hashlib.blake2b(np.ascontiguousarray(getattr(model, method)(X)).tobytes()).digest()
 
 
 @dataclass
 class Rounds:
-    """Runs the rounds of a race."""
+    """Fits candidates on folds, those that differ only in the number of trees at once."""
 
-    race: Race
-    task: Task
-    candidates: Sequence[Mapping[str, Any]]
-    n_jobs: int | None
-    verbose: int
+    fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
+    candidates: list[Candidate]
+    watched: Watched | None
+    results: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)  # by candidate and fold
+    n_fits: int = 0
+    n_trees: int = 0
 
-    def run(
-        self, X: Any, y: Any, stages: Sequence[Stage], in_round: Callable[[], AbstractContextManager[Any]]
-    ) -> list[dict[int, Outcome]]:
-        """Run one round per stage, and return the outcomes of each fold by number of the candidate."""
-        numbers: dict[Any, int] = {}  # of queries
-        folds: list[dict[int, Outcome]] = []
-        with Parallel(n_jobs=self.n_jobs, verbose=max(0, self.verbose - 1)) as parallel:
-            for share, train, test in stages:
-                with in_round():
-                    running = self.race.start_round(share)
-                    calls = (delayed(fit_and_score)(self.task, self.candidates[i], X, y, train, test) for i in running)
-                    outcomes = dict(zip(running, parallel(calls), strict=True))
-                    self._finish(outcomes, numbers, share)
-                if share == 1:
-                    folds.append(outcomes)
-        return folds
+    def run(self, rows: Sequence[int], folds: Sequence[int]) -> None:
+        """Fit candidates on folds; the first call checks paths, so it may only be about one fold."""
+        groups = list(groups_of(self.candidates, rows))
+        checks = {} if self.results else self._checks(groups)
+        if self.watched is not None:
+            self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
+            self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
+        first = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
+        failed = {row for (row, _), result in first.items() if result["fit_error"] is not None}
+        broken = self._broken(checks, folds[0], first)
+        for fold in folds:
+            alone: list[int] = []
+            for group in groups:
+                self.results[group[0], fold] = first[group[0], fold]
+                given_up = self.candidates[group[0]].kind in broken
+                alone += group[1:] if given_up else self._of_path(group, fold, first[group[0], fold])
+            self._fit_alone(alone, fold, [row for row, _ in first if row not in failed])
+        # Whose largest model fails may fit with fewer trees.
+        paths = {self.candidates[row].path for row in failed}
+        self.candidates = [
+            replace(one, path=None) if one.kind in broken or one.path in paths else one for one in self.candidates
+        ]
 
-    def _finish(self, outcomes: Mapping[int, Outcome], numbers: dict[Any, int], share: float) -> None:
-        """Let candidates leave, given the outcomes of a round."""
-        _warn_of_failures(outcomes, self.task.error_score)
-        done = {i: found.queries for i, found in outcomes.items() if found.queries is not None}
+    def _n_trees(self, row: int) -> int:
+        return self.candidates[row].n_trees or 0
+
+    def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
+        found = self.fit([self.candidates[row].params for row in rows], folds)
+        self.n_fits += len(found)
+        self.n_trees += len(folds) * sum(self.candidates[row].n_trees or 0 for row in rows)
+        return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
+
+    def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
+        """Record the candidates that share a fit, and return those that must be fitted on their own."""
+        kept: dict[str, Any] = {
+            name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result
+        }
+        alone = []
+        for row in group[1:]:
+            n_trees = self._n_trees(row)
+            if n_trees == self._n_trees(group[0]):
+                self.results[row, fold] = result
+            elif all(isinstance(one, Score) and n_trees in one.first for one in kept.values()):
+                scores = {name: one.first[n_trees][0] for name, one in kept.items()}
+                self.results[row, fold] = {**result, **scores, "score_time": kept["test_scores"].first[n_trees][1]}
+            else:
+                alone.append(row)
+        return alone
+
+    def _kept(self, scores: Any) -> Any:
+        return scores[self.watched.key] if isinstance(scores, dict) and self.watched else scores
+
+    def _fit_alone(self, rows: Sequence[int], fold: int, sound: Sequence[int]) -> None:
+        """Fit candidates whose path could not be used."""
+        if rows:
+            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
+            found = self._fit([*rows, *(row for row in sound[:1] if row not in rows)], [fold])
+            self.results |= {(row, fold): found[row, fold] for row in rows}
+
+    def _checks(self, groups: Iterable[Sequence[int]]) -> dict[str, tuple[int, int]]:
+        """The cheapest check of each class of estimators: rows of a model, and of one of fewer trees."""
+        checks: dict[str, tuple[int, int]] = {}
+        for large, *_, small in (group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])):
+            kind = self.candidates[large].kind
+            if kind not in checks or self._n_trees(small) < self._n_trees(checks[kind][1]):
+                checks[kind] = large, small
+        return checks
+
+    def _broken(self, checks: Mapping[str, tuple[int, int]], fold: int, first: Mapping[Any, Any]) -> set[str]:
+        """Classes of estimators whose first trees predict otherwise than a model of that size, in any bit."""
+        broken = set()
+        for kind, (large, small) in checks.items():
+            digests = [self._digest(first[row, fold], small) for row in (large, small)]
+            if None not in digests and digests[0] != digests[1]:
+                warnings.warn(
+                    f"The first {self._n_trees(small)} trees of a {kind} do not predict what a model of as many trees "
+                    "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+                broken.add(kind)
+        return broken
+
+    def _digest(self, result: Mapping[str, Any], row: int) -> bytes | None:
+        kept = self._kept(result["test_scores"])
+        return kept.digests.get(self._n_trees(row)) if isinstance(kept, Score) else None
+
+    def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
+        """Scores of the candidates that did not fail on a fold, and their values per query."""
+        found = {
+            row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold
+        }
+        done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
-            raise _all_failed(self.race, outcomes)
-        scores = {i: outcomes[i].scores[self.task.key] for i in done}
-        values = _fold_values(done, numbers, len(self.candidates))
-        if share < 1:
-            self.race.finish_rung(scores, values, share)
-        else:
-            self.race.finish_round(scores, values)
-        if self.verbose:
-            self._report(len(outcomes), share)
+            return {}, None
+        queries: Any = {row: score.queries for row, score in done.items()}
+        first = next(iter(queries.values()))
+        values = np.full((len(self.candidates), len(first.ids)), np.nan)
+        for row, one in queries.items():
+            values[row] = one.values
+        fold_values = FoldValues(first.ids, values, first.defined, first.weights)
+        return {row: float(score) for row, score in done.items()}, fold_values
 
-    def _report(self, n_running: int, share: float) -> None:
-        race = self.race
-        n_rounds, n_left = race.rules.n_rounds, len(race.remaining)
-        saved = race.rules.n_candidates * n_rounds - race.n_fits - n_left * (n_rounds - len(race.scores))
-        step = f"round {len(race.scores)}/{n_rounds}" if share == 1 else f"{share:g} of the training queries"
-        print(
-            f"[{step}] {counted(n_running, 'fit')}, {n_left} of {counted(race.rules.n_candidates, 'candidate')} left, "
-            f"{saved:g} fits saved",
-            flush=True,
-        )
-
-
-def _fold_values(done: Mapping[int, QueryScores], numbers: dict[Any, int], n_candidates: int) -> FoldValues:
-    """Values of the candidates that ran a fold. New queries get the next free numbers."""
-    first = next(iter(done.values()))
-    queries = np.array([numbers.setdefault(query, len(numbers)) for query in first.ids.tolist()])
-    values = np.full((n_candidates, len(queries)), np.nan)
-    for candidate, found in done.items():
-        values[candidate] = found.values
-    return FoldValues(queries, values, first.defined, first.weights)
-
-
-def _warn_of_failures(outcomes: Mapping[int, Outcome], error_score: Any) -> None:
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
-    if errors:
-        warnings.warn(
-            f"{len(errors)} of {counted(len(outcomes), 'fit')} failed. Their score on this fold is {error_score}, and "
-            f"the candidates leave. The first error:\n{errors[0]}",
-            FitFailedWarning,
-            stacklevel=5,
-        )
-
-
-def _all_failed(race: Race, outcomes: Mapping[int, Outcome]) -> ValueError:
-    errors = [outcome.error for outcome in outcomes.values() if outcome.error]
-    return ValueError(
-        f"all {counted(len(outcomes), 'candidate')} failed in fold {len(race.scores)}, so there is no best one. Pass "
-        f"error_score='raise' to see where.{' The first error:' * bool(errors)}\n{''.join(errors[:1])}"
-    )
-
-
-def departures(race: Race, metric: BoundMetric) -> dict[str, Any]:
-    """Columns of ``cv_results_`` on when and why candidates left, and how far behind they were."""
-    none = Standing(-1, moments([]), np.nan)
-    last = [race.standings.get(row, none) for row in range(race.rules.n_candidates)]
-    left = [race.left.get(row, (np.nan, "")) for row in range(race.rules.n_candidates)]
-    low, high = bounds_of(metric)
-    intervals = [difference_interval(found.lead, high - low, race.rules.confidence) for found in last]
-    return {
-        "left_after": np.array([after for after, _ in left], dtype=np.float64),
-        "left_because": np.array([why for _, why in left], dtype=object),
-        "leader": np.array([standing.leader for standing in last]),
-        "difference": np.array([standing.lead.mean for standing in last]),
-        "low": np.array([low for low, _ in intervals]),
-        "high": np.array([high for _, high in intervals]),
-        "p_adjusted": np.array([standing.p_adjusted for standing in last]),
-    }
+    def table(self, n_folds: int) -> list[dict[str, Any]]:
+        """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
+        one = next(iter(self.results.values()))
+        blank = {
+            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
+            for name, value in one.items()
+        }
+        return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]

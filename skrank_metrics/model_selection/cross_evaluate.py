@@ -1,11 +1,10 @@
-"""Out-of-fold reports: models evaluated on queries that they were not fitted on."""
+"""Out-of-fold comparisons: models evaluated on queries that they were not fitted on."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -16,92 +15,115 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, by_text, check_label_column, take_rows
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    by_text,
+    check_bool,
+    check_label_column,
+    check_scores,
+    count_rows,
+    is_column,
+    take_rows,
+)
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, query_ids, without_labels
-from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table
-from skrank_metrics.model_selection._fold_scores import rows_of
+from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, group_ids, query_ids, without_labels
+from skrank_metrics._output.result import Part
+from skrank_metrics._output.table import Column, Table, plus_minus
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
-from skrank_metrics.reports.board import Leaderboard
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate
-from skrank_metrics.reports.ranking_report import RankingReport, drawn_orders
-from skrank_metrics.reports.statistics import METHOD, weighting, why_none
+from skrank_metrics.reports.compare import compare_reports
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 Splits = list[tuple[IntArray, IntArray]]
 
+# Number of metrics that fit side by side into 80 columns.
+BESIDE = 3
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CrossEvaluation(Result):
-    """Out-of-fold reports of one or more models on the same folds.
+class CrossEvaluation(Comparison):
+    """Models compared on queries that they were not fitted on; also of a single model.
 
-    Prints as a table, or as a leaderboard if there are several models, also in notebooks. ``to_frame()`` gives one row
-    per model and metric, with the mean over queries, the ends of its interval as "low" and "high", and the mean and
-    standard deviation over folds.
+    Prints a verdict and tables in terminals and notebooks, as a Comparison does, and the means over folds. Where folds
+    vary more than queries, intervals and tests follow from folds. ``to_frame()`` gives one row per model.
 
     Attributes
     ----------
     reports : dict of str to RankingReport
-        Reports by model name, over all tested queries, each scored by a clone that was not fitted on it. Can be passed
-        to compare.
-    folds : dict of str to dict of str to ndarray of shape (n_folds,)
-        One value per fold by model name and metric name. scikit-learn reports their mean.
-    fold : ndarray of shape (n_queries,)
+        Reports by model name, best first by the first metric, over all tested queries, each scored by a clone that was
+        not fitted on it.
+    folds : ndarray of shape (n_queries,)
         The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
         Out-of-fold scores of the rows by model name; NaN for rows that are never tested.
     """
 
-    reports: dict[str, RankingReport]
-    folds: dict[str, dict[str, FloatArray]]
-    fold: IntArray
-    scores: dict[str, FloatArray]
-    _random_state: Any = 0
+    scores: dict[str, FloatArray] = field(default_factory=dict)
 
-    @cached_property
-    def leaderboard(self) -> Leaderboard:
-        """The models ranked by the first metric, and compared per query by ``compare`` with ``random_state=0``.
+    def fold_means(self, metric: Any = None) -> dict[str, FloatArray]:
+        """Mean over the queries of each fold by name of the model; scikit-learn's searches report their mean.
 
-        In a search_report, ``random_state`` is that of the report.
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison.
+
+        Returns
+        -------
+        means : dict of str to ndarray of shape (n_folds,)
+            NaN for a fold that has no value with a weight above 0.
         """
-        return Leaderboard(self.reports, {"random_state": self._random_state})
+        name = self._metric(metric)
+        parts = [self.part(rows) for rows in self._rows_of_folds()]
+        return {own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names}
+
+    def _rows_of_folds(self) -> Iterator[IntArray]:
+        for fold in np.unique(self.folds if self.folds is not None else []):
+            yield np.flatnonzero(self.folds == fold)
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Put the means into a dict, for JSON.
+
+        Returns
+        -------
+        values : dict
+            By model and metric, with the "mean" over queries and the list of means over "folds".
+        """
+        folds = {metric: self.fold_means(metric) for metric in self.metrics}
+        return {
+            name: {m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics}
+            for name, report in self.reports.items()
+        }
 
     def _parts(self) -> list[Part]:
-        title = f"{counted(len(self.fold), 'query')} out of fold, {counted(int(self.fold.max()) + 1, 'fold')}"
-        table = self._table()
-        some_folds_lack_one = any(np.isnan(mean) for *_, mean, _ in table.rows)
-        folds = "Means over folds are nan if a fold has no value with a weight above 0."
-        notes = [folds] if some_folds_lack_one else []
-        if len(self.reports) > 1:
-            verdict, _, *shown = self.leaderboard._parts()
-            columns = (*table.columns[:2], *table.columns[4:])
-            table = Table(columns, [(*row[:2], *row[4:]) for row in table.rows])
-            return [verdict, title, *shown, "Intervals ignore the variance from retraining.", table, *notes]
-        report = next(iter(self.reports.values()))
-        none = why_none((report.metrics[name], interval) for _, name, _, interval, _, _ in table.rows)
-        return [
-            title,
-            table,
-            f"Intervals: {METHOD}; they ignore the variance from retraining{none}.",
-            *weighting(report.weights),
-            *drawn_orders(self.reports, report.metrics),
-            *notes,
-        ]
+        verdict, *parts = super()._parts() if self.verdict else ["", *super()._parts()]
+        n_folds = len(list(self._rows_of_folds()))
+        covers = f"Out of fold, in {n_folds} folds: this is about fitting such models, not about {n_folds} fits alone."
+        return [verdict, covers, *parts] if verdict else [f"Out of fold, in {n_folds} folds.", *parts]
 
-    def _table(self) -> Table:
-        """One row per model and metric."""
-        columns = ("model", "metric", "mean over queries", Column("95% interval", names=("low", "high")))
-        rows: list[tuple[Any, ...]] = []
-        for model, report in self.reports.items():
-            intervals = report.intervals()
-            for metric, values in self.folds[model].items():
-                rows.append((model, metric, report.mean[metric], intervals[metric], values.mean(), values.std()))
-        return Table((*columns, "mean over folds", "std over folds"), rows)
+    def _notes(self) -> Iterator[Any]:
+        for start in range(0, len(self.metrics), BESIDE):
+            shown = self.metrics[start : start + BESIDE]
+            found = [self.fold_means(metric) for metric in shown]
+            columns = (Column("mean ± std over folds", str), *(Column(metric, plus_minus) for metric in shown))
+            rows = [(name, *((means[name].mean(), means[name].std()) for means in found)) for name in self.names]
+            yield Table(columns, rows)
+        yield from super()._notes()
 
-    def _columns(self) -> Mapping[str, Any]:
-        return self._table().for_frame()
+    def _columns(self) -> dict[str, Any]:
+        columns = super()._columns()
+        for metric in self.metrics:
+            found = self.fold_means(metric).values()
+            columns[f"{metric} mean over folds"] = [means.mean() for means in found]
+            columns[f"{metric} std over folds"] = [means.std() for means in found]
+        return columns
 
 
 def cross_evaluate(
@@ -112,18 +134,31 @@ def cross_evaluate(
     qid: Any = None,
     cv: Any = None,
     metrics: Any = ("ndcg@10", "map", "mrr"),
-    n_jobs: int | None = None,
-    params: Mapping[str, Any] | None = None,
-    verbose: int = 0,
-    response_method: Any = RESPONSE_METHODS,
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
     sample_weight: Any = None,
     retrieved: Any = None,
     judged: Any = None,
+    condense: bool = False,
+    documents: Any = None,
+    by: Any = None,
+    groups: Any = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    test: str = "permutation",
+    correction: str | None = "max",
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    params: Mapping[str, Any] | None = None,
+    response_method: Any = RESPONSE_METHODS,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> CrossEvaluation:
-    """Evaluate models on queries that they were not fitted on, query by query.
+    """Compare models, query by query, on queries that they were not fitted on.
 
     scikit-learn's cross_validate returns one score per fold, and five fold scores rarely separate two models. This
-    function keeps the values of all queries, on the same folds for all models, so that compare can pair them.
+    function keeps the values of all queries, on the same folds for all models.
 
     Parameters
     ----------
@@ -135,31 +170,36 @@ def cross_evaluate(
     y : array-like of shape (n_documents,)
         Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
     qid : array-like of shape (n_documents,), default=None
-        Query ids. None means those in the index of ``y``, else ``params["groups"]``.
+        Query ids. None means those in the index of ``y``, else ``groups``.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
         Queries that are never tested, such as the first ones in a split by time, are missing from the reports.
-    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        Metrics to compute, as in evaluate.
-    n_jobs : int, default=None
-        Number of processes to fit and predict in, as in scikit-learn.
-    params : dict, default=None
-        Further metadata for ``split`` and ``fit``, such as ``groups`` or ``sample_weight``. It is passed to the objects
-        that request it: metadata routing is always enabled here.
-    verbose : int, default=0
-        Verbosity of joblib; 10 reports every fit.
-    response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
-        Method of the estimators that gives the scores, as in make_ranking_scorer.
+    metrics, convention, ties, replace_undefined_by, condense, documents, by : object
+        Metrics to compute, their options, and slices, as in evaluate. The first metric ranks the models.
     sample_weight : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, which must not vary within a query. Pass weights for ``fit`` in params.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
         False for documents that are not ranked, and for those that nobody judged, as in evaluate. Models are fitted on
         all documents, so documents that nobody judged must have a numeric label, usually 0.
+    groups : array-like of shape (n_documents,), default=None
+        Units to keep together, such as users. They are passed to the splitter, and the tests treat their queries as
+        dependent.
+    baseline, margin, test, correction, confidence, random_state : object
+        As in compare.
+    params : dict, default=None
+        Metadata for ``fit``, such as ``sample_weight``. It is passed to the models that request it: metadata routing is
+        always enabled here.
+    response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
+        Method of the estimators that gives the scores, as in make_ranking_scorer.
+    n_jobs : int, default=None
+        Number of processes to fit and predict in, as in scikit-learn.
+    verbose : int, default=0
+        Verbosity of joblib; 10 reports every fit.
 
     Returns
     -------
     result : CrossEvaluation
-        Prints as a table of the mean over queries and the mean over folds.
+        Prints as a verdict and tables in terminals and notebooks.
 
     Raises
     ------
@@ -179,41 +219,41 @@ def cross_evaluate(
     >>> result = cross_evaluate(QueryRanker(LinearRegression()), X, y, qid=qid, cv=QueryKFold(2), metrics="mrr")
     >>> result.reports["QueryRanker"].per_query["mrr"]
     array([1., 1., 1., 1.])
-    >>> result.folds["QueryRanker"]["mrr"]
-    array([1., 1.])
+    >>> result.fold_means()
+    {'QueryRanker': array([1., 1.])}
     """
-    models = _named(estimators)
-    bind_metrics(metrics)  # to raise their errors now, not after hours of fitting
-    params = dict(params or {})
-    if qid is not None and "qid" in params:
-        raise ValueError("qid must be passed once; got it as qid= and in params. Leave it out of params.")
-    columns = carried(y, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
-    sources = {"qid": params.pop("qid", qid), "groups": params.get("groups"), **columns}
-    queries = query_ids(len(check_label_column(y)), "cross_evaluate", y=y, X=X, **sources)
-    columns = check_columns(columns, queries)
-    check_aligned(X=X, y=y, **params)
+    models, params = _named(estimators), dict(params or {})
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    for name, given in {"qid": qid, "groups": groups}.items():
+        if given is not None and name in params:
+            raise ValueError(f"{name} must be passed once; got it as {name}= and in params. Leave it out of params.")
+    ids = {"qid": params.pop("qid", qid), "groups": params.pop("groups", groups)}
+    columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
+    rows = check_out_of_fold_rows("cross_evaluate", X, y, ids, columns, by=by, documents=documents, **params)
     for name, model in models.items():
         _refuse_bare_ranker(name, model)
-    # Check labels now: in folds, a default index no longer counts from 0.
-    y, params = without_labels(y), {name: without_labels(value) for name, value in params.items()}
-    ids = queries.ids[queries.codes]
-    units = ids if params.get("groups") is None else params["groups"]
-    splits = _whole_splits(QueryKFold(5) if cv is None else check_cv(cv), X, y, units, ids)
-    fold = _fold_of_query(splits, queries)
+    splits = rows.splits(QueryKFold(5) if cv is None else check_cv(cv))
     with sklearn.config_context(enable_metadata_routing=True):
-        requested = {name: _requested(model, {"qid": ids, **params}) for name, model in models.items()}
-        predicted = Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_fit_and_predict)(clone(models[name]), X, y, train, test, requested[name], response_method)
-            for name, (train, test) in product(models, splits)
-        )
-    scores = {name: np.full(len(ids), np.nan) for name in models}
-    for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
-        scores[name][test] = values
-    tested = np.flatnonzero(fold[queries.codes] >= 0)
-    labels, ids, fold = np.asarray(y)[tested], ids[tested], fold[fold >= 0]
-    options = {"qid": ids, "metrics": metrics, **{name: column[tested] for name, column in columns.items()}}
-    reports = {name: evaluate(labels, found[tested], **options) for name, found in scores.items()}
-    return CrossEvaluation(reports, {name: _of_folds(report, fold) for name, report in reports.items()}, fold, scores)
+        known = {
+            "qid": rows.ids,
+            "groups": rows.units,
+            **{name: without_labels(value) for name, value in params.items()},
+        }
+        arguments = {name: requested_by_fit(model, known) for name, model in models.items()}
+        scores = rows.predict(models, arguments, splits, response_method, n_jobs=n_jobs, verbose=verbose)
+    reports, folds = rows.evaluate(scores, splits, bound, condense=condense, by=by, documents=documents)
+    return compare_reports(
+        CrossEvaluation,
+        reports,
+        baseline=baseline,
+        margin=margin,
+        test=test,
+        correction=correction,
+        confidence=confidence,
+        random_state=random_state,
+        folds=folds,
+        scores=scores,
+    )
 
 
 def _named(estimators: Any) -> dict[str, Any]:
@@ -227,34 +267,109 @@ def _named(estimators: Any) -> dict[str, Any]:
     return models
 
 
-class QueriesTestedAgainError(ValueError):
-    """Folds that test a query more than once."""
+@dataclass(frozen=True)
+class OutOfFoldRows:
+    """Checked rows without labels, as a default index does not count from 0 in a fold."""
 
-    def __init__(self, query: str) -> None:
-        super().__init__(
-            f"cv must test every query at most once; got {query}. Use QueryKFold, or call once per repetition."
+    X: Any
+    y: Any
+    queries: Grouping
+    units: Any  # what a split must keep together, one per row
+    columns: Mapping[str, Any]  # masks and weights
+
+    @property
+    def ids(self) -> Any:
+        """The query id of each row."""
+        return self.queries.ids[self.queries.codes]
+
+    def splits(self, cv: Any) -> Splits:
+        """The folds of a splitter, after checking that they keep queries and units whole."""
+        splits = list(split_rows(cv, self.X, self.y, self.units, self.ids))
+        check_splits(splits, cv, self.X, self.y, qid=self.ids, groups=self.units)
+        return splits
+
+    def fold_of_query(self, splits: Splits) -> IntArray:
+        """Fold in which each query is tested; -1 if it is never tested."""
+        fold = np.full(len(self.queries.ids), -1)
+        for number, (_, test) in enumerate(splits):
+            tested = np.unique(self.queries.codes[test])
+            again = tested[fold[tested] >= 0]
+            if len(again):
+                raise ValueError(
+                    f"cv must test every query at most once, since models are compared per query; got query "
+                    f"{self.queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}. Use QueryKFold, or "
+                    "call cross_evaluate once per repetition."
+                )
+            fold[tested] = number
+        return fold
+
+    def predict(
+        self,
+        models: Mapping[str, Any],
+        arguments: Mapping[str, Mapping[str, Any]],
+        splits: Splits,
+        response_method: Any,
+        **parallel: Any,
+    ) -> dict[str, FloatArray]:
+        """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
+        self.fold_of_query(splits)  # raises errors before anything is fitted
+        predicted = Parallel(**parallel)(
+            delayed(_fit_and_predict)(clone(model), self.X, self.y, train, test, arguments[name], response_method)
+            for (name, model), (train, test) in product(models.items(), splits)
         )
-        self.query = query
+        scores = {name: np.full(len(self.queries.codes), np.nan) for name in models}
+        for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
+            scores[name][test] = values
+        return scores
 
-
-def _whole_splits(cv: Any, X: Any, y: Any, units: Any, ids: Any) -> Splits:
-    splits = list(split_rows(cv, X, y, units, ids))
-    check_splits(splits, cv, X, y, qid=ids, groups=units)
-    return splits
-
-
-def _fold_of_query(splits: Splits, queries: Grouping) -> IntArray:
-    """Fold in which each query is tested; -1 if it is never tested."""
-    fold = np.full(len(queries.ids), -1)
-    for number, (_, test) in enumerate(splits):
-        tested = np.unique(queries.codes[test])
-        again = tested[fold[tested] >= 0]
-        if len(again):
-            raise QueriesTestedAgainError(
-                f"query {queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}"
+    def evaluate(
+        self,
+        scores: Mapping[str, FloatArray],
+        splits: Splits,
+        metrics: Mapping[str, BoundMetric],
+        *,
+        condense: bool = False,
+        by: Any = None,
+        documents: Any = None,
+    ) -> tuple[dict[str, RankingReport], IntArray]:
+        """Reports over the tested rows, and the fold of each of their queries."""
+        fold = self.fold_of_query(splits)
+        tested = np.flatnonzero(fold[self.queries.codes] >= 0)
+        columns = {name: column[tested] for name, column in self.columns.items()}
+        columns |= {"documents": _of_rows(documents, tested), "condense": check_bool(condense, "condense")}
+        lists = query_lists(np.asarray(self.y)[tested], np.zeros(len(tested)), qid=self.ids[tested], **columns)
+        grouping, shape = lists.grouping, {"two_dimensional": False}
+        slices = None if by is None else slice_of_query(_of_rows(by, tested), grouping, **shape)
+        units = group_ids(self.units, len(self.queries.codes), "groups", "y")
+        clusters = None
+        if not np.array_equal(units.codes, self.queries.codes):
+            clusters = group_of_query(units.ids[units.codes][tested], grouping, **shape)
+        reports = {}
+        for name, found in scores.items():
+            checked = check_scores(found[tested], (len(tested),), columns.get("retrieved"))
+            reports[name] = evaluate_lists(
+                lists.with_scores(grouping.sort(checked)), metrics, by=slices, groups=clusters
             )
-        fold[tested] = number
-    return fold
+        return reports, fold[fold >= 0]
+
+
+def check_out_of_fold_rows(
+    who: str, X: Any, y: Any, ids: Mapping[str, Any], columns: Mapping[str, Any], **others: Any
+) -> OutOfFoldRows:
+    """Check ids, masks, weights and the labels of all rows, also of other columns."""
+    columns = carried(y, **columns)
+    queries = query_ids(len(check_label_column(y)), who, y=y, X=X, **ids, **columns)
+    columns = check_columns(columns, queries)
+    check_aligned(X=X, y=y, **{name: value for name, value in others.items() if not isinstance(value, Mapping)})
+    units = queries.ids[queries.codes] if ids["groups"] is None else without_labels(ids["groups"])
+    return OutOfFoldRows(X, without_labels(y), queries, units, columns)
+
+
+def _of_rows(value: Any, rows: IntArray) -> Any:
+    """Rows of a column, or of each column of a dict."""
+    if isinstance(value, Mapping):
+        return {name: take_rows(column, rows) for name, column in value.items()}
+    return None if value is None else take_rows(value, rows)
 
 
 def _refuse_bare_ranker(name: str, model: Any) -> None:
@@ -271,7 +386,7 @@ def _refuse_bare_ranker(name: str, model: Any) -> None:
         )
 
 
-def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def requested_by_fit(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """Metadata that the fit of a model requests. As in scikit-learn, metadata that nobody requests is an error."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
@@ -284,11 +399,7 @@ def _requested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 def _fit_and_predict(
     model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any], response_method: Any
 ) -> Any:
-    model.fit(take_rows(X, train), take_rows(y, train), **rows_of(params, X, train))
+    n_rows = count_rows(X)
+    params = {name: take_rows(value, train) if is_column(value, n_rows) else value for name, value in params.items()}
+    model.fit(take_rows(X, train), take_rows(y, train), **params)
     return predict_scores(model, take_rows(X, test), response_method)
-
-
-def _of_folds(report: RankingReport, fold: IntArray) -> dict[str, FloatArray]:
-    """Mean of each fold by name of the metric."""
-    folds = replace(report, by=fold).slices.values()
-    return {name: np.array([part.mean[name] for part in folds]) for name in report.mean}

@@ -2,74 +2,49 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
-from numbers import Integral, Real
-from typing import Any
+import warnings
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
-from sklearn.utils import Bunch, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from skrank_metrics._input.arrays import (
-    check_choice,
-    check_int,
-    check_number,
-    check_seed,
-)
-from skrank_metrics._input.query_ids import without_labels
+# The base of all searches of scikit-learn, which documents how to subclass it.
+from sklearn.model_selection._search import BaseSearchCV
+
+from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import check_rows, routing_enabled
+from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
-from skrank_metrics.model_selection._fitted_search import metric_of_scorer
-from skrank_metrics.model_selection._fold_scores import Task, results_table, with_params
-from skrank_metrics.model_selection._race import Race, Rules
-from skrank_metrics.model_selection._rounds import Rounds, Splits, check_rungs, departures, stages_of, whole_splits
-from skrank_metrics.model_selection.scorers import get_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.within_noise import WithinNoise
-from skrank_metrics.reports._alignment import check_by_query
-from skrank_metrics.reports.statistics import check_confidence
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
+from skrank_metrics.model_selection._race import FoldValues, Race, Rules
+from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
+from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
+from skrank_metrics.reports.alignment import check_by_query
+from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
-def _best_has(name: str) -> Callable[[Any], bool]:
-    def check(search: Any) -> bool:
-        if not search.refit:
-            raise AttributeError(f"{name} needs the best candidate to be fitted again; got refit=False.")
-        getattr(getattr(search, "best_estimator_", search.estimator), name)
-        return True
-
-    return check
-
-
-def _delegated(name: str) -> Any:
-    def method(self: Any, X: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, name)(X)
-
-    method.__name__, method.__doc__ = name, f"Call {name} of the best estimator."
-    return available_if(_best_has(name))(method)
-
-
-class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Grid search that stops candidates once they are significantly worse than the leader, query by query.
+class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Grid search that drops candidates once they are significantly worse than the leader, query by query.
 
     All candidates run the first fold. After each fold, every candidate is compared with the leader, the candidate with
     the best mean so far, on all queries tested so far. Candidates that are significantly behind skip the other folds.
     The leader can change. At the end, the best mean over all folds wins, as in GridSearchCV, which usually picks the
     same candidate but needs two to three times as many fits.
 
-    The probability that the winner of the grid search leaves is at most 1 - confidence, over all rounds and candidates,
-    if the queries still to come are like the previous ones. The bound is not exact, since they are scored by other
-    models, whose training queries overlap; docs/intervals_and_races.md has simulations.
+    Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
+    first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
+    scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping. Other candidates are fitted
+    one by one. On the first fold, a smaller model is also fitted and compared, as a check.
+
+    The probability that the winner of the grid search is dropped is at most 1 - confidence, over all folds and
+    candidates, if the queries still to come are like the previous ones. The bound is not exact, since they are scored
+    by other models, whose training queries overlap; docs/measurements.md has simulations.
 
     Parameters
     ----------
@@ -78,11 +53,12 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     param_grid : dict or list of dicts
         Values to try by parameter name, as in GridSearchCV. With ``n_iter``, also distributions, as in
         RandomizedSearchCV.
-    scoring : str, scorer of this package, sequence of str, or dict
-        Metric to optimize: a name such as "ndcg@10", a scorer, or several of them. Candidates race by one of them,
-        which must be a mean over queries. Scorers of other packages can only be reported in addition.
-    cv : splitter, int, iterable of (train, test) or None
-        As in GridSearchCV; None means QueryKFold(5). Folds must keep queries whole.
+    scoring : str, callable, sequence of str, dict or None, default=None
+        Metric to optimize: a name such as "ndcg@10", a scorer, or several of them, as in GridSearchCV. Candidates race
+        by one of them, which must be a mean over queries, of this package. None means the score method of the
+        estimator, which is NDCG@10 for QueryRanker.
+    cv : splitter, int, iterable of (train, test) or None, default=None
+        As in GridSearchCV, except that None means QueryKFold(5). In a race, folds must keep queries whole.
     refit : bool, str or callable, default=True
         As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
         the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
@@ -90,58 +66,41 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
         Number of candidates to draw at random. None means the whole grid.
     n_jobs : int, default=None
         Number of candidates to fit in parallel, with the backend of joblib.
-    confidence : float, default=0.95
-        One minus the largest probability that the winner of the grid search leaves, in (0, 1).
+    confidence : float or None, default=0.95
+        One minus the largest probability that the winner of the grid search is dropped, in (0, 1). None means that no
+        candidate is dropped: the results are those of GridSearchCV.
     indifference : float, default=0.0
-        Difference that does not matter. A candidate also leaves if it is significantly less than this ahead of the
+        Difference that does not matter. A candidate is also dropped if it is significantly less than this ahead of the
         leader. This saves more fits, but any of the candidates that differ by less may win.
     min_queries : int, default=30
-        Number of queries with a defined value that must be tested before any candidate can leave.
-    max_fits : int, default=None
-        Largest number of fits on folds. If it does not suffice, the candidates with the worst means leave without a
-        test.
-    rungs : sequence of float, default=None
-        Shares of the training queries of the first fold to fit on before the rounds on all of them, such as
-        ``(1 / 8, 1 / 2, 1)``; the last must be 1. Whole queries are drawn. This saves more fits, but models that need
-        many queries look worse on small shares, and the bound on losing the winner of the grid search no longer holds.
-    rung_margin : float, default=0.01
-        Candidates leave on a rung if they are significantly behind by more than this. Only with rungs.
+        Number of queries with a defined value that must be tested before any candidate can be dropped.
     error_score : "raise" or float, default=nan
-        Score of a candidate on a fold in which it fails or predicts NaN, after which it leaves. "raise" aborts the
-        search. Invalid ids or labels always abort it.
+        Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
+        labels always abort the search.
+    return_train_score : bool, default=False
+        As in GridSearchCV.
+    pre_dispatch : int or str, default="2*n_jobs"
+        As in GridSearchCV.
     verbose : int, default=0
-        1 reports the rounds, larger values also the fits.
+        1 reports the folds, with the leader; larger values also the fits, as in GridSearchCV.
     random_state : int, RandomState instance or None, default=None
-        Seed for drawing candidates with n_iter, and queries with rungs; otherwise it must be None.
+        Seed for drawing candidates with ``n_iter``.
 
     Attributes
     ----------
     cv_results_ : dict of str to array
         One row per candidate, as in GridSearchCV. If a candidate did not run a fold, its score there and its mean are
-        NaN. "left_after" is the number of folds after which it left, NaN if it did not; "left_because" is "behind",
-        "failed", "max_fits", "behind on 0.125 of the training queries" or "". The other columns describe its last
-        comparison with the leader: "leader" is the row of the leader (-1 if never compared), "difference" the lead of
-        the leader, with the ends of its interval "low" and "high", and "p_adjusted" the p-value, adjusted for rounds
-        and candidates.
-    best_estimator_ : estimator
-        The best candidate, fitted on all rows. Missing with refit=False.
-    best_index_ : int
-        Row of the best candidate in ``cv_results_``.
-    best_params_ : dict
-        Parameters of the best candidate.
-    best_score_ : float
-        Mean score of the best candidate over folds. Missing if ``refit`` is callable.
-    n_fits_ : int or float
-        Number of fits on folds; a grid search needs the number of candidates times ``n_splits_``. Fits on rungs count
-        as their share of the training queries.
-    n_splits_ : int
-        Number of folds.
-    scorer_ : callable or dict of str to callable
+        NaN, times are means over the folds that it ran, and it ranks after candidates that ran more folds, by its mean
+        so far. Candidates that shared a fit have the same fit time. A race adds columns: "dropped_after" is the number
+        of folds after which a candidate was dropped, NaN if it was not; "dropped_because" is "behind", "failed" or "".
+        The others describe the last comparison with the leader: "leader" is its row (-1 if never compared),
+        "difference" its lead, a mean over folds, and "p_adjusted" the p-value, adjusted for folds and candidates.
+    n_fits_ : int
+        Number of fits on folds, including the check of shared fits. A grid search needs one per candidate and fold.
+    n_trees_ : int
+        Number of trees or boosting rounds of these fits, of candidates that set it.
+    best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
-    multimetric_ : bool
-        Whether there are several metrics.
-    refit_time_ : float
-        Seconds it took to fit the best estimator. Missing with refit=False.
 
     See Also
     --------
@@ -154,7 +113,7 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
 
     Examples
     --------
-    The first candidate leaves, since it is behind on the 50 queries of the first fold:
+    The first candidate is dropped, since it is behind on the 50 queries of the first fold:
 
     >>> from sklearn.linear_model import Ridge
     >>> from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV
@@ -165,94 +124,59 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
     >>> search = RacingSearchCV(QueryRanker(Ridge()), grid, scoring="ndcg@10", cv=QueryKFold(3))
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     search = search.fit(X, y, qid=qid)
+
     >>> search.n_fits_
     7
-    >>> search.cv_results_["left_after"].tolist()
+    >>> search.cv_results_["dropped_after"].tolist()
     [1.0, nan, nan]
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSearchCV._parameter_constraints,
+        "scoring": "no_validation",  # names of metrics of this package, too
+    }
+    cv: Any
+    # During a fit: the scorers that also keep values per query.
+    _watched: Watched | None = None
 
     def __init__(
         self,
         estimator: Any,
         param_grid: Any,
         *,
-        scoring: Any,
-        cv: Any,
+        scoring: Any = None,
+        cv: Any = None,
         refit: Any = True,
         n_iter: int | None = None,
         n_jobs: int | None = None,
-        confidence: float = 0.95,
+        confidence: float | None = 0.95,
         indifference: float = 0.0,
         min_queries: int = 30,
-        max_fits: int | None = None,
-        rungs: Sequence[float] | None = None,
-        rung_margin: float = 0.01,
         error_score: Any = np.nan,
+        return_train_score: bool = False,
+        pre_dispatch: Any = "2*n_jobs",
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
         self.param_grid = param_grid
-        self.scoring = scoring
-        self.cv = cv
-        self.refit = refit
         self.n_iter = n_iter
-        self.n_jobs = n_jobs
         self.confidence = confidence
         self.indifference = indifference
         self.min_queries = min_queries
-        self.max_fits = max_fits
-        self.rungs = rungs
-        self.rung_margin = rung_margin
-        self.error_score = error_score
-        self.verbose = verbose
         self.random_state = random_state
 
-    predict = _delegated("predict")
-    predict_proba = _delegated("predict_proba")
-    predict_log_proba = _delegated("predict_log_proba")
-    decision_function = _delegated("decision_function")
-    score_samples = _delegated("score_samples")
-    transform = _delegated("transform")
-    inverse_transform = _delegated("inverse_transform")
-
-    @property
-    def classes_(self) -> Any:
-        """Labels of a classifier."""
-        _best_has("classes_")(self)
-        return self.best_estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> Any:
-        """Number of features."""
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before fit, or with refit=False.")
-        return self.best_estimator_.n_features_in_
-
-    def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
-        tags.target_tags.required, tags.input_tags.sparse = True, inner.input_tags.sparse
-        return tags
-
-    def get_metadata_routing(self) -> Any:
-        """Get the metadata routing of the search, its estimator, scorers and splitter.
-
-        Returns
-        -------
-        router : MetadataRouter
-            As in GridSearchCV.
-        """
-        router = MetadataRouter(owner=self)
-        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        scored = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
-        router.add(scorer=check_scoring(self.estimator, self._scorers()), method_mapping=scored)
-        splitter = MethodMapping().add(caller="fit", callee="split")
-        return router.add(splitter=self._splitter(), method_mapping=splitter)
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, **params: Any) -> RacingSearchCV:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> RacingSearchCV:
         """Race the candidates, and fit the best one on all rows.
 
         Parameters
@@ -279,183 +203,188 @@ class RacingSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  
             If ids or labels are invalid, a fold cuts queries, there are no candidates, the metric to race by has no
             values per query, a parameter is out of range, or all candidates fail.
         """
-        scorers = self._scorers()
-        key = self._race_key(scorers)
-        metric = _metric_per_query(scorers[key], key)
-        candidates = self._candidates()
-        X, y = indexable(X, y)
-        columns = check_rows(X, y=y, **params)  # in folds, a default index no longer counts from 0
-        labels = without_labels(y)
-        routed = self._routed({name: without_labels(value) for name, value in params.items()})
-        splits, queries, n_queries = whole_splits(self._splitter(), X, y, columns, routed.splitter.split)
-        shares = check_rungs(self.rungs, self.max_fits)
-        stages = stages_of(splits, shares, queries, self.random_state)
-        race = Race(self._rules(len(candidates), len(splits), n_queries, len(shares)))
-        task = Task(clone(self.estimator), scorers, key, routed.estimator.fit, routed.scorer.score, self.error_score)
-        with self._subtask(None, "fit", max_subtasks=1 + bool(self.refit)) as root:
-            with self._subtask(root, "race", max_subtasks=len(stages)) as context:
-                rounds = Rounds(race, task, candidates, self.n_jobs, self.verbose)
-                folds = rounds.run(X, labels, stages, lambda: self._subtask(context, "round"))
-            self.cv_results_ = results_table(candidates, folds) | departures(race, metric)
-            self._choose(race, key, splits)
-            self.multimetric_ = self._is_multimetric()
-            self.scorer_: Any = scorers if self.multimetric_ else scorers[key]
-            self.n_splits_, self.n_fits_ = len(splits), race.n_fits
-            if self.refit:
-                with self._subtask(root, "refit-with-best-params"):
-                    self._refit(X, y, routed.estimator.fit)
+        scorers, _ = self._get_scorers()
+        self._check_options(scorers)
+        given, cv = self.cv, self._splitter(y)
+        ids = {name: params.get(name) for name in ("qid", "groups")}
+        self._candidates = candidates_of(self.estimator, self._drawn(), params)
+        self._watched = self._watch(scorers)
+        at_once = self.confidence is None and not has_paths(self._candidates)
+        folds = self.cv = Folds(cv, ids, whole=self.confidence is not None, at_once=at_once)  # for the time of the fit
+        try:
+            super().fit(X, y, **params)
+        finally:
+            self.cv = given
+            del self._watched, self._candidates
+        self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
 
-    def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Score the best estimator by the metric that the candidates raced by.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_documents, n_features)
-            Features.
-        y : array-like of shape (n_documents,)
-            Relevance labels. May carry the query ids in an index level named "qid".
-        **params : dict of str to object
-            Metadata for the scorer. Only with metadata routing.
+    def get_metadata_routing(self) -> Any:
+        """Get the metadata routing of the search, its estimator, scorers and splitter.
 
         Returns
         -------
-        score : float
-            Larger is better.
-
-        Raises
-        ------
-        TypeError
-            If the query ids are missing.
-        ValueError
-            If ids or labels are invalid, or metadata is passed without metadata routing.
+        router : MetadataRouter
+            As in GridSearchCV.
         """
-        _best_has("score")(self)
-        check_is_fitted(self)
-        if params and not routing_enabled():
-            raise ValueError(
-                f"params must be empty without metadata routing; got {', '.join(params)}. Pass with_qid(y, qid) as "
-                "y, or call sklearn.set_config(enable_metadata_routing=True)."
-            )
-        given = process_routing(self, "score", **params).scorer.score if params else {}
-        scorer = self.scorer_[self._race_key(self.scorer_)] if self.multimetric_ else self.scorer_
-        return float(scorer(self.best_estimator_, X, y, **given))
+        if self.cv is not None:
+            return super().get_metadata_routing()
+        with_default = copy(self)
+        with_default.cv = self._splitter(None)
+        return with_default.get_metadata_routing()
 
-    def _is_multimetric(self) -> bool:
-        return isinstance(self.scoring, Mapping | list | tuple | set)
+    def _splitter(self, y: Any) -> Any:
+        return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
-    def _scorers(self) -> dict[str, Any]:
-        """Scorers by name; a single one is named as in GridSearchCV."""
-        if isinstance(self.scoring, Mapping):
-            scorers = {name: _scorer(scoring) for name, scoring in self.scoring.items()}
-        elif isinstance(self.scoring, list | tuple | set):
-            scorers = ranking_scorers(*self.scoring)
-        else:
-            scorers = {"score": _scorer(self.scoring)}
-        if not scorers:
-            raise ValueError("scoring must hold at least one scorer; got an empty dict.")
-        return scorers
+    def _get_scorers(self) -> Any:
+        """Scorers as in scikit-learn, and also those of names of this package; while fitting, they are watched."""
+        translated = copy(self)
+        translated.scoring = _scorers(self.scoring, self.estimator)
+        scorers, refit_metric = super(RacingSearchCV, translated)._get_scorers()
+        return self._watched or scorers, refit_metric
 
-    def _race_key(self, scorers: Mapping[str, Any]) -> str:
+    def _key(self, scorers: Any) -> str:
         """Name of the metric to race by."""
-        first = next(iter(scorers))
-        if not self._is_multimetric():
-            return first
-        if callable(self.refit) or self.refit is False:
-            named = str(getattr(self.refit, "metric", None))
-            return named if named in scorers else first
-        if not isinstance(self.refit, str):
-            raise ValueError(
-                f"refit must be the name of a metric, a callable or False if there are several metrics; got "
-                f"{self.refit!r}. Pass refit={first!r}."
-            )
-        return str(check_choice(self.refit, "refit", scorers))
+        names = list(getattr(scorers, "_scorers", ["score"]))
+        chosen = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
+        return str(chosen if chosen in names else names[0])
 
-    def _rules(self, n_candidates: int, n_rounds: int, n_queries: int | None, n_rungs: int) -> Rules:
-        least, max_fits = n_candidates + n_rounds - 1, check_int(self.max_fits, "max_fits", 1, or_none=True)
-        if max_fits is not None and max_fits < least:
-            raise ValueError(
-                f"max_fits must be at least {least}, so that {counted(n_candidates, 'candidate')} can run the first "
-                f"fold and one the other {n_rounds - 1}; got {max_fits}."
-            )
-        return Rules(
-            n_rounds,
-            n_candidates,
-            n_queries,
-            check_confidence(self.confidence),
-            check_number(self.indifference, "indifference", "[0, inf)"),
-            int(check_int(self.min_queries, "min_queries", 2) or 0),
-            max_fits,
-            n_rungs,
-            float(check_number(self.rung_margin, "rung_margin", "[0, inf)")),
-        )
+    def _check_options(self, scorers: Any) -> None:
+        check_number(self.indifference, "indifference", "[0, inf)")
+        check_int(self.min_queries, "min_queries", 2)
+        if self.confidence is not None:
+            check_confidence(self.confidence)
+            key = self._key(scorers)
+            _metric_per_query(getattr(scorers, "_scorers", {key: scorers})[key], key)
 
-    def _candidates(self) -> list[dict[str, Any]]:
-        if self.n_iter is None and self.rungs is None and self.random_state is not None:
-            raise ValueError(
-                "random_state must be None without n_iter and rungs, since nothing is drawn at random; got "
-                f"{self.random_state!r}. It does not seed cv or the estimator."
-            )
+    def _drawn(self) -> list[dict[str, Any]]:
+        """The parameters of all candidates."""
         check_seed(self.random_state)
         check_int(self.n_iter, "n_iter", 1, or_none=True)
         if self.n_iter is None:
-            candidates = list(ParameterGrid(self.param_grid))
-        else:
-            candidates = list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
-        if not candidates:
-            raise ValueError(f"param_grid must hold at least one candidate; got {self.param_grid!r}.")
-        return candidates
+            return list(ParameterGrid(self.param_grid))
+        return list(ParameterSampler(self.param_grid, self.n_iter, random_state=self.random_state))
 
-    def _routed(self, params: dict[str, Any]) -> Any:
-        if not isinstance(self.error_score, Real) and self.error_score != "raise":
-            raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
-        if routing_enabled():
-            return process_routing(self, "fit", **params)
-        groups = params.pop("groups", None)
-        weights = {"sample_weight": params["sample_weight"]} if params.get("sample_weight") is not None else {}
-        return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split={"groups": groups}), scorer=Bunch(score=weights))
+    def _watch(self, scorers: Any) -> Watched | None:
+        """Scorers that keep values per query and score first trees; None if there is nothing to keep."""
+        key = self._key(scorers)
+        several = hasattr(scorers, "_scorers")
+        single = scorers._scorers if several else {key: scorers}
+        if any(score_function(scorer) is None for scorer in single.values()):
+            # Scorers that take models, rather than predictions, must see the very models.
+            self._candidates = [Candidate(one.params) for one in self._candidates]
+        is_ranking = metric_of_scorer(single[key]) is not None
+        if not is_ranking and not any(one.path for one in self._candidates):
+            return None
+        if is_ranking:
+            single = {**single, key: keep_values(single[key])}
+        if not several:
+            return Watched(single[key], key)
+        scorers = copy(scorers)
+        scorers._scorers = single
+        return WatchedMultimetric(scorers, key)
 
-    def _splitter(self) -> Any:
-        return QueryKFold(5) if self.cv is None else check_cv(self.cv)
+    def _format_results(self, candidate_params: Any, n_splits: Any, out: Any, more_results: Any = None) -> Any:
+        """Pass on what ran so far; the table is made at the end of the search."""
+        return {"out": out}
 
-    def _choose(self, race: Race, key: str, splits: Splits) -> None:
-        """Choose the best candidate, as GridSearchCV does."""
-        found = self.cv_results_
-        if isinstance(self.refit, WithinNoise):
-            self.best_index_ = self.refit.choose(found, splits)
-        elif callable(self.refit):
-            self.best_index_ = self.refit(found)
-            if not isinstance(self.best_index_, Integral):
-                raise TypeError(f"refit must return a row of cv_results_; got {self.best_index_!r}.")
-            if not 0 <= self.best_index_ < race.rules.n_candidates:
-                raise IndexError(f"refit must return a row below {race.rules.n_candidates}; got {self.best_index_}.")
-        else:
-            self.best_index_ = int(found[f"rank_test_{key}"].argmin())
-        if not callable(self.refit):
-            self.best_score_ = found[f"mean_test_{key}"][self.best_index_]
-        self.best_params_ = found["params"][self.best_index_]
+    def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
+        folds, candidates = self.cv, self._candidates
+        found: list[dict[str, Any]] = []
+        size = _size(candidates, folds.n_folds) if folds.at_once else {"max_subtasks": None}
+        search = _begun(self, callback_ctx, "search", **size)
 
-    def _refit(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> None:
-        self.best_estimator_ = with_params(self.estimator, self.best_params_)
-        started = time.time()
-        self.best_estimator_.fit(X, y, **fit_params)
-        self.refit_time_ = time.time() - started
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
+            n_before, folds.chosen = len(found[-1]["out"]) if found else 0, numbers
+            context = search if folds.at_once else _begun(self, search, "fold", **_size(params, 1))
+            found.append(evaluate_candidates(params, **({"callback_ctx": context} if context else {})))
+            if not folds.at_once:
+                _ended(self, context)
+            return found[-1]["out"][n_before:]
 
-    @contextmanager
-    def _subtask(self, parent: Any, name: str, **size: Any) -> Iterator[Any]:
-        """Tell the callbacks of scikit-learn where a task begins and ends. The fit itself has no parent."""
-        context = start_task(self, parent, name, **size)
-        yield context
-        if context:
-            context.call_on_fit_task_end(estimator=self)
+        rounds = Rounds(fit, candidates, self._watched)
+        try:
+            race = self._run(rounds, folds)
+        finally:
+            folds.chosen = None
+        _ended(self, search)
+        self._finish(found[-1], rounds, race, folds.n_folds)
+
+    def _run(self, rounds: Rounds, folds: Folds) -> Race | None:
+        rows, numbers = range(len(rounds.candidates)), range(folds.n_folds)
+        if not (rows and numbers):
+            rounds.fit([], numbers[:1])  # which raises scikit-learn's error
+        if self.confidence is not None:
+            return self._race(rounds, folds)
+        for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
+            rounds.run(rows, stage)
+        return None
+
+    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None, n_folds: int) -> None:
+        """Put the table where scikit-learn keeps what ran last, and keep what the table does not hold."""
+        self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
+        kept = [rounds.values(fold)[1] for fold in range(n_folds)]
+        # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
+        self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
+        self._key_of_values = self._watched.key if self._watched else None
+        raw.clear()
+        raw.update(self._table(rounds, race, n_folds))
+
+    def _race(self, rounds: Rounds, folds: Folds) -> Race:
+        size = len(rounds.candidates), folds.n_folds
+        race = Race(Rules(*size, self.confidence or 0.0, float(self.indifference), self.min_queries))
+        for fold in range(folds.n_folds):
+            rounds.run(race.remaining, [fold])
+            scores, values = rounds.values(fold)
+            if values is None:
+                raise ValueError(
+                    f"all {counted(len(race.remaining), 'candidate')} failed in fold {fold}, so there is no best one. "
+                    "Pass error_score='raise' to see where."
+                )
+            race.finish_fold(scores, values, folds.n_queries)
+            if self.verbose:
+                self._report(race, rounds, fold)
+        return race
+
+    def _report(self, race: Race, rounds: Rounds, fold: int) -> None:
+        leader, n_candidates = race.leader, race.rules.n_candidates
+        print(
+            f"[fold {fold + 1}/{race.rules.n_folds}] {len(race.remaining)} of {counted(n_candidates, 'candidate')} "
+            f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[leader]:.4f} with "
+            f"{spelled(rounds.candidates[leader].params) or 'the defaults'}",
+            flush=True,
+        )
+
+    def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
+        """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
+        params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
+        with warnings.catch_warnings():
+            if race and race.dropped:  # whose means are not finite
+                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
+            results = super()._format_results(params, n_folds, table)
+        if race is None:
+            return results
+        for name in ("fit_time", "score_time"):  # over the folds that ran
+            times = np.ma.masked_invalid([one[name] for one in table]).reshape(len(params), n_folds)
+            results |= {f"mean_{name}": times.mean(axis=1).data, f"std_{name}": times.std(axis=1).data}
+        return _with_dropped(results, race, n_folds)
 
 
-def _scorer(scoring: Any) -> Any:
-    if not isinstance(scoring, str):
-        return scoring
-    return get_scorer(scoring) if scoring in get_scorer_names() else get_ranking_scorer(scoring)
+def _scorers(scoring: Any, estimator: Any) -> Any:
+    """What scikit-learn takes for scoring, from names of metrics of this package, too."""
+    known = get_scorer_names()
+    if isinstance(scoring, str):
+        return scoring if scoring in known else make_ranking_scorer(scoring)
+    if isinstance(scoring, Mapping):
+        return {name: _scorers(one, estimator) for name, one in scoring.items()}
+    if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
+        return scoring if all(name in known for name in scoring) else ranking_scorers(*scoring)
+    if scoring is None:  # QueryRanker.score is a metric of this package
+        while hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        name = getattr(estimator, "_metric_of_score", None)
+        return None if name is None else make_ranking_scorer(name)
+    return scoring
 
 
 def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
@@ -463,7 +392,40 @@ def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
     if metric is None:
         raise ValueError(
             f"scoring must have a scorer of skrank_metrics to race by, since others have no values per query; got "
-            f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...)."
+            f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with confidence=None, any scorer "
+            "will do."
         )
     check_by_query(str(metric), metric)
     return metric
+
+
+def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str, Any]:
+    """Add ranks, times and columns of candidates that did not run all folds."""
+    n_run = np.array([race.dropped.get(row, (n_folds, ""))[0] for row in range(race.rules.n_candidates)])
+    failed = np.array([race.dropped.get(row, (0, ""))[1] == "failed" for row in range(race.rules.n_candidates)])
+    for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
+        columns = [results[f"split{fold}_test_{name}"] for fold in range(n_folds)]
+        ran = np.arange(n_folds) < n_run[:, None]
+        if not np.isfinite(np.column_stack(columns)[ran]).all():
+            warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
+        means = mean_so_far(np.column_stack(columns))
+        ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
+        dropped = n_run < n_folds
+        ranks = results[f"rank_test_{name}"]
+        order = [row for row in ahead if dropped[row]]
+        ranks[order] = 1 + np.sum(~dropped) + np.arange(len(order))
+    return results | race.columns()
+
+
+def _size(candidates: Sequence[Any], n_folds: int) -> dict[str, Any]:
+    return {"max_subtasks": len(candidates) * n_folds, "sequential_subtasks": False}
+
+
+def _begun(search: Any, parent: Any, name: str, **size: Any) -> Any:
+    """Tell callbacks that a task begins; None if this scikit-learn has none."""
+    return parent and parent.subcontext(task_name=name, **size).call_on_fit_task_begin(estimator=search)
+
+
+def _ended(search: Any, context: Any) -> None:
+    if context:
+        context.call_on_fit_task_end(estimator=search)

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.metrics import make_scorer
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
-from skrank_metrics._input.query_ids import carried, ids_in_index
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics._sklearn_internals import (
     check_rows,
+    copy_with_function,
     fail_in_search,
-    routing_enabled,
-    running_scorer,
-    scored_rows,
+    score_function,
     warn_of_fitted,
     ways_out,
 )
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import expand, get_metric, get_metric_names
+from skrank_metrics.metrics.names import expand, get_metric
 
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
 
 
 class Scored(NamedTuple):
-    """The results of a scorer before it takes the mean."""
+    """The result of a scorer before it takes the mean."""
 
     result: PerQuery
     weights: FloatArray | None  # one per query
@@ -47,6 +42,27 @@ class Scored(NamedTuple):
 Results: TypeAlias = dict[int, Scored]  # by number of the metric
 
 
+class QueryScores(NamedTuple):
+    """Values per query behind a score: larger is better, and undefined values are replaced."""
+
+    ids: NDArray[Any]
+    values: FloatArray
+    defined: Mask
+    weights: FloatArray | None
+
+
+class ScoreOfQueries(float):
+    """A score with the values per query behind it."""
+
+    queries: QueryScores
+
+    def __rmul__(self, sign: Any) -> Any:
+        """Multiply by the sign of a scorer, which the values already have."""
+        score = ScoreOfQueries(sign * float(self))
+        score.queries = self.queries
+        return score
+
+
 @dataclass(frozen=True)
 class RankingScore:
     """The score function of a scorer: finds the query ids and computes the metric."""
@@ -54,6 +70,7 @@ class RankingScore:
     together: tuple[BoundMetric, ...]  # the metrics of all scorers made in one call
     number: int  # of this metric among them
     who: str = ""  # name of the caller, if it is not a scorer
+    keeps_values: bool = False  # whether to return a ScoreOfQueries
 
     @property
     def metric(self) -> BoundMetric:
@@ -76,7 +93,7 @@ class RankingScore:
         retrieved: Any = None,
         judged: Any = None,
         **unknown: Any,
-    ) -> float:
+    ) -> Any:
         """Compute the metric on predictions."""
         try:
             if unknown:
@@ -84,44 +101,34 @@ class RankingScore:
                 raise TypeError(
                     f"{next(iter(unknown))} must not be requested by a ranking scorer, which takes {taken}."
                 )
-            columns = carried(y_true, sample_weight=sample_weight, retrieved=retrieved, judged=judged)
-            scored = self._result(y_true, y_score, X, qid=qid, groups=groups, **columns)
+            columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
+            scored = self._scored(y_true, y_score, X, qid=qid, groups=groups, **columns)
             value = float(self.metric.aggregate(scored.result, scored.weights))
             if np.isnan(value):  # for all candidates, so a search would pick the first one
                 raise ValueError(
-                    f"y_true must have a query for which {self.metric} is defined if replace_undefined_by is nan; got "
-                    "none in the rows that are scored. Set replace_undefined_by=0.0, or balance the folds, as "
-                    "QueryKFold(stratify='relevance') does."
+                    f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
+                    "replace_undefined_by=0.0, or balance the folds with QueryKFold(stratify='relevance')."
                 )
         except NaNScoreError:
             raise
         except (TypeError, ValueError) as error:
-            if _kept.recording:
-                _kept.recording.error = error
-            return cast(float, fail_in_search(error))
-        if _kept.recording and _kept.recording.score is self:
-            _kept.recording.keep(scored)
-        return value
+            return fail_in_search(error)
+        return self._with_values(value, scored) if self.keeps_values else value
 
-    def _result(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> Scored:
+    def _scored(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> Scored:
         """Values and weights of the queries, computed once for all metrics that were made together."""
-        check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-        given = []
-        if len(self.together) > 1:
-            given = [to_array(y_true, "y_true"), to_array(y_score, "y_score"), ids_in_index(y_true), *columns.values()]
-        results, contents = _last.take(self.together, given)
+        given = (self.together, y_true, y_score, *columns.values())
+        results = _last.take(given)
         if self.number not in results:
-            X = scored_rows() if X is None else X
-            columns = check_rows(X, y_true=y_true, **columns)
+            check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
+            others = {name: columns.pop(name) for name in ("qid", "groups")}
+            columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **others)
             who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
-            if columns["qid"] is None and columns["groups"] is None:
-                ways = _unrequested_ids() or ways
             lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
             warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
             results = self._ranked(lists)
         result = results.pop(self.number)
-        if results:
-            _last.keep(self.together, contents, results, y_score)
+        _last.keep(given, results)
         return result
 
     def _ranked(self, lists: QueryLists) -> Results:
@@ -131,102 +138,44 @@ class RankingScore:
             results = {self.number: per_query(lists, [self.metric.computation])[0]}
         return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
 
-
-def _unrequested_ids() -> str:
-    """Say how to request ids if routing is enabled and the running scorer does not request all of them."""
-    scorer = running_scorer()
-    if scorer is None or not routing_enabled():
-        return ""
-    requests = get_routing_for_object(scorer).score.requests
-    missing = [name for name in ("qid", "groups") if requests.get(name) in (None, False)]
-    if not missing:
-        return ""
-    return (
-        f"It does not request {' and '.join(missing)}, and set_score_request replaces all requests. Call "
-        "set_score_request(qid=True, groups=True, retrieved=True, judged=True), and add sample_weight=True to weight "
-        "the score; or pass with_qid(y, qid) as y."
-    )
+    def _with_values(self, value: float, scored: Scored) -> ScoreOfQueries:
+        values = np.asarray(self.metric.aggregate(scored.result, None, average=None))
+        values = values if self.metric.greater_is_better else 0.0 - values
+        score = ScoreOfQueries(value)
+        score.queries = QueryScores(scored.ids, values, ~np.isnan(scored.result.values), scored.weights)
+        return score
 
 
 class _Last(threading.local):
-    """Results for the rows that were scored last, until all scorers of a dict have taken theirs.
+    """Results of the rows that were scored last, for the scorers of a dict that have not taken theirs.
 
-    scikit-learn passes one array of predictions to all scorers of a dict. Results are kept no longer than this array.
+    scikit-learn passes the very same objects to all scorers of a dict, and new ones otherwise.
     """
 
-    def __init__(self) -> None:
-        self.kept: list[Any] = []  # always the same list in a thread, so that another thread can clear it
+    given: tuple[Any, ...] | None = None  # references, so that no object is kept alive
+    results: Results
 
-    def take(self, together: tuple[BoundMetric, ...], given: list[Any]) -> tuple[Results, list[Any]]:
-        """Hand over the results kept for these metrics and contents, with a copy of the contents, and drop them.
+    def take(self, given: tuple[Any, ...]) -> Results:
+        same = self.given is not None and all(
+            part is (known() if isinstance(known, weakref.ref) else known)
+            for part, known in zip(given, self.given, strict=True)
+        )
+        return self.results if same else {}
 
-        Contents are compared, since arrays can change in place.
-        """
-        kept, self.kept[:] = list(self.kept), []
-        if kept and kept[0] is together and all(map(_same, given, kept[1])):
-            return kept[2], kept[1]
-        return {}, [copy.deepcopy(part) for part in given]
-
-    def keep(self, together: tuple[BoundMetric, ...], contents: list[Any], results: Results, predictions: Any) -> None:
-        """Keep results for as long as the predictions live."""
-        kept = self.kept
+    def keep(self, given: tuple[Any, ...], results: Results) -> None:
         try:
-            reference = weakref.ref(predictions, lambda _: kept.clear())
-        except TypeError:  # a list; each scorer ranks it
-            return
-        kept[:] = [together, contents, results, reference]
-
-
-def _same(given: Any, kept: Any) -> bool:
-    if hasattr(kept, "equals"):  # of pandas, polars or pyarrow; as arrays of NumPy, strings would become objects
-        return type(given) is type(kept) and bool(given.equals(kept))
-    return np.array_equal(given, kept)
+            self.given = tuple(part if part is None or part is given[0] else weakref.ref(part) for part in given)
+        except TypeError:  # lists have no references; each scorer ranks them
+            self.given = None
+        self.results = results
 
 
 _last = _Last()
 
 
-class QueryScores(NamedTuple):
-    """Values per query behind a score: larger is better, and undefined values are replaced."""
-
-    ids: NDArray[Any]
-    values: FloatArray
-    defined: Mask
-    weights: FloatArray | None
-
-
-@dataclass
-class Recording:
-    """The results of a score function while it is recorded."""
-
-    score: RankingScore
-    found: QueryScores | None = None
-    error: Exception | None = None  # an error in the input, which is wrong for all models
-
-    def keep(self, scored: Scored) -> None:
-        """Keep the values of a call."""
-        metric = self.score.metric
-        values = np.asarray(metric.aggregate(scored.result, None, average=None))
-        values = values if metric.greater_is_better else 0.0 - values
-        self.found = QueryScores(scored.ids, values, ~np.isnan(scored.result.values), scored.weights)
-
-
-class _Kept(threading.local):
-    recording: Recording | None = None
-
-
-_kept = _Kept()
-
-
-@contextmanager
-def recorded(score: RankingScore) -> Iterator[Recording]:
-    """Record the values per query that a score function computes inside the block."""
-    recording = Recording(score)
-    before, _kept.recording = _kept.recording, recording
-    try:
-        yield recording
-    finally:
-        _kept.recording = before
+def keep_values(scorer: Any) -> Any:
+    """Copy a scorer of this package such that its scores have the values per query."""
+    return copy_with_function(scorer, replace(score_function(scorer), keeps_values=True))
 
 
 def make_ranking_scorer(
@@ -290,50 +239,6 @@ def make_ranking_scorer(
     0.3333
     """
     return _scorers([get_metric(metric, convention=convention, **params)], response_method)[0]
-
-
-def get_ranking_scorer(name: str) -> Any:
-    """Get a scorer by name, such as "ndcg@10" or "map".
-
-    Parameters
-    ----------
-    name : str
-        Name of a metric, as in get_metric.
-
-    Returns
-    -------
-    scorer : callable
-        Called as ``scorer(estimator, X, y)``; larger is better. See make_ranking_scorer.
-
-    Raises
-    ------
-    ValueError
-        If there is no metric of that name.
-
-    Examples
-    --------
-    >>> from skrank_metrics import get_ranking_scorer
-    >>> get_ranking_scorer("ndcg@10")
-    make_scorer(ndcg@10, response_method=('decision_function', 'predict_proba', 'predict'))
-    """
-    return make_ranking_scorer(name)
-
-
-def get_ranking_scorer_names() -> list[str]:
-    """List the names that get_ranking_scorer accepts; parameters and "@k" can be added.
-
-    Returns
-    -------
-    names : list of str
-        In alphabetical order.
-
-    Examples
-    --------
-    >>> from skrank_metrics import get_ranking_scorer_names
-    >>> "map" in get_ranking_scorer_names()
-    True
-    """
-    return get_metric_names()
 
 
 def ranking_scorers(*names: Any) -> dict[str, Any]:

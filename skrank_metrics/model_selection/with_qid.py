@@ -11,10 +11,7 @@ from skrank_metrics._input.query_ids import (
     carried,
     check_columns,
     check_ids,
-    counted_rows,
-    counts_rows,
     query_ids,
-    remember_that_rows_counted,
     row_labels,
 )
 
@@ -23,9 +20,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
     scikit-learn slices ``y`` in every fold and keeps its index, so the scorers, splitters and rankers of this package
-    find the ids there without metadata routing. An existing index of ``y`` is kept as another level, and is used to
-    check the rows of a DataFrame ``X``. A default index, 0 to n - 1, is dropped; a note in ``attrs`` replaces it in
-    that check.
+    find the ids there without metadata routing. An index that ``y`` had stays as a further level, by which its rows
+    are compared with those of a DataFrame ``X``.
 
     Parameters
     ----------
@@ -77,15 +73,11 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     categories = isinstance(getattr(qid, "dtype", None), pd.CategoricalDtype)  # their codes are reused in each fold
     index = pd.Index(qid if categories else check_ids(qid, len(labels), "qid", "y"), name="qid")
     kept = row_labels(y)
-    counted = counts_rows(kept) or counted_rows(y)
-    others = [] if kept is None or counted else [kept.get_level_values(level) for level in range(kept.nlevels)]
+    others = [] if kept is None else [kept.get_level_values(level) for level in range(kept.nlevels)]
     levels = [pd.Index(column, name=name) for name, column in check_columns(columns, queries).items()]
     if levels or others:
         index = pd.MultiIndex.from_arrays([index, *levels, *others])
-    carrying = pd.Series(labels, index=index, name=getattr(y, "name", None))
-    if counted:
-        remember_that_rows_counted(carrying, queries)
-    return carrying
+    return pd.Series(labels, index=index, name=getattr(y, "name", None))
 
 
 def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:

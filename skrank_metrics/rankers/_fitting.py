@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -21,8 +23,9 @@ from skrank_metrics._input.arrays import (
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
+from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics.rankers.booster_metrics import lightgbm_metric
-from skrank_metrics.splitters._base import random_source
+from skrank_metrics.splitters._base import canonical_order, random_source
 
 # Watched if the estimator sets no metric; the metric of QueryRanker.score.
 METRIC = "ndcg@10"
@@ -34,6 +37,7 @@ class SortedRows:
 
     X: Any
     y: NDArray[Any]
+    ids: NDArray[Any]  # of each query
     sizes: IntArray  # documents of each query
     weights: FloatArray | None  # one per row
     further: dict[str, Any] = field(default_factory=dict)  # parameters of fit with one value per row
@@ -55,7 +59,7 @@ class SortedRows:
         rows = np.flatnonzero(np.repeat(chosen, self.sizes))
         weights = None if self.weights is None else self.weights[rows]
         further = {name: take_rows(value, rows) for name, value in self.further.items()}
-        return SortedRows(take_rows(self.X, rows), self.y[rows], self.sizes[chosen], weights, further)
+        return SortedRows(take_rows(self.X, rows), self.y[rows], self.ids[chosen], self.sizes[chosen], weights, further)
 
 
 def sorted_rows(
@@ -69,10 +73,48 @@ def sorted_rows(
         weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
         if way in ("group_id", "qid"):
             query_weights(sample_weight, grouping)  # must not vary within a query
+    if way is None and getattr(estimator, "__sklearn_tags__", None) and get_tags(estimator).input_tags.pairwise:
+        # Columns of a precomputed kernel are rows, too, also those of later predictions: they stay in their order.
+        weights = None if sample_weight is None else check_weights(sample_weight, len(y), "document")
+        return SortedRows(X, y, grouping.ids, grouping.sizes, weights, further)
     if grouping.order is not None:
         X = take_rows(X, grouping.order)
         further = {name: take_rows(value, grouping.order) for name, value in further.items()}
-    return SortedRows(X, grouping.sort(y), grouping.sizes, weights, further)
+    return SortedRows(X, grouping.sort(y), grouping.ids, grouping.sizes, weights, further)
+
+
+@dataclass(frozen=True)
+class FittedQueries:
+    """The queries of a fit as salted hashes, so that a pickled model does not reveal their ids."""
+
+    salt: bytes
+    sizes: dict[int, int]  # documents by hash
+
+    @classmethod
+    def of(cls, ids: NDArray[Any], sizes: IntArray) -> FittedQueries:
+        """Hash the queries of a fit. The salt follows from all ids, so equal fits have equal pickles."""
+        plain = _hashes(ids)
+        salt = hashlib.blake2b(np.sort(plain).tobytes(), digest_size=16).digest()
+        return cls(salt, _salted(salt, plain, sizes))
+
+    def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
+        """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
+        other = _salted(self.salt, _hashes(ids), sizes)
+        return len(other.keys() & self.sizes.keys()), other == self.sizes
+
+
+def _hashes(ids: NDArray[Any]) -> NDArray[np.uint64]:
+    try:
+        return hash_ids(ids)
+    except (TypeError, ValueError):  # ids of types whose hash differs between processes
+        return hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
+
+
+def _salted(salt: bytes, hashes: NDArray[np.uint64], sizes: IntArray) -> dict[int, int]:
+    data = hashes.tobytes()
+    parts = (data[start : start + 8] for start in range(0, len(data), 8))
+    digests = (hashlib.blake2b(part, digest_size=8, key=salt).digest() for part in parts)
+    return dict(zip((int.from_bytes(digest, "little") for digest in digests), sizes.tolist(), strict=True))
 
 
 def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
@@ -173,7 +215,8 @@ def hold_out(rows: SortedRows, fraction: Any, random_state: Any) -> tuple[Sorted
             "queries, or set another fraction."
         )
     held_out = np.zeros(n_queries, dtype=bool)
-    held_out[random_source(random_state).permutation(n_queries)[:n_validation]] = True
+    # In an order of the ids, so that the order of the rows does not matter.
+    held_out[canonical_order(rows.ids)[random_source(random_state).permutation(n_queries)[:n_validation]]] = True
     return rows.of_queries(~held_out), rows.of_queries(held_out)
 
 

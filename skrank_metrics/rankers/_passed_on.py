@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skrank_metrics._input.arrays import count_rows, nearest, refuse_masked
-from skrank_metrics.rankers._fitting import fit_signature, refuse_class, way_of_queries
+from skrank_metrics._input.arrays import count_rows, is_column, nearest, refuse_masked
+from skrank_metrics.rankers._fitting import fit_signature, refuse_class
 
 _OWN = ("qid", "groups", "sample_weight")
 # These always hold one value per row.
@@ -62,27 +62,6 @@ def _taken(estimator: Any, accepted: set[str]) -> str:
     return "it takes X, y, qid, groups, sample_weight" + (f" and {whose}" if further else "")
 
 
-def check_values(estimator: Any, given: dict[str, Any], X: Any) -> None:
-    """Raise errors that name the argument where CatBoost's do not."""
-    if way_of_queries(estimator) != "group_id":
-        return
-    sets = given.get("eval_set")
-    for one in sets if isinstance(sets, list) else [sets]:
-        if isinstance(sets, list | tuple) and type(one).__name__ != "Pool":
-            raise TypeError(
-                f"eval_set must be a catboost.Pool with group_id, or a list of them, for {type(estimator).__name__}; "
-                f"got a {type(sets).__name__}, which holds no queries."
-            )
-    names, told = list(getattr(X, "columns", ())), {**estimator.get_params(), **given}
-    if not all(isinstance(name, str) for name in names):
-        return
-    for parameter in ("cat_features", "text_features", "embedding_features"):
-        columns = told.get(parameter)
-        unknown = [name for name in columns or () if isinstance(name, str) and name not in names]
-        if names and unknown and not isinstance(columns, str):
-            raise ValueError(f"{parameter} must name columns of X; got {unknown[0]!r}.{nearest(unknown[0], names)}")
-
-
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
     """Parameters with one value per row, recognized by name, else by length, as in scikit-learn."""
     found = {name: value for name, value in given.items() if _is_per_row(name, value, n_rows)}
@@ -98,10 +77,7 @@ def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
 def _is_per_row(name: str, value: Any, n_rows: int) -> bool:
     if name in _PER_ROW:
         return True
-    if name in _PER_FEATURE or _VALIDATION.search(name) or isinstance(value, str | bytes | dict | set | frozenset):
-        return False
-    has_rows = bool(value.shape) if hasattr(value, "shape") else hasattr(value, "__len__")
-    return has_rows and count_rows(value) == n_rows
+    return name not in _PER_FEATURE and not _VALIDATION.search(name) and is_column(value, n_rows)
 
 
 def requests_of_fit(estimator: Any) -> dict[str, Any]:

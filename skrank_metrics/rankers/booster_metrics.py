@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Mapping
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.exact import exact_sum
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_choice
@@ -120,7 +120,7 @@ class XGBoostMetric(BoosterMetric):
         lists = query_lists(y_true, y_score, qid=np.repeat(np.arange(len(sizes)), sizes))
         (result,) = per_query(lists, [self.metric.computation])
         terms, shares = self.metric.terms(result, weights.astype(np.float64) if len(weights) else None)
-        return exact_sum(terms), exact_sum(shares)
+        return math.fsum(terms.tolist()), math.fsum(shares.tolist())
 
 
 def lightgbm_metric(metric: Any, **params: Any) -> LightGBMMetric:

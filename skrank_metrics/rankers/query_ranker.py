@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skrank_metrics._input.arrays import FloatArray, check_label_column, count_rows, to_float64
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
-from skrank_metrics._sklearn_internals import check_rows, queries_of, remember, ways_out
+from skrank_metrics._sklearn_internals import check_rows, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
-from skrank_metrics.model_selection._callbacks import CallbackSupportMixin, start_task, with_callbacks
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers import _fitting, _passed_on
+from skrank_metrics.rankers._callbacks import CallbackSupportMixin, start_task, with_callbacks
 
 
 class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,8 +50,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     ----------
     estimator_ : estimator object
         The fitted clone.
-    queries_ : dict
-        The queries of the fit, including held-out ones, with their numbers of documents.
+    n_queries_ : int
+        Number of queries of the fit, including held-out ones.
     best_iteration_ : int
         Number of boosting rounds used by predictions, counted from 1 for all boosters. Only with early stopping.
     n_features_in_ : int
@@ -78,6 +78,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     1.0
     """
 
+    # For searches: the metric of score, and the parameter and the attribute that hold the estimator.
+    _metric_of_score = _fitting.METRIC
+    _wraps: ClassVar[tuple[str, str]] = ("estimator", "estimator_")
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "groups": True}
 
@@ -100,7 +103,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         _fitting.refuse_class(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
             inner = self.estimator.__sklearn_tags__().input_tags
-            for name in ("sparse", "allow_nan", "categorical", "string"):
+            for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
                 setattr(tags.input_tags, name, getattr(inner, name))
         return tags
 
@@ -176,7 +179,6 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         labels = check_label_column(y)
         check_consistent_length(X, labels)
         given = {name: value for name, value in fit_params.items() if value is not None}
-        _passed_on.check_values(self.estimator, given, X)
         further = _passed_on.per_row(given, len(labels))
         columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
         further = {name: columns.pop(name) for name in further}
@@ -187,7 +189,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         self.estimator_ = _fitting.clone_estimator(self.estimator)
         rows = _fitting.sorted_rows(self.estimator_, X, targets, grouping, sample_weight, further)
         self._fit_sorted(rows, rounds, {name: given[name] for name in given.keys() - further.keys()})
-        self.queries_ = queries_of(grouping.ids, grouping.sizes)
+        self.n_queries_, self._fitted = len(grouping.ids), _fitting.FittedQueries.of(grouping.ids, grouping.sizes)
         if task:
             # Scorers of callbacks get the ids in the index of y, which is built only if one of them asks for y.
             carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
@@ -244,7 +246,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             # Names only: the estimator checks the shape.
             validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)
-        remember(scores, self.queries_)
+        remember(scores, self._fitted)
         return scores
 
     def score(self, X: Any, y: Any, *, qid: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
@@ -282,7 +284,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             the training set is assumed to be scored on purpose.
         """
         check_consistent_length(X, check_label_column(y))
-        score = RankingScore((get_metric("ndcg@10"),), 0, "QueryRanker.score")
+        score = RankingScore((get_metric(_fitting.METRIC),), 0, "QueryRanker.score")
         return score(y, self.predict(X), X=X, qid=qid, groups=groups, sample_weight=sample_weight)
 
 

@@ -1,128 +1,128 @@
-"""Compare rankings of the same queries, and test whether they differ significantly."""
+"""Compare rankings of the same queries: reports, or several models' scores of the same documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any, overload
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from skrank_metrics._input.arrays import FloatArray, Mask, check_choice, check_int, check_random_state
-from skrank_metrics.reports import statistics
-from skrank_metrics.reports._alignment import Aligned, align_reports
-from skrank_metrics.reports.comparison import Comparison, Comparisons
-from skrank_metrics.reports.pair import Pair
+from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    Mask,
+    by_text,
+    check_bool,
+    check_choice,
+    check_mask,
+    check_number,
+    check_random_state,
+    check_scores,
+    check_seed,
+    to_float64,
+)
+from skrank_metrics._input.query_ids import carried, check_aligned
+from skrank_metrics.reports.alignment import align_reports, named_reports
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import names_of_slices, queries_of_slices
+from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
+from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
+from skrank_metrics.reports.verdict import best_first
 
-# Default number of resamples of the permutation test, and the most that the default can become.
-N_RESAMPLES, MOST_RESAMPLES = 9_999, 199_999
+C = TypeVar("C", bound=Comparison)
 
 
-@overload
 def compare(
-    reports: Mapping[str, RankingReport] | Any,
-    metric: list[Any] | tuple[Any, ...],
+    reports: Mapping[str, RankingReport] | Sequence[RankingReport],
+    metrics: Any = None,
     *,
-    test: str = ...,
-    correction: str | None = ...,
-    align: str | None = ...,
-    confidence: float = ...,
-    n_resamples: int | None = ...,
-    random_state: Any = ...,
-    by: Any = ...,
-) -> Comparisons: ...
-@overload
-def compare(
-    reports: Mapping[str, RankingReport] | Any,
-    metric: str | Callable[..., Any] = ...,
-    *,
-    test: str = ...,
-    correction: str | None = ...,
-    align: str | None = ...,
-    confidence: float = ...,
-    n_resamples: int | None = ...,
-    random_state: Any = ...,
-    by: Any = ...,
-) -> Comparison: ...
-def compare(
-    reports: Mapping[str, RankingReport] | Any,
-    metric: Any = "ndcg@10",
-    *,
-    test: str = "permutation",
-    correction: str | None = "holm",
-    align: str | None = None,
-    confidence: float = 0.95,
-    n_resamples: int | None = None,
-    random_state: Any = None,
+    baseline: str | None = None,
+    margin: float | None = None,
     by: Any = None,
-) -> Comparison | Comparisons:
-    """Compare rankings of the same queries, per query.
+    groups: Any = None,
+    align: str | None = None,
+    test: str = "permutation",
+    correction: str | None = "max",
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Comparison:
+    r"""Compare rankings of the same queries, per query.
 
     Comparing query by query reveals small differences: values vary much more between queries than between good models
-    on the same query. If there are more than two reports, all pairs are compared.
+    on the same query.
 
     Parameters
     ----------
     reports : dict of str to RankingReport, or sequence of RankingReport
         At least two reports, whose queries may be in different orders. Reports in a sequence are named by position:
         "0", "1" and so on. Names become text, by which they must differ.
-    metric : str, metric function or bound metric, or list of them, default="ndcg@10"
-        A metric that all reports have, by its name there or as passed to evaluate. Queries without a value in one of
-        the two reports are left out.
-    test : {"permutation", "t", "wilcoxon"}, default="permutation"
-        Test that gives the p-values. "permutation" flips the signs of the differences at random, or goes through all
-        signs if there are at most n_resamples. "t" is the paired t-test. Both test whether the mean difference is 0.
-        "wilcoxon" is the signed-rank test, which tests whether the differences are symmetric around 0: it drops zeros,
-        gives ties their mean rank, and is exact for up to 50 differences, else a normal approximation.
-    correction : {"holm", "bh"} or None, default="holm"
-        Correction of the p-values for the number of pairs. Holm's bounds the probability of any false discovery,
-        Benjamini and Hochberg's ("bh") the expected share of false ones among the discoveries.
-    align : {"intersection"} or None, default=None
-        How to treat reports over different queries: "intersection" compares on the queries that all reports have, None
-        raises an error.
-    confidence : float, default=0.95
-        Confidence level of the intervals, in (0, 1).
-    n_resamples : int, default=None
-        Number of resamples of the permutation test; no p-value can be below 1 / (n_resamples + 1). None means 9999, or,
-        for many tests with Holm's correction, up to 199,999. Only for test="permutation".
-    random_state : int, RandomState or Generator instance or None, default=None
-        Source of the random signs. Only for test="permutation".
+    metrics : str, metric function or bound metric, or list of them, default=None
+        Metrics that all reports have, by their names there or as passed to evaluate. None means all metrics that the
+        reports share. The first one ranks them. Queries without a value in one of the rankings are left out.
+    baseline : str, default=None
+        Name of the report that all others are compared with. None compares all pairs.
+    margin : float, default=None
+        The loss that does not matter, at least 0: a ranking is "not worse" than another if it loses at most this.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
         Slices to also compare within, such as the country or the type of a query: one value per query of the first
         report, in the order of its qid, or per row that it was evaluated on. A data frame, a dict of columns, or tuples
-        make one slice per combination of values, as in evaluate. The p-values of all slices are corrected together.
+        make one slice per combination of values, as in evaluate. None means the slices of the reports, if all have
+        them. The p-values of all slices are corrected together.
+    groups : array-like of shape (n_queries,) or (n_documents,), default=None
+        Groups of queries that are not independent, such as those of a user or a session. None means the groups of the
+        reports, if all have them.
+    align : {"intersection"} or None, default=None
+        How to treat reports over different queries: "intersection" compares on the queries that all reports have, None
+        raises an error.
+    test : {"permutation", "t"}, default="permutation"
+        "permutation" flips the signs of the differences at random, or goes through all signs of few queries. "t" is the
+        paired t-test. Both test whether the mean difference is 0.
+    correction : {"max", "holm", "bh"} or None, default="max"
+        Correction of the p-values for the number of pairs. "max" compares each statistic with the largest one of random
+        signs, and like Holm's correction bounds the probability of any false discovery; Benjamini and Hochberg's ("bh")
+        bounds the expected share of false ones among the discoveries.
+    confidence : float, default=0.95
+        Confidence level of the intervals and of the set that contains the best, in (0, 1).
+    random_state : int, RandomState or Generator instance or None, default=0
+        Source of the random signs.
 
     Returns
     -------
-    comparison : Comparison or Comparisons
-        Prints as a table, also in notebooks. A list of metrics gives Comparisons, a mapping with one Comparison per
-        metric.
+    comparison : Comparison
+        Prints as a verdict and tables in terminals and notebooks.
 
     Raises
     ------
     TypeError
         If an argument has the wrong type.
     ValueError
-        If there are fewer than two reports, one lacks the metric, they differ in queries, documents, labels or weights,
-        or no query has a value in both; if ``by`` has the wrong length, varies within a query or has an index that
-        holds the query ids in another order; or if ``n_resamples`` or ``random_state`` is passed for a test that is not
-        random.
+        If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels or weights,
+        or no query has a value in all; if ``by`` or ``groups`` has the wrong length, varies within a query or has an
+        index that holds the query ids in another order; or if a parameter is out of range.
 
     Notes
     -----
-    Weights of the queries must be the same in all reports. The difference, its interval and the permutation test then
-    use the weighted mean. The other two tests are not defined for weights and raise an error.
-
-    Intervals are based on Student's t. If the metric is bounded, half an observation is added on either side, at the
-    geometric mean of the largest possible and the largest observed difference, and intervals are clipped to the bounds.
+    With d the weighted differences of a pair and L the largest of them, the statistic is
+    \|sum d\| / sqrt(sum d^2 + L^2 / 2), as if half a win and half a loss of that size had been seen, too. It is
+    compared with \|sum e d\| / sqrt(sum d^2) for 9,999 vectors e of random signs, which all pairs, metrics and slices
+    share. Intervals invert the same test. If fewer than 6 queries differ, the test cannot reject at 0.05, and intervals
+    follow from the number of wins and losses and the range of the metric alone. The test is about symmetry: with fewer
+    than 100 skewed differences, it can reject too often.
 
     References
     ----------
     M. D. Smucker, J. Allan, B. Carterette (2007). A comparison of statistical significance tests for information
     retrieval evaluation. CIKM 2007. https://doi.org/10.1145/1321440.1321528
+
+    J. C. Hsu (1984). Constrained simultaneous confidence intervals for multiple comparisons with the best. Annals of
+    Statistics 12(3). https://doi.org/10.1214/aos/1176346732
+
+    B. Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval experiments.
+    ACM Transactions on Information Systems 30(1). https://doi.org/10.1145/2094072.2094076
 
     Examples
     --------
@@ -133,187 +133,198 @@ def compare(
     >>> qid = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     >>> good = evaluate([1, 0] * 5, [2, 1] * 5, qid=qid, metrics="mrr")
     >>> bad = evaluate([1, 0] * 5, [1, 2] * 5, qid=qid, metrics="mrr")
-    >>> comparison = compare({"good": good, "bad": bad}, "mrr")
-    >>> comparison.pairs[0].difference, comparison.pairs[0].p_value
+    >>> comparison = compare({"good": good, "bad": bad})
+    >>> comparison.pair().difference, comparison.pair().p_value
     (0.5, 0.0625)
+    >>> comparison.verdict
+    '5 queries cannot tell good from bad.'
     """
-    how = check_how(test, correction, confidence, n_resamples, random_state)
     check_choice(align, "align", ("intersection", None))
-    if isinstance(metric, list | tuple):
-        if not metric:
-            raise ValueError("metric must name at least one metric; got none.")
-        found = [_compare(align_reports(reports, one, align, by), how) for one in metric]
-        return Comparisons({comparison.metric: comparison for comparison in found})
-    return _compare(align_reports(reports, metric, align, by), how)
+    aligning = {"align": align, "by": by, "groups": groups}
+    options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options |= {"confidence": confidence, "random_state": random_state}
+    return compare_reports(Comparison, named_reports(reports), metrics, aligning, **options)
 
 
-@dataclass(frozen=True)
-class How:
-    """How pairs are tested."""
-
-    test: str
-    confidence: float
-    n_resamples: int | None
-    random: Any
-    correction: str | None
-
-    def n_signs(self, n_tests: int) -> int:
-        """Number of random signs; grows with the number of tests, by which Holm's correction multiplies p-values."""
-        if self.test != "permutation":
-            return 0
-        if self.n_resamples is not None:
-            return self.n_resamples
-        needed = 10 * n_tests / (1 - self.confidence) if self.correction == "holm" else 0
-        return int(np.clip(np.ceil(needed), N_RESAMPLES, MOST_RESAMPLES))
-
-
-def check_how(test: Any, correction: Any, confidence: Any, n_resamples: Any, random_state: Any) -> How:
-    """Check how pairs are to be tested."""
-    check_choice(test, "test", statistics.TESTS)
-    check_choice(correction, "correction", statistics.CORRECTIONS)
-    check_int(n_resamples, "n_resamples", 1, or_none=True)
-    for name, value in {"n_resamples": n_resamples, "random_state": random_state}.items():
-        if test != "permutation" and value is not None:
-            raise ValueError(
-                f"{name} must be left out unless test='permutation', since it has no effect otherwise; got "
-                f"{name}={value!r} and test={test!r}."
-            )
-    confidence = statistics.check_confidence(confidence)
-    return How(test, confidence, n_resamples, check_random_state(random_state), correction)
+def compare_reports(
+    kind: type[C],
+    reports: Mapping[str, RankingReport],
+    metrics: Any = None,
+    aligning: Mapping[str, Any] | None = None,
+    *,
+    baseline: Any = None,
+    margin: Any = None,
+    test: Any = "permutation",
+    correction: Any = "max",
+    confidence: Any = 0.95,
+    random_state: Any = 0,
+    **fields: Any,
+) -> C:
+    """Make a comparison of the given kind, whose further fields follow; options are checked."""
+    check_choice(test, "test", TESTS)
+    check_choice(correction, "correction", CORRECTIONS)
+    check_number(margin, "margin", "[0, inf)", other="None")
+    confidence, seed = check_confidence(confidence), _seed(random_state)
+    if baseline is not None:
+        baseline = check_choice(str(baseline), "baseline", reports)
+    aligned, names = align_reports(reports, metrics, **(aligning or {}))
+    options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
+    found = kind(aligned, names, confidence=confidence, **options, **fields)
+    for metric in filter(found.tested, names):
+        found.check_values(metric)
+    order = best_first(found.means(), greater_is_better=found.greater_is_better())
+    return replace(found, reports={name: aligned[name] for name in order})
 
 
-def _compare(aligned: Aligned, how: How) -> Comparison:
-    """Compare all pairs, over all queries and by slice."""
-    check_weights(aligned.weights is not None, how)
-    names = list(combinations(aligned.values, 2))
-    whole = _comparison(aligned, names, how, len(names))
-    if aligned.by is None:
-        return whole
-    parts = {value: aligned.part(rows) for value, rows in queries_of_slices(aligned.by)}
-    filled = {value: part for value, part in parts.items() if has_values(part)}
-    found = [_comparison(part, names, how, len(names) * len(filled)) for part in filled.values()]
-    p_values = [pair.p_value for comparison in found for pair in comparison.pairs]
-    adjusted = iter(statistics.adjust(np.array(p_values), how.correction).tolist())
-    slices = {
-        value: replace(part, pairs=tuple(replace(pair, p_adjusted=next(adjusted)) for pair in part.pairs))
-        for value, part in zip(filled, found, strict=True)
-    }
-    names_left = {value: name for value, name in names_of_slices(parts).items() if value not in filled}
-    return replace(whole, slices=slices, _left_out=tuple(names_left.values()))
+def _seed(random_state: Any) -> int:
+    """A seed from which all random signs are derived."""
+    seed = check_seed(random_state)
+    if isinstance(seed, int):
+        return seed
+    return int.from_bytes(check_random_state(seed).bytes(4), "little")
 
 
-def check_weights(weighted: bool, how: How) -> None:
-    """Refuse tests that are not defined for weights."""
-    if weighted and how.test != "permutation":
-        raise ValueError(f"test must be 'permutation' for weighted queries; got {how.test!r}.")
+def leaderboard(
+    y_true: Any,
+    scores: Any,
+    *,
+    qid: Any = None,
+    metrics: Any = ("ndcg@10", "map", "mrr"),
+    convention: str = "sklearn",
+    ties: str | None = None,
+    replace_undefined_by: float | None = None,
+    sample_weight: Any = None,
+    retrieved: Any = None,
+    judged: Any = None,
+    condense: bool = False,
+    by: Any = None,
+    groups: Any = None,
+    documents: Any = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    test: str = "permutation",
+    correction: str | None = "max",
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Comparison:
+    """Rank several models on the same documents, and find out which may be the best.
+
+    Models are ranked by the first metric and compared query by query. Ids and labels are checked and grouped only once
+    for all models.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
+    scores : dict of str to array-like of the shape of y_true, or data frame
+        Scores to rank by, largest first, by model name; or a frame of pandas, polars or pyarrow with one column per
+        model. At least two models. A score of NaN means that the model did not return the document.
+    qid : array-like of shape (n_documents,), default=None
+        Query id of each document, as in evaluate.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        Metrics to compute, as in evaluate. The first one ranks the models.
+    convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense : object
+        As in evaluate, for all models.
+    by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Slices to also compare within, such as the country or the type of a query, as in evaluate.
+    groups : array-like of shape (n_documents,) or (n_queries,), default=None
+        As in compare.
+    baseline, margin, test, correction, confidence, random_state : object
+        As in compare.
+
+    Returns
+    -------
+    comparison : Comparison
+        Prints as a verdict and tables in terminals and notebooks.
+
+    Raises
+    ------
+    TypeError
+        If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
+    ValueError
+        If there are fewer than two models, names repeat, labels, scores, ids, weights or slices are invalid, or no
+        query has a value.
+
+    Examples
+    --------
+    In each of six queries, one model has the relevant document at rank 1, another at rank 2, and the third alternates.
+    Of the 2^6 ways to assign signs to six equal differences, two are as extreme, so p = 2/64 for the first two:
+
+    >>> from skrank_metrics import leaderboard
+    >>> y, qid = [1, 0] * 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    >>> scores = {"never": [1, 2] * 6, "mixed": [2, 1, 1, 2] * 3, "always": [2, 1] * 6}
+    >>> board = leaderboard(y, scores, qid=qid, metrics="mrr")
+    >>> board.means()
+    {'always': 1.0, 'mixed': 0.75, 'never': 0.5}
+    >>> board.verdict
+    'With 95% confidence, the best is always or mixed; always leads. never is worse.'
+    """
+    columns = _score_columns(scores)
+    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
+    shape, ranked = np.shape(y_true), carried(y_true, retrieved=retrieved)["retrieved"]
+    ranked = None if ranked is None else check_mask(ranked, "retrieved", shape)
+    lists = query_lists(y_true, np.zeros(shape), qid=qid, sample_weight=sample_weight, documents=documents, **masks)
+    check_by_aligned(y_true, by)
+    check_aligned(y_true=y_true, groups=groups)
+    two = {"two_dimensional": len(shape) == 2}
+    slices = None if by is None else slice_of_query(by, lists.grouping, **two)
+    clusters = None if groups is None else group_of_query(groups, lists.grouping, **two)
+    reports = {}
+    for name, column in columns.items():
+        with _naming(name):
+            check_aligned(y_true=y_true, y_score=column, qid=qid)
+            found, returned = _returned(column, shape, ranked)
+        of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
+        if returned is not ranked:
+            of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
+        reports[name] = evaluate_lists(of_model, bound, by=slices, groups=clusters)
+    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options |= {"confidence": confidence, "random_state": random_state}
+    return compare_reports(Comparison, reports, None, None, **options)
 
 
-def _comparison(aligned: Aligned, names: list[tuple[str, str]], how: How, n_tests: int) -> Comparison:
-    return Comparison(
-        aligned.metric,
-        tuple(aligned.values),
-        how.test,
-        how.correction,
-        how.confidence,
-        compare_pairs(aligned, names, how, n_tests),
-        aligned.greater_is_better,
-        aligned.weights,
-        how.n_signs(n_tests),
-        n_tests,
-        _means={name: _mean(aligned, name) for name in aligned.values},
-        _drawn=aligned.drawn,
-        _reports=aligned.reports,
-    )
+def _returned(column: Any, shape: tuple[int, ...], ranked: Mask | None) -> tuple[FloatArray, Any]:
+    """Scores, and the documents that a model returned: those without NaN, and among the ranked ones."""
+    missing = np.isnan(to_float64(column, "y_score"))
+    if not missing.any() or missing.shape != shape:
+        return check_scores(column, shape, ranked), ranked
+    if missing.all():
+        raise ValueError("y_score must hold scores; all are NaN.")
+    returned = ~missing if ranked is None else ~missing & ranked
+    return check_scores(column, shape, returned), returned
 
 
-def _mean(aligned: Aligned, name: str) -> float:
-    """Mean of a ranking over the aligned queries; that of the report if these are all of its queries."""
-    report, column = aligned.reports[name]
-    if len(aligned.qid) == report.n_queries:
-        return report.mean[column]
-    return statistics.moments(aligned.values[name], aligned.weights).mean
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the model in errors about its scores."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error).replace("y_score", f"scores[{name!r}]")
+        not_scores = isinstance(error, TypeError) and message.startswith("scores[")
+        raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
 
 
-def compare_pairs(
-    aligned: Aligned, names: Sequence[tuple[str, str]], how: How, n_tests: int | None = None
-) -> tuple[Pair, ...]:
-    """Compare pairs of rankings, and correct the p-values for their number."""
-    n_signs = how.n_signs(len(names) if n_tests is None else n_tests)
-    pairs = [_compare_two(aligned, first, second, how) for first, second in names]
-    p_values = _p_values(aligned, pairs, how, n_signs)
-    adjusted = statistics.adjust(p_values, how.correction)
-    return tuple(
-        replace(pair, p_value=float(p), p_adjusted=float(corrected))
-        for pair, p, corrected in zip(pairs, p_values, adjusted, strict=True)
-    )
-
-
-def _p_values(aligned: Aligned, pairs: list[Pair], how: How, n_signs: int) -> FloatArray:
-    """P-values of the pairs. If there are more pairs than rankings, all pairs share the random signs."""
-    weighted = [_weighted(aligned, pair) for pair in pairs]
-    p_values = np.full(len(pairs), np.nan)
-    shared: list[int] = []
-    usable = _usable(aligned, list(aligned.values))
-    if how.test == "permutation" and len(pairs) > len(aligned.values):
-        n_changed = [np.count_nonzero(differences) for differences in weighted]
-        few = np.log2(n_signs + 1)
-        shared = [i for i, n in enumerate(n_changed) if n > few and len(weighted[i]) == np.count_nonzero(usable)]
-    for i in sorted(set(range(len(pairs))).difference(shared)):
-        p_values[i] = statistics.p_value(weighted[i], how.test, n_signs, how.random)
-    if shared:
-        place = {name: number for number, name in enumerate(aligned.values)}
-        numbers = np.array([(place[pairs[i].first], place[pairs[i].second]) for i in shared])
-        values = np.stack(list(aligned.values.values()))[:, usable] * _scaled_weights(aligned)[usable]
-        p_values[shared] = statistics.sign_flip_ps(values, numbers, n_signs, how.random)
-    return p_values
-
-
-def _usable(aligned: Aligned, names: Iterable[str]) -> Mask:
-    """Queries with a weight above 0 and a value in these rankings."""
-    lacks_one: Mask = np.any([np.isnan(aligned.values[name]) for name in names], axis=0)
-    return ~lacks_one if aligned.weights is None else ~lacks_one & (aligned.weights > 0)
-
-
-def has_values(aligned: Aligned) -> bool:
-    """Whether every pair of rankings has a query with a value in both."""
-    return all(_usable(aligned, pair).any() for pair in combinations(aligned.values, 2))
-
-
-def _scaled_weights(aligned: Aligned) -> FloatArray:
-    # Only the ratios of weights matter, and products with large weights overflow.
-    return np.ones(len(aligned.qid)) if aligned.weights is None else aligned.weights / aligned.weights.max()
-
-
-def _weighted(aligned: Aligned, pair: Pair) -> FloatArray:
-    weights = _scaled_weights(aligned)[_usable(aligned, (pair.first, pair.second))]
-    return pair.differences if aligned.weights is None else weights * pair.differences
-
-
-def _compare_two(aligned: Aligned, first: str, second: str, how: How) -> Pair:
-    """Compare two rankings, without the p-values."""
-    usable = _usable(aligned, (first, second))
-    if not usable.any():
-        raise ValueError(f"reports must have a query with a value in both; got none for {first!r} and {second!r}.")
-    kept = slice(None) if usable.all() else usable  # with many pairs, copies would fill the memory
-    one, other = aligned.values[first][kept], aligned.values[second][kept]
-    differences = statistics.without_rounding(one - other, np.fmax(np.abs(one), np.abs(other)))
-    weights = None if aligned.weights is None else _scaled_weights(aligned)[usable]
-    found = statistics.moments(differences, weights)
-    better = differences if aligned.greater_is_better else -differences
-    return Pair(
-        first,
-        second,
-        difference=found.mean,
-        interval=statistics.difference_interval(found, aligned.largest_difference, how.confidence),
-        p_value=np.nan,
-        p_adjusted=np.nan,
-        wins=int((better > 0).sum()),
-        ties=int((better == 0).sum()),
-        losses=int((better < 0).sum()),
-        effect_size=found.effect_size,
-        n_queries=len(differences),
-        differences=differences,
-        qid=aligned.qid[kept],
-        values=(one, other),
-        _per_effective=1.0 if weights is None else round(len(differences) / found.n_effective, 9),
-    )
+def _score_columns(scores: Any) -> dict[str, Any]:
+    """Columns of scores by model name."""
+    if isinstance(scores, Mapping):
+        named = list(scores.items())
+    elif hasattr(scores, "column_names"):  # of pyarrow
+        named = [(name, scores.column(place)) for place, name in enumerate(scores.column_names)]
+    elif hasattr(scores, "columns") and hasattr(scores, "shape"):
+        take = scores.iloc.__getitem__ if hasattr(scores, "iloc") else None
+        named = [
+            (name, take((slice(None), place)) if take else scores.to_series(place))
+            for place, name in enumerate(scores.columns)
+        ]
+    else:
+        raise TypeError(
+            "scores must be a dict of scores by model name, or a data frame with one column per model; got "
+            f"{type(scores).__name__}. Pass {{'name': scores, ...}}."
+        )
+    columns = by_text(named, "scores", " Rename the columns.")
+    if len(columns) < 2:
+        got = f"only {next(iter(columns))!r}" if columns else "none"
+        raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
+    return columns

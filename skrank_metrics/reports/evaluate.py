@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._engine.per_query import per_query
+from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import check_bool
 from skrank_metrics._input.query_ids import check_aligned, row_labels
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 
 
@@ -127,6 +129,33 @@ def evaluate(
     return evaluate_lists(
         lists, bound, by=slices, groups=clusters, row_labels=None if shape["two_dimensional"] else labels
     )
+
+
+def evaluate_lists(
+    lists: QueryLists,
+    metrics: Mapping[str, BoundMetric],
+    *,
+    by: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,
+    left_out: tuple[str, ...] = (),
+    row_labels: Any = None,
+) -> RankingReport:
+    """Compute metrics in one pass."""
+    results = per_query(lists, [metric.computation for metric in metrics.values()])
+    report = RankingReport(
+        metrics,
+        lists.grouping.ids,
+        lists.weights,
+        by,
+        groups,
+        lists.condense,
+        _results=dict(zip(metrics, results, strict=True)),
+        _whole=lists.without_caches(),
+        _left_out=left_out,
+        _row_labels=row_labels,
+    )
+    report.mean  # noqa: B018  sums that overflow raise here
+    return report
 
 
 def bind_metrics(metrics: Any, convention: str = "sklearn", **overrides: Any) -> dict[str, BoundMetric]:

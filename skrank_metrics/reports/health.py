@@ -272,6 +272,18 @@ def count_drawn(lists: QueryLists) -> int:
     return sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
 
 
+def drawn_orders(reports: Mapping[str, Any], metrics: Mapping[str, BoundMetric]) -> list[str]:
+    """One sentence if metrics of the reports are means over orders drawn at random."""
+    names = [name for name, metric in metrics.items() if may_draw(metric)]
+    drawn = [f"{report._n_drawn:,} of {name!r}" for name, report in reports.items() if names and report._n_drawn]
+    if not drawn:
+        return []
+    return [
+        f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
+        f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
+    ]
+
+
 def _of_cutoffs(metrics: Metrics) -> Iterator[str]:
     """Name the metrics that have the same value for every order."""
     names = [name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None]

@@ -57,8 +57,8 @@ class RankedQuery:
     ideal_value : float
         Value of the ideal order, in which all documents are ranked, or as many as in the ranking if the metric divides
         by their number; NaN if the metric is undefined, not a sum over ranks, or has no ideal order by label.
-    rows : ndarray of shape (n_ranks,) or None
-        Row of each document in the evaluated arrays; None if unknown.
+    rows : ndarray of shape (n_ranks,)
+        Row of each document in the evaluated arrays.
     labels, scores : ndarray of shape (n_ranks,)
         Label and score at each rank; the label is NaN if nobody judged the document.
     tied : ndarray of shape (n_ranks,)
@@ -83,7 +83,7 @@ class RankedQuery:
     value: float
     is_defined: bool
     ideal_value: float
-    rows: IntArray | None
+    rows: IntArray
     labels: FloatArray
     scores: FloatArray
     tied: Mask
@@ -100,8 +100,7 @@ class RankedQuery:
     def _columns(self) -> Iterator[tuple[Column, Sequence[Any]]]:
         """The columns of its table, as far as they are known."""
         yield Column("rank"), [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.tied.tolist(), start=1)]
-        if self.rows is not None:
-            yield Column("row"), self.rows.tolist()
+        yield Column("row"), self.rows.tolist()
         yield Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"), self.labels.tolist()
         yield Column("score", "{:z.4g}".format), self.scores.tolist()
         if not np.isnan(self.rest):
@@ -199,17 +198,17 @@ class Inspection(Result):
 class Inspected:
     """One ranking to inspect, by one metric."""
 
-    lists: QueryLists
+    lists: QueryLists  # that were evaluated
+    queries: IntArray  # which of their queries are in the report
     metric: BoundMetric
     name: str  # of the metric
     result: PerQuery
     values: FloatArray  # undefined ones replaced
-    is_part: bool = False  # only some of the queries; then the original rows are not known
     row_labels: Any = None  # index of the original rows, if they had one
 
-    def rows_of(self, query: int) -> IntArray:
-        """The original rows of a query, in the order of the lists."""
-        grouping = self.lists.grouping
+    def rows_of(self, place: int) -> IntArray:
+        """The original rows of a query of the report, in the order of the lists."""
+        grouping, query = self.lists.grouping, self.queries[place]
         if grouping.shuffled is not None:
             return np.flatnonzero(grouping.shuffled == query)
         return grouping.starts[query] + np.arange(grouping.sizes[query])
@@ -220,7 +219,7 @@ def inspect_rankings(
 ) -> Inspection:
     """Inspect the same queries of one or several rankings."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
-    places = {name: _places_of(qid, ranking.lists.grouping.ids) for name, ranking in rankings.items()}
+    places = {name: _places_of(qid, ranking.lists.grouping.ids[ranking.queries]) for name, ranking in rankings.items()}
     if documents is not None:
         documents = documents.to_pylist() if hasattr(documents, "to_pylist") and not _is_table(documents) else documents
         _check_documents(documents, rankings, places)
@@ -296,10 +295,6 @@ def _check_documents(documents: Any, rankings: Mapping[str, Inspected], places: 
         )
     length = shape[0] if shape else len(documents)
     for ranking in rankings.values():
-        if ranking.is_part:
-            raise ValueError(
-                "documents must be left out for a slice, whose rows are not known. Inspect the whole report."
-            )
         if length != ranking.lists.n_documents:
             raise ValueError(
                 f"documents must hold one entry per row that was evaluated, {ranking.lists.n_documents} in all; got "
@@ -318,12 +313,11 @@ def _check_documents(documents: Any, rankings: Mapping[str, Inspected], places: 
 
 def _rows_and_labels(ranking: Inspected, places: IntArray) -> list[Any]:
     rows = [ranking.rows_of(place) for place in places.tolist()]
-    return [np.concatenate(rows), part_of(ranking.lists, places).labels]
+    return [np.concatenate(rows), part_of(ranking.lists, ranking.queries[places]).labels]
 
 
 def _with_documents(queries: list[RankedQuery], documents: Any) -> list[RankedQuery]:
-    rows = [query.rows for query in queries if query.rows is not None]
-    texts = iter(_texts(take_rows(documents, np.concatenate(rows))))
+    texts = iter(_texts(take_rows(documents, np.concatenate([query.rows for query in queries]))))
     return [replace(query, documents=[next(texts) for _ in query.labels]) for query in queries]
 
 
@@ -369,7 +363,7 @@ def _cut(text: str) -> str:
 
 def ranked_queries(name: str, ranking: Inspected, places: IntArray, n_ranks: int | None) -> list[RankedQuery]:
     """The first ranks of some queries, given by their positions in a report."""
-    metric, lists = ranking.metric, part_of(ranking.lists, places)
+    metric, lists = ranking.metric, part_of(ranking.lists, ranking.queries[places])
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(lists.grouping.sizes.max()))
     defined = ~np.isnan(ranking.result.values[places])
     orders = [_Order(lists, metric, number) for number in range(len(places))]
@@ -380,7 +374,7 @@ def ranked_queries(name: str, ranking: Inspected, places: IntArray, n_ranks: int
             ranking=name,
             value=float(ranking.values[place]),
             is_defined=bool(defined[number]),
-            **_first_ranks(orders[number], metric, depth, None if ranking.is_part else ranking.rows_of(place)),
+            **_first_ranks(orders[number], metric, depth, ranking.rows_of(place)),
             **of_query,
             documents=_own_documents(lists, number, orders[number].order[:depth]),
         )
@@ -407,12 +401,12 @@ def _sums(lists: QueryLists, metric: BoundMetric, depth: int, lengths: Sequence[
         }
 
 
-def _first_ranks(order: _Order, metric: BoundMetric, depth: int, rows: IntArray | None) -> dict[str, Any]:
+def _first_ranks(order: _Order, metric: BoundMetric, depth: int, rows: IntArray) -> dict[str, Any]:
     first = order.order[:depth]
     discount = metric.computation.options.get("discount")
     relevant = order.relevant[order.order]
     return {
-        "rows": None if rows is None else rows[first],
+        "rows": rows[first],
         "labels": np.where(order.judged, order.labels, np.nan)[first],
         "scores": order.scores[first],
         "tied": order.tied[:depth],

@@ -10,31 +10,19 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, check_bool, check_int
 from skrank_metrics._input.grouping import Grouping, group_rows
-from skrank_metrics._input.id_hash import Hashes, hash_ids
+from skrank_metrics._input.id_hash import Hashes
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics._record import flat_name
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.health import Health, count_drawn, examine, may_draw
+from skrank_metrics.reports.health import Health, count_drawn, examine
 from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
-from skrank_metrics.reports.saved_reports import frame_fields, read_saved, restored_fields, saved_fields, write_saved
-from skrank_metrics.reports.slices import (
-    ALL,
-    column_of_slices,
-    flat_slice,
-    largest,
-    names_of_slices,
-    part_of,
-    queries_of_slices,
-)
-from skrank_metrics.reports.statistics import (
+from skrank_metrics.reports.mean_intervals import (
     METHOD,
     NO_INTERVAL,
     Moments,
@@ -45,24 +33,27 @@ from skrank_metrics.reports.statistics import (
     weighting,
     why_none,
 )
+from skrank_metrics.reports.saved_reports import (
+    Kept,
+    digests_of,
+    frame_fields,
+    read_saved,
+    restored_fields,
+    saved_fields,
+    write_saved,
+)
+from skrank_metrics.reports.slices import (
+    ALL,
+    column_of_slices,
+    flat_names,
+    flat_slice,
+    largest,
+    names_of_slices,
+    part_of,
+    queries_of_slices,
+)
 
-_SUMMARY = ("n_queries", "mean", "low", "high", "std", "n_undefined")
 NO_ROWS = "this report keeps no labels or scores, since it was made in batches, loaded, or made from values per query"
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What is known of the documents of each query if they were not kept."""
-
-    sizes: IntArray
-    n_judged: IntArray
-    digests: Hashes
-    health: Health
-
-    def part(self, queries: IntArray) -> Kept:
-        """Select some of the queries."""
-        sizes = self.sizes[queries]
-        return Kept(sizes, self.n_judged[queries], self.digests[queries], Health(len(queries), int(sizes.sum())))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -341,6 +332,9 @@ class RankingReport(Result):
         name, mean = next(iter(self.mean.items()))
         return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
 
+    def _explanations(self) -> list[str]:
+        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
+
     def _columns(self) -> dict[str, Any]:
         by = {} if self.by is None else {"by": column_of_slices(self.by)}
         group = {} if self.groups is None else {"group": self.groups}
@@ -375,17 +369,16 @@ class RankingReport(Result):
 
     def _summary(self) -> dict[str, list[Any]]:
         """Columns of means: first of all queries, then of the slices."""
-        columns: dict[str, list[Any]] = {name: [] for name in ("metric", "slice", *_SUMMARY)}
-        for name, report in [(ALL, self), *self._named_slices]:
-            intervals, std = report.intervals(), report.std
-            for metric, mean in report.mean.items():
-                low, high = intervals[metric]
-                values = [metric, name, report.n_queries, mean, low, high, std[metric], report.n_undefined[metric]]
-                for column, value in zip(columns.values(), values, strict=True):
-                    column.append(value)
-        if not self.slices:
-            del columns["slice"]
-        return columns
+        reports = [(ALL, self), *self._named_slices]
+        each = [(m, name, part, values) for name, part in reports for m, values in part._values().items()]
+        slices = {"slice": [name for _, name, _, _ in each]} if self.slices else {}
+        kinds = ("mean", "low", "high", "std", "n_undefined")
+        return {
+            "metric": [metric for metric, _, _, _ in each],
+            **slices,
+            "n_queries": [part.n_queries for _, _, part, _ in each],
+            **{kind: [values.get(kind, np.nan) for _, _, _, values in each] for kind in kinds},
+        }
 
     @property
     def _named_slices(self) -> list[tuple[str, RankingReport]]:
@@ -427,7 +420,7 @@ class RankingReport(Result):
 
     def _flat(self) -> dict[str, float]:
         parts = [("", self), *((f"_slice_{flat_slice(value)}", part) for value, part in self.slices.items())]
-        names = _flat_names(self.metrics)
+        names = flat_names(self.metrics)
         return {
             f"{names[metric]}{'' if kind == 'mean' else f'_{kind}'}{suffix}": value
             for suffix, part in parts
@@ -509,9 +502,7 @@ class RankingReport(Result):
 
     @classmethod
     def _restored(cls, saved: Mapping[str, Any]) -> RankingReport:
-        found = dict(restored_fields(saved))
-        kept = found.pop("kept")
-        return cls(**found, _kept=None if kept is None else Kept(kept[0], kept[1], kept[2], Health(**kept[3])))
+        return cls(**restored_fields(saved))
 
     @classmethod
     def from_frame(
@@ -614,90 +605,27 @@ def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[An
         return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
 
 
-def _flat_names(names: Mapping[str, Any]) -> dict[str, str]:
-    """Flat names of metrics, numbered if one would repeat or could be taken for a part of another."""
-    found, taken = dict[str, str](), set[str]()
-    for name in names:
-        short, number = flat_name(name), 2
-        unused = short
-        while not taken.isdisjoint(keys := {unused, *(f"{unused}_{kind}" for kind in _SUMMARY)}):
-            unused, number = f"{short}_{number}", number + 1
-        taken |= keys
-        found[name] = unused
-    return found
-
-
-def evaluate_lists(
-    lists: QueryLists,
-    metrics: Mapping[str, BoundMetric],
-    *,
-    by: NDArray[Any] | None = None,
-    groups: NDArray[Any] | None = None,
-    left_out: tuple[str, ...] = (),
-    row_labels: Any = None,
-) -> RankingReport:
-    """Compute metrics in one pass."""
-    results = per_query(lists, [metric.computation for metric in metrics.values()])
-    report = RankingReport(
-        metrics,
-        lists.grouping.ids,
-        lists.weights,
-        by,
-        groups,
-        lists.condense,
-        _results=dict(zip(metrics, results, strict=True)),
-        _whole=lists.without_caches(),
-        _left_out=left_out,
-        _row_labels=row_labels,
-    )
-    report.mean  # noqa: B018  sums that overflow raise here
-    return report
-
-
-def digests_of(lists: QueryLists) -> Hashes:
-    """A number per query that depends on the labels of its judged documents, but not on their order."""
-    if lists.grades is None:
-        mixed = hash_ids(lists.labels)
-    else:
-        mixed = hash_ids(np.arange(lists.largest_label + 1))[lists.grades]
-    if lists.judged is not None:
-        mixed = np.where(lists.judged, mixed, np.uint64(0))
-    return np.add.reduceat(mixed, lists.grouping.starts)
-
-
 def inspect_reports(
     reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
 ) -> Inspection:
     """Show queries by a metric; each report comes with its name for the metric."""
     rankings = {}
     for name, (report, column) in reports.items():
-        if not report.has_documents:
+        if report._whole is None:
             raise ValueError(
                 f"inspect needs labels and scores, but {NO_ROWS}. Read the rows of these queries, and call "
                 "evaluate(...).inspect."
             )
         rankings[name] = Inspected(
-            report._lists,
+            report._whole,
+            np.arange(report.n_queries) if report._queries is None else report._queries,
             report.metrics[column],
             column,
             report._results[column],
             report.per_query[column],
-            is_part=report._queries is not None,
             row_labels=report._row_labels,
         )
     return inspect_rankings(rankings, qid, documents, n_ranks)
-
-
-def drawn_orders(reports: Mapping[str, RankingReport], metrics: Mapping[str, BoundMetric]) -> list[str]:
-    """One sentence if metrics of the reports are means over orders drawn at random."""
-    names = [name for name, metric in metrics.items() if may_draw(metric)]
-    drawn = [f"{report._n_drawn:,} of {name!r}" for name, report in reports.items() if names and report._n_drawn]
-    if not drawn:
-        return []
-    return [
-        f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
-        f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
-    ]
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

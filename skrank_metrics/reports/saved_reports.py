@@ -17,20 +17,49 @@ from numpy.typing import NDArray
 
 import skrank_metrics
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import check_weights, to_float64
+from skrank_metrics._engine.query_lists import QueryLists
+from skrank_metrics._input.arrays import IntArray, check_weights, to_float64
 from skrank_metrics._input.grouping import group_rows
+from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, check_ids, group_ids
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.health import Health
+from skrank_metrics.reports.mean_intervals import bounds_of
 from skrank_metrics.reports.slices import check_slices
-from skrank_metrics.reports.statistics import bounds_of
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1
 # Values may exceed the bounds of their metric by this much, due to rounding.
 _ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is known of the documents of each query if they were not kept."""
+
+    sizes: IntArray
+    n_judged: IntArray
+    digests: Hashes
+    health: Health
+
+    def part(self, queries: IntArray) -> Kept:
+        """Select some of the queries."""
+        sizes = self.sizes[queries]
+        return Kept(sizes, self.n_judged[queries], self.digests[queries], Health(len(queries), int(sizes.sum())))
+
+
+def digests_of(lists: QueryLists) -> Hashes:
+    """A number per query that depends on the labels of its judged documents, but not on their order."""
+    if lists.grades is None:
+        mixed = hash_ids(lists.labels)
+    else:
+        mixed = hash_ids(np.arange(lists.largest_label + 1))[lists.grades]
+    if lists.judged is not None:
+        mixed = np.where(lists.judged, mixed, np.uint64(0))
+    return np.add.reduceat(mixed, lists.grouping.starts)
 
 
 def write_saved(kind: str, body: Mapping[str, Any], path: Any) -> None:
@@ -95,13 +124,13 @@ def saved_fields(report: Any) -> dict[str, Any]:
 
 def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a report from JSON's types."""
-    kept = saved["kept"]
-    if kept is not None:
-        *columns, health = kept
-        types = (np.intp, np.intp, np.uint64)
-        arrays = [np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True)]
-        ends = {name: tuple(pair) for name, pair in health["tie_means"].items()}
-        kept = [*arrays, health | {"tie_means": ends, "findings": tuple(health["findings"])}]
+    kept = None
+    if saved["kept"] is not None:
+        sizes, n_judged, digests, known = saved["kept"]
+        ends = {name: tuple(pair) for name, pair in known["tie_means"].items()}
+        health = Health(**known | {"tie_means": ends, "findings": tuple(known["findings"])})
+        n_documents, n_labels = (np.array(counts, dtype=np.intp) for counts in (sizes, n_judged))
+        kept = Kept(n_documents, n_labels, np.array(digests, dtype=np.uint64), health)
     return {
         "metrics": {name: _restored_metric(metric) for name, metric in saved["metrics"].items()},
         "qid": _restored_ids(saved["qid"]),
@@ -110,7 +139,7 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
         "groups": None if saved["groups"] is None else _restored_ids(saved["groups"]),
         "condensed": saved["condensed"],
         "_results": {name: _restored_result(values) for name, values in saved["values"].items()},
-        "kept": kept,
+        "_kept": kept,
     }
 
 
@@ -258,7 +287,10 @@ def _restored_id(saved: Any) -> Any:
 
 def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> dict[str, Any]:
     """The fields of a report from a frame with one row per query; ``named`` are the columns that are not metrics."""
-    columns = list(getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", frame))
+    names = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
+    if names is None and not isinstance(frame, Mapping):
+        raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
+    columns = list(frame if names is None else names)
     found = {argument: _column(frame, columns, name, argument) for argument, name in named.items()}
     others = {name for name, _ in found.values()}
     index = getattr(frame, "index", None)

@@ -24,6 +24,7 @@ from skrank_metrics._input.query_ids import (
     id_per_query,
     to_id_array,
 )
+from skrank_metrics.metrics._record import flat_name
 
 # Number of slices shown: the largest ones, since the mean of a few queries says little.
 MOST_SLICES = 20
@@ -222,16 +223,31 @@ def flat_slice(value: Any) -> str:
     several columns are joined by "_x_". Text that could be taken for a number, a bool or a missing value is preceded by
     an apostrophe, and values of other types by "=", before this is done.
     """
-    if isinstance(value, tuple):
-        return "_x_".join(map(flat_slice, value))
-    text = name_of_slice(value)
+    parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
+    return "_x_".join(_ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts)
+
+
+def _flat_text(value: Any) -> str:
     if isinstance(value, str):
-        text = "'" * bool(_NOT_TEXT.match(text)) + text
-    elif not isinstance(value, bool | int | float | type(None)):
-        text = f"={text}"
-    return _ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", text)
+        return "'" * bool(_NOT_TEXT.match(value)) + value
+    return name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
 
 
+def flat_names(names: Mapping[str, Any]) -> dict[str, str]:
+    """Flat names of metrics, numbered if one would repeat or could be taken for a part of another."""
+    found, taken = dict[str, str](), set[str]()
+    for name in names:
+        short, number = flat_name(name), 2
+        unused = short
+        while not taken.isdisjoint(keys := {unused, *(f"{unused}_{kind}" for kind in _KINDS)}):
+            unused, number = f"{short}_{number}", number + 1
+        taken |= keys
+        found[name] = unused
+    return found
+
+
+# What is known of a metric besides its mean.
+_KINDS = ("low", "high", "std", "n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")

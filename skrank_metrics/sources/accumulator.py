@@ -20,7 +20,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
-from skrank_metrics.reports.ranking_report import Kept, RankingReport, digests_of
+from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.saved_reports import Kept, digests_of
 from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
 
 # Optional columns of updates.
@@ -172,7 +173,8 @@ class RankingAccumulator:
         results = per_query(lists, [metric.computation for metric in self._metrics.values()])
         named = dict(zip(self._metrics, results, strict=True))
         for name, metric in self._metrics.items():
-            metric.aggregate(named[name], None, average=metric.average or "macro")  # sums that overflow raise here
+            if np.isinf(metric.record.upper):
+                metric.aggregate(named[name], None, average=metric.average or "macro")  # sums that overflow raise here
         counts = count(lists, self._metrics, named)
         # From here on, nothing can fail.
         kept = {"qid": lists.grouping.ids, "digests": digests_of(lists), **given, **self._values(named)}

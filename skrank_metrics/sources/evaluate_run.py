@@ -22,8 +22,8 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._output.result import counted
-from skrank_metrics.reports.evaluate import bind_metrics
-from skrank_metrics.reports.ranking_report import RankingReport, evaluate_lists
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.sources.ids import Ids, Strings, comparable, ids_of, match_pairs
 from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of, repeated

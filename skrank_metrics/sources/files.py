@@ -44,7 +44,7 @@ def import_arrow(what: str = "evaluate_batches") -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install 'skrank-metrics[arrow]'.") from None
+        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
@@ -137,6 +137,21 @@ class TableFile:
 
         with readable(self.name, self.form):
             return int(pq.read_metadata(self.name).num_rows)
+
+    def column_names(self) -> list[str]:
+        """Names of all columns."""
+        with readable(self.name, self.form):
+            if self.form in DELIMITERS:
+                with self._utf_8(), self._cells() as reader:
+                    return list(reader.schema.names)
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            source = self.name if self.data is None else pa.BufferReader(self.data)
+            if self.form == "parquet":
+                return list(pq.read_schema(source).names)
+            with pa.memory_map(self.name) if self.data is None else source as opened, pa.ipc.open_file(opened) as rows:
+                return list(rows.schema.names)
 
     def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
         """The chosen columns in batches."""

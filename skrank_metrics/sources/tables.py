@@ -105,7 +105,7 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
         if values.dtype.kind == "f":
             high = np.finfo(values.dtype).max if finite else np.inf
             low = -high if finite and signed else low
-            expected = f"finite numbers{least}" if finite else "numbers, not NaN"
+            expected = f"finite numbers{least}" if finite else "numbers"
         else:
             low, high = max(low, -LARGEST_EXACT_INTEGER), LARGEST_EXACT_INTEGER
             expected = EXACT_INTEGERS if signed else f"numbers >= 0, and {EXACT_INTEGERS}"
@@ -116,6 +116,8 @@ def bad_cell(table: Any, columns: Columns) -> tuple[int, str] | None:
             bad &= table[mask].to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
+            if np.isnan(values[row]):
+                return row, f"column {name!r} contains NaN, first"
             return row, f"column {name!r} must hold {expected}; got {values[row]}"
     return None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_consistent_length, check_random_state
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_seed, count_rows
+from skrank_metrics._input.arrays import IntArray, Mask, check_seed, count_rows, to_array, to_float64
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import query_ids
 from skrank_metrics._sklearn_internals import check_rows, ways_out
@@ -90,7 +92,40 @@ def random_source(random_state: Any) -> Any:
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
-    try:
-        return np.argsort(ids, kind="stable")
-    except TypeError:  # ids of different types cannot be compared
-        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))
+    with suppress(TypeError):  # ids of different types cannot be compared
+        if ids.dtype.kind != "O" or not any(map(_holds_set, ids)):
+            return np.argsort(ids, kind="stable")
+    return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, _spelled(ids[i]))))
+
+
+def _holds_set(one: Any) -> bool:
+    """Whether an id is or holds a set. Sets compare by inclusion, which is no order of all sets."""
+    return isinstance(one, frozenset) or (isinstance(one, tuple) and any(map(_holds_set, one)))
+
+
+def _spelled(one: Any) -> str:
+    """An id as text that does not depend on the order in which a set was filled."""
+    if not _holds_set(one):
+        return repr(one)
+    parts = map(_spelled, one)
+    return f"{type(one).__name__}({', '.join(sorted(parts) if isinstance(one, frozenset) else parts)})"
+
+
+def check_times(time: Any, n_rows: int) -> NDArray[Any]:
+    """Check one time per row, and convert them to datetime64, or to float64 if they are numbers."""
+    times = to_array(time, "time")
+    if times.shape != (n_rows,):
+        raise ValueError(f"time must hold one time per row; got shape {times.shape} with {n_rows} rows.")
+    if times.dtype.kind not in "biuf":
+        try:
+            with warnings.catch_warnings():  # times of other zones become UTC
+                warnings.filterwarnings("ignore", category=UserWarning)
+                times = times.astype("M8[us]" if times.dtype.kind != "M" else times.dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"time must hold dates, datetimes or numbers; got {str(times[0])!r}.") from None
+    elif times.dtype.kind != "f":
+        times = to_float64(times, "time")
+    missing = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    if missing.any():
+        raise ValueError(f"time must not be missing; got {times[missing][0]} at row {missing.argmax()}.")
+    return times

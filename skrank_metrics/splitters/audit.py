@@ -18,15 +18,26 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
+from skrank_metrics.splitters._base import check_times
 
 MOST_NAMED = 3
+_LEAKING, _CUT = "with rows both in train and in test", "with only some of the rows used"
+_WHAT = {
+    "leaking": _LEAKING,
+    "cut": _CUT,
+    "leaking_groups": _LEAKING,
+    "cut_groups": _CUT,
+    "from_future": "in train that are later than the first row in test",
+}
+_UNIT = {kind: "group" if kind.endswith("groups") else "query" for kind in _WHAT}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SplitReport(Result):
-    """The folds of a splitter, and the queries and groups that it cuts.
+    """The folds of a splitter, and the queries and groups that leak from its test parts.
 
-    Prints as a table and one line per leak, also in notebooks. ``to_frame()`` returns ``table``, one row per fold.
+    Prints as a table and one line per leak in terminals and notebooks. ``to_frame()`` returns ``table``, one row per
+    fold.
 
     Attributes
     ----------
@@ -34,35 +45,26 @@ class SplitReport(Result):
         The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
         For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
-        "share_without_relevant" (share of queries) and "single_document" (number of queries). For the whole fold:
-        "leaking" (queries with rows both in train and in test) and "cut" (other queries with only some of their rows in
-        the fold), and "leaking_groups" and "cut_groups" if the groups are not the queries.
-    leaking : list of ndarray
-        Ids of the queries with rows both in train and in test, one array per fold.
-    cut : list of ndarray
-        Ids of the other queries with only some of their rows in the fold, one array per fold.
-    leaking_groups, cut_groups : list of ndarray
-        The same for groups; empty unless groups were passed that are not the queries.
+        "share_without_relevant" (share of queries) and "single_document" (number of queries); and the number of leaks
+        of each kind, as in ``ids``.
+    ids : dict of str to list of ndarray
+        Ids that leak, by kind and fold: "leaking" (queries with rows both in train and in test), "cut" (other
+        queries with only some of their rows in the fold), "leaking_groups" and "cut_groups" if the groups are not the
+        queries, and "from_future" if there are times (queries with rows in train that are later than the earliest row
+        in test).
     """
 
     _index: ClassVar[str | None] = "fold"
+    _display: ClassVar[str] = "splits.SplitDisplay"
 
     splitter: str
     table: dict[str, NDArray[Any]]
-    leaking: list[NDArray[Any]]
-    cut: list[NDArray[Any]]
-    leaking_groups: list[NDArray[Any]]
-    cut_groups: list[NDArray[Any]]
+    ids: dict[str, list[NDArray[Any]]]
 
     @property
     def leaks(self) -> int:
-        """Number of queries and groups that leak from train to test or are cut, summed over the folds."""
-        return sum(len(ids) for way in self._ways for ids in way)
-
-    @property
-    def _ways(self) -> list[list[NDArray[Any]]]:
-        """Ids of the queries, and groups if any, that leak or are cut, by fold."""
-        return [way for way in (self.leaking, self.cut, self.leaking_groups, self.cut_groups) if way]
+        """Number of leaks of all kinds, summed over the folds."""
+        return sum(len(found) for by_fold in self.ids.values() for found in by_fold)
 
     def check(self) -> None:
         """Raise an error if a query or group leaks.
@@ -70,40 +72,44 @@ class SplitReport(Result):
         Raises
         ------
         ValueError
-            If a query or group has rows both in train and in test of a fold, or is cut. The message names the first
-            such fold.
+            If there is a leak. The message names the first fold that has one.
         """
         for line in self._lines_of_leaks():
-            whole = "query and group" if self.leaking_groups else "query"
-            raise ValueError(f"cv must keep every {whole} whole; got {self.splitter}: {line}. {self._way_out()}")
+            raise ValueError(f"cv must keep {self._promise()}; got {self.splitter}: {line}. {self._way_out()}")
+
+    def _brief(self) -> str:
+        return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
+
+    def _promise(self) -> str:
+        whole = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
+        return whole + " and train on the past only" * ("from_future" in self.ids)
 
     def _way_out(self) -> str:
-        if self.leaking_groups:
+        if "from_future" in self.ids:
+            return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
+        if "leaking_groups" in self.ids:
             return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
         return "Use a splitter that keeps queries whole, such as QueryKFold."
 
     def _lines_of_leaks(self) -> Iterator[str]:
-        leaks, cuts = "with rows both in train and in test", "with only some of the rows used"
-        queries = (("query", leaks, self.leaking), ("query", cuts, self.cut))
-        groups = (("group", leaks, self.leaking_groups), ("group", cuts, self.cut_groups))
-        for fold in range(len(self.leaking)):
-            for unit, what, ids in queries + groups if self.leaking_groups else queries:
-                found = ids[fold]
-                if len(found):
-                    named = ", ".join(map(str, found[:MOST_NAMED])) + (", ..." if len(found) > MOST_NAMED else "")
-                    yield f"fold {fold} has {counted(len(found), unit)} {what}: {named}"
+        for fold in range(len(self.ids["leaking"])):
+            for kind, by_fold in self.ids.items():
+                if n_found := len(found := by_fold[fold]):
+                    named = ", ".join(map(str, found[:MOST_NAMED])) + ", ..." * (n_found > MOST_NAMED)
+                    yield f"fold {fold} has {counted(n_found, _UNIT[kind])} {_WHAT[kind]}: {named}"
 
     def _parts(self) -> list[Part]:
         columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
         rows = [(fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
-        whole = "query or group" if self.leaking_groups else "query"
-        verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold."
+        whole = "query or group" if "leaking_groups" in self.ids else "query"
+        past = ", and none in train is from the future" * ("from_future" in self.ids)
+        verdict = self._way_out() if leaks else f"No {whole} leaks: all are whole in every fold{past}."
         return [self.splitter, Table(columns, rows), *leaks, verdict]
 
 
-def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None) -> SplitReport:
-    """Find the queries and groups that a splitter cuts.
+def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
+    """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
     scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
     on, and on shorter lists than they will have to rank.
@@ -121,19 +127,22 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     groups : array-like of shape (n_documents,), default=None
         Units to keep together, such as users. They are passed to the splitter, and audited like queries. If None, the
         query ids are passed.
+    time : array-like of shape (n_documents,), default=None
+        Time of each row, dates or numbers, to find queries from the future: those with rows in train that are later
+        than the earliest row in test.
 
     Returns
     -------
     report : SplitReport
-        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaking queries
-        and groups; ``report.check()`` raises an error if there are any.
+        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaks; ``report.check()``
+        raises an error if there are any.
 
     Raises
     ------
     TypeError
         If there are no ids or an argument has the wrong type.
     ValueError
-        If labels or ids are invalid, lengths differ, or a side of a fold is empty or has rows that do not exist.
+        If labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows that do not exist.
 
     Examples
     --------
@@ -157,12 +166,13 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
-    grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X)
+    grouping = query_ids(len(relevant), "audit_splits", y=y, qid=qid, groups=groups, X=X, time=time)
+    times = None if time is None else check_times(time, len(relevant))
     audited = {"": grouping}
     if groups is not None and groups is not qid:
         units = query_ids(len(relevant), "audit_splits", groups=groups)
         audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
-    found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in ("", "_groups") for way in ("leaking", "cut")}
+    found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in audited for way in ("leaking", "cut")}
     folds = []
     splitter = check_cv(cv)
     kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
@@ -171,14 +181,16 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
         folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
         for of, units in audited.items():
-            leaking, cut = _leaking_and_cut(units, in_train, in_test)
-            found["leaking" + of].append(leaking)
-            found["cut" + of].append(cut)
+            for way, ids in zip(("leaking", "cut"), _leaking_and_cut(units, in_train, in_test), strict=True):
+                found[way + of].append(ids)
+        if times is not None:
+            later = _count(grouping, in_train & (times > times[in_test].min())) > 0
+            found.setdefault("from_future", []).append(grouping.ids[later])
     if not folds:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
-    table |= {name: np.array([len(ids) for ids in folds]) for name, folds in found.items() if folds}
-    return SplitReport(_spelled(splitter), table, **found)
+    table |= {kind: np.array([len(ids) for ids in by_fold]) for kind, by_fold in found.items()}
+    return SplitReport(_spelled(splitter), table, found)
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:

@@ -55,8 +55,7 @@ class QueryShuffleSplit(QuerySplitter):
         random_state: Any = None,
     ) -> None:
         check_int(n_splits, "n_splits", 1)
-        _check_size(test_size, "test_size")
-        _check_size(train_size, "train_size")
+        _check_sizes(test_size, train_size)
         check_seed(random_state)
         self.n_splits: int = int(n_splits)
         self.test_size: float | None = test_size
@@ -120,8 +119,7 @@ def query_train_test_split(
     check_seed(random_state)
     if not arrays:
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
-    _check_size(test_size, "test_size")
-    _check_size(train_size, "train_size")
+    _check_sizes(test_size, train_size)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
     if missing := [name for name, array in columns.items() if array is None]:
         raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
@@ -164,11 +162,20 @@ def _number(size: Any, n_queries: int, rounded: Any) -> Any:
     return size if size is None or isinstance(size, numbers.Integral) else rounded(round(size * n_queries, 9))
 
 
-def _check_size(size: Any, name: str) -> None:
-    if size is None:
-        return
-    expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of the queries) or None"
-    if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
-        raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
-    if not (int(size) >= 1 if isinstance(size, numbers.Integral) else 0 < float(size) < 1):
-        raise ValueError(f"{expected}; got {size!r}.")
+def _check_sizes(test_size: Any, train_size: Any) -> None:
+    shares = 0.0
+    for name, size in (("test_size", test_size), ("train_size", train_size)):
+        if size is None:
+            continue
+        expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of the queries) or None"
+        if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
+            raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
+        if isinstance(size, numbers.Integral):
+            valid = int(size) >= 1
+        else:
+            valid = 0 < float(size) < 1
+            shares += round(float(size), 9)
+        if not valid:
+            raise ValueError(f"{expected}; got {size!r}.")
+    if shares > 1:
+        raise ValueError(f"test_size and train_size must add up to at most 1; got {test_size} and {train_size}.")

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import Mask, check_int
+from skrank_metrics._input.arrays import IntArray, Mask, check_int, count_rows
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics.splitters._base import QuerySplitter
+from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times
 
 
 class QueryTimeSeriesSplit(QuerySplitter):
     """Train on past queries, and test on those that follow.
 
-    This is the counterpart of scikit-learn's TimeSeriesSplit. Rows must be in time order: queries are ordered by their
-    first row, and the rows of a query need not be contiguous. The query ids are found as in QueryKFold.
+    This is the counterpart of scikit-learn's TimeSeriesSplit. The query ids are found as in QueryKFold.
+
+    With ``time``, queries are ordered by their earliest time, and a query is trained on only if its latest time is
+    before the earliest time of the test part. Queries at the very time when a test part begins are therefore in neither
+    part. Without ``time``, rows must be in time order: queries are ordered by their first row, and the rows of a query
+    need not be contiguous.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of splits, at least 2.
-    gap : int, default=0
-        Number of queries to leave out between the training and the test part.
+    gap : int, str or timedelta, default=0
+        What to leave out between the training and the test part: a number of queries, or with dates as ``time`` a
+        duration, such as "7D".
     max_train_size : int, default=None
         Maximum number of queries in a training part; the latest ones are kept. If None, all past queries.
     test_size : int, default=None
         Number of queries in each test part. If None, the number of queries // (n_splits + 1).
+    time : array-like of shape (n_documents,), default=None
+        Time of each row, dates or numbers, for the rows that are split. None means that rows are in time order.
+
+    See Also
+    --------
+    audit_splits : With ``time=``, show whether any splitter trains on the future.
 
     Examples
     --------
@@ -39,34 +51,96 @@ class QueryTimeSeriesSplit(QuerySplitter):
     ...     print(train, test)
     [0 1 2] [3]
     [0 1 2 3] [4]
+
+    Rows in any order, with a week between training and testing; query "c" starts five days after "b":
+
+    >>> days = ["2026-03-20", "2026-03-12", "2026-03-01", "2026-03-07"]
+    >>> splitter = QueryTimeSeriesSplit(2, test_size=1, gap="7D", time=days)
+    >>> for train, test in splitter.split([[0]] * 4, qid=["d", "c", "a", "b"]):
+    ...     print(train, test)
+    [2] [1]
+    [1 2 3] [0]
     """
 
     def __init__(
-        self, n_splits: int = 5, *, gap: int = 0, max_train_size: int | None = None, test_size: int | None = None
+        self,
+        n_splits: int = 5,
+        *,
+        gap: Any = 0,
+        max_train_size: int | None = None,
+        test_size: int | None = None,
+        time: Any = None,
     ) -> None:
         check_int(n_splits, "n_splits", 2)
-        check_int(gap, "gap", 0)
+        if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
+            gap = check_int(gap, "gap", 0)
+        elif _duration(gap, time) < np.timedelta64(0):
+            raise ValueError(f"gap must be >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
         self.n_splits: int = int(n_splits)
-        self.gap: int = gap
+        self.gap: Any = gap
         self.max_train_size: int | None = max_train_size
         self.test_size: int | None = test_size
+        self.time: Any = time
+
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+        if self.time is not None and count_rows(self.time) != count_rows(X):
+            raise ValueError(
+                f"time must have the same length as X; got {count_rows(self.time)} and {count_rows(X)}. If you "
+                "selected rows of X, select the same rows of time."
+            )
+        return super()._units(X, y, groups, qid, time=self.time)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
-        if size < 1 or n_queries - self.n_splits * size - self.gap < 1:
-            # Without a test_size, test parts grow with the number of queries and must outgrow the gap.
-            least = (self.gap + 1) * (self.n_splits + 1)
-            enough = least if self.test_size is None else self.n_splits * size + self.gap + 1
-            raise ValueError(
-                "n_splits, test_size and gap must leave a query to train on in the first split; got n_splits="
-                f"{self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries; {enough} "
-                "queries are always enough. Lower one of the parameters or add queries."
-            )
-        numbers = np.arange(n_queries)
+        place, starts, ends = self._places(grouping)
+        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap, self.time))
+        self._check_enough(n_queries, size, n_left_out)
         for first in range(n_queries - self.n_splits * size, n_queries, size):
-            end = first - self.gap
-            start = 0 if self.max_train_size is None else max(0, end - self.max_train_size)
-            yield (start <= numbers) & (numbers < end), (first <= numbers) & (numbers < first + size)
+            test = (first <= place) & (place < first + size)
+            past = place < first - n_left_out
+            if starts is not None:
+                begin = starts[test].min()
+                past &= ends < (begin if pause is None else begin - pause)
+            if not past.any():
+                raise ValueError(
+                    "gap and test_size must leave a query that ends before the first test part begins; got "
+                    f"gap={self.gap!r} and a part that begins at {begin}. Lower gap, test_size or n_splits."
+                )
+            if self.max_train_size is not None:
+                past &= place >= np.sort(place[past])[-self.max_train_size :][0]
+            yield past, test
+
+    def _places(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
+        """Place of each query in time order, and its earliest and latest time, if there are times."""
+        if self.time is None:
+            return np.arange(len(grouping.ids)), None, None
+        times = grouping.sort(check_times(self.time, len(grouping.codes)))
+        starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
+        by_id = np.argsort(canonical_order(grouping.ids))  # so that the order of rows does not matter
+        return np.argsort(np.lexsort((by_id, starts))), starts, ends
+
+    def _check_enough(self, n_queries: int, size: int, gap: int) -> None:
+        if size >= 1 and n_queries - self.n_splits * size - gap >= 1:
+            return
+        raise ValueError(
+            "n_splits, test_size and gap must leave a query to train on in the first split; got "
+            f"n_splits={self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries. Lower "
+            "one of them or add queries."
+        )
+
+
+def _duration(gap: Any, time: Any) -> np.timedelta64:
+    """A gap in time, such as "7D"."""
+    if time is None:
+        raise ValueError(f"gap must be a number of queries without time=; got {gap!r}.")
+    if isinstance(gap, str):
+        import pandas as pd
+
+        try:
+            gap = pd.Timedelta(gap)
+        except ValueError as error:
+            raise ValueError(f'gap must be a duration such as "7D" or "12h"; got {gap!r}.') from error
+    return np.timedelta64(gap.to_numpy() if hasattr(gap, "to_numpy") else gap)

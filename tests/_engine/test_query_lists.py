@@ -1,23 +1,11 @@
+"""Lists of queries share what follows from labels, and are freed at once; no public name shows either."""
+
 import weakref
 
 import numpy as np
 
 from skrank_metrics._engine.gains import check_discount, check_gain
 from skrank_metrics._engine.query_lists import query_lists
-
-
-def test_lists_without_caches_hold_the_same_documents_and_nothing_else():
-    lists = query_lists([[1, 0, 2], [0, 0, 1]], [[3, 2, 1], [1, 2, 3]], sample_weight=[1, 2])
-    ideal = lists.ideal(check_gain("linear"), check_discount("log2"), None)
-    lists.gains(check_gain([0, 1, 3]), lists.labels)
-    fresh = lists.without_caches()
-    for name in ("grouping", "given_labels", "scores", "weights", "retrieved", "label_type"):
-        assert vars(fresh)[name] is vars(lists)[name]
-    filled = {name for name, value in vars(lists).items() if isinstance(value, dict) and value}
-    assert {"_counts", "_ideals", "_tables"} <= filled
-    assert not any(vars(fresh)[name] for name in filled)
-    assert not vars(fresh).keys() & {"keys", "grades", "distinct_labels"}
-    np.testing.assert_array_equal(fresh.ideal(check_gain("linear"), check_discount("log2"), None), ideal)
 
 
 def test_lists_with_other_scores_share_what_follows_from_labels():

@@ -8,8 +8,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
-from skrank_metrics import err_score, nerr_score, pfound_score
+from skrank_metrics import bpref_score, err_score, pfound_score
 from skrank_metrics._engine import ties as module
 from skrank_metrics._engine.ties import TieGroups, hazards
 
@@ -124,7 +125,7 @@ def test_one_document_that_can_stop(n, stop):
     harmonic = float(mpmath.harmonic(n))
     assert err_score(labels, scores, gain="linear") == pytest.approx(stop * harmonic / n, rel=1e-12)
     assert err_score(labels, scores, gain="linear", k=3) == pytest.approx(stop * (1 + 1 / 2 + 1 / 3) / n, rel=1e-12)
-    assert nerr_score(labels, scores, gain="linear") == pytest.approx(harmonic / n, rel=1e-12)
+    assert err_score(labels, scores, gain="linear", normalize=True) == pytest.approx(harmonic / n, rel=1e-12)
     assert pfound_score(labels, scores, p=1) == pytest.approx(stop, rel=1e-12)
     assert pfound_score(labels, scores, p=0.5) == pytest.approx(2 * stop / n, rel=1e-12)
 
@@ -158,3 +159,36 @@ def test_stop_probabilities_so_small_that_reading_never_ends():
     groups = TieGroups.from_tied(np.array([[False, True, True]]))
     value = hazards(np.array([[2e-307, 1e-307, 0.0]]), groups, 3)
     np.testing.assert_allclose(value, np.full((1, 3), (2e-307 + 1e-307) / 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_relevant", "k"),
+    [(5, 2, 3), (40, 39, 20), (40, 3, 39), (500, 100, 1), (500, 100, 499), (500, 250, 300), (3_000, 20, 2_900)],
+)
+def test_bpref_of_one_group_across_the_cutoff(n, n_relevant, k):
+    # Of the x documents ranked above a relevant one, the number of non-relevant ones is hypergeometric.
+    others, worth = n - n_relevant, min(n_relevant, n - n_relevant)
+    x = np.arange(k)
+    counted = np.arange(n_relevant)[:, None] < np.arange(others + 1)  # E[min(misses, R)] = sum of P(misses > i)
+    misses = stats.hypergeom.pmf(np.arange(others + 1), n - 1, others, x[:, None]) @ counted.sum(axis=0)
+    labels = np.arange(n) < n_relevant
+    got = bpref_score([labels], np.zeros((1, n)), k=k)
+    np.testing.assert_allclose(got, (1 - misses / worth).sum() / n, rtol=0, atol=1e-11)
+
+
+def test_bpref_of_a_long_group_that_reaches_the_cap_at_its_end():
+    # Sums that subtract chances step by step grow without bound here.
+    labels = np.r_[np.ones(2_999), np.zeros(4_000), np.ones(1_000)]
+    scores = np.r_[np.ones(2_999), np.zeros(5_000)]
+    value = bpref_score([labels], [scores], k=len(labels) - 1)
+    cap = 2_999 + 1_000
+    x = np.arange(4_999)  # only all 4,000 misses are more than the cap
+    misses = x * 4_000 / 4_999 - stats.hypergeom.pmf(4_000, 4_999, 4_000, x)
+    expected = (2_999 + 1_000 / 5_000 * (1 - misses / cap).sum()) / cap
+    np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
+
+
+def test_bpref_takes_a_time_that_grows_with_the_number_of_documents(rng):
+    labels, start = rng.integers(0, 2, (1, 400_000)), time.perf_counter()
+    assert 0.3 < bpref_score(labels, np.zeros((1, 400_000)), k=200_000) < 0.5
+    assert time.perf_counter() - start < 5, "a square would take minutes"

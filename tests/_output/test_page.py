@@ -95,6 +95,7 @@ def test_page_has_every_word_of_the_text(results, kind, tmp_path):
 def test_a_page_begins_with_a_heading_in_words_and_a_note(results, tmp_path):
     report = results["report"]
     assert Seen(page_of(report, tmp_path)).text.count("mrr is 0.7500 over 3 queries") == 2, "in the window and on top"
+    assert "dcg: Discounted cumulative gain" in Seen(page_of(report, tmp_path)).text, "a sentence on each metric"
     assert Seen(page_of(results["health"], tmp_path)).text.count("Health of the labels and scores of 3 queries") == 2
     report.to_html(tmp_path / "page.html", title=HOSTILE, note=f"Queries of May. {HOSTILE}")
     text = Seen((tmp_path / "page.html").read_text(encoding="utf-8")).text.strip()

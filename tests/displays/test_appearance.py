@@ -1,27 +1,27 @@
-"""What all pictures share: colours, legends that cover nothing, ticks and digits."""
+"""What all pictures share: colours that can be told apart, nothing that is cut off, and pictures inside pages."""
 
 import itertools
+import re
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV
 
-from skrank_metrics import (
-    ComparisonDisplay,
-    CVResultsDisplay,
-    DifferenceDisplay,
-    LeaderboardDisplay,
-    MetricAtKDisplay,
-    QueryScoreDisplay,
-    RaceDisplay,
-    SplitDisplay,
-)
-from skrank_metrics.displays._base import COLOURS, GREY, count_ticks, decimals
+from skrank_metrics import RankingReport, compare, evaluate, match_convention
+from skrank_metrics.displays import CVResultsDisplay, MetricAtKDisplay, page_picture, style
+from skrank_metrics.reports.explain_difference import Cause, Difference
+from skrank_metrics.splitters.audit import SplitReport
 
 LONG = "LGBMRanker(num_leaves=31, learning_rate=0.05, objective=lambdarank), run {}"
-# The lightest and the darkest background of common themes: white, black, and the grey of dark editors.
-BACKGROUNDS = ("#ffffff", "#000000", "#1e1e1e")
+# The lightest and the darkest backgrounds of common themes.
+BACKGROUNDS = {style.LIGHT: ["#ffffff"], style.DARK: ["#000000", "#1e1e1e"]}
 
 
 @pytest.fixture(autouse=True)
@@ -30,54 +30,69 @@ def close_figures():
     plt.close("all")
 
 
-def curve(name, ax=None, level=0.5):
-    return MetricAtKDisplay([1, 2, 5], 3 * [level], 3 * [level / 2], 3 * [level], metric="ndcg", name=name).plot(ax)
+def report(values, metrics=("ndcg@10", "map", "mrr")):
+    return RankingReport.from_frame({"qid": range(len(values)), **dict.fromkeys(metrics, values)})
 
 
-def distribution(name, ax=None, level=0.5):
-    return QueryScoreDisplay([level, level + 0.25], level, metric="ndcg", name=name).plot(ax)
+def comparison(names):
+    reports = {name: report(np.linspace(0.1, 0.7 - number / 100, 40)) for number, name in enumerate(names)}
+    return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
-def differences(name, ax=None):
-    names = (name, f"{name} again")
-    return ComparisonDisplay([0.5, 0, -0.25], 0.125, (-0.5, 0.75), metric="ndcg", names=names).plot(ax)
+def pair(names):
+    reports = {names[0]: report([0.1, 0.5, 0.75] * 9), names[-1] + " again": report([0.2, 0.5, 0.25] * 9)}
+    return compare(reports, "mrr")
 
 
-def candidates(name, ax=None):
-    return CVResultsDisplay([[0.5, 0.7], [0.4, 0.5]], [name, f"{name} again"], metric="ndcg").plot(ax)
+def curves(names):
+    metrics = ["recall@1", "recall@2", "recall@5"]
+    reports = {name: report(np.linspace(0, 0.5 + number / 50, 9), metrics) for number, name in enumerate(names)}
+    return compare(reports) if len(reports) > 1 else reports[names[0]]
 
 
-def board(name, ax=None):
-    names = [f"{name} the best", name, f"{name} again"]
-    ends = [(-0.5, 0.25), (-0.75, -0.25)]
-    return LeaderboardDisplay(names, [-0.125, -0.5], ends, [False, True], metric="ndcg").plot(ax)
+def distributions(names):
+    by = np.repeat(names, 3)
+    values = np.tile([0.0, 0.5, 1.0], len(names))
+    return RankingReport.from_frame({"mrr": values, "by": by, "qid": range(len(by))})
 
 
-def race(name, ax=None):
-    return RaceDisplay([[0.5, 0.7], [0.4, np.nan]], 0, metric="ndcg", name=name).plot(ax)
+def candidates(names):
+    names = names if len(names) > 1 else [*names, "defaults"]
+    folds = {f"split{fold}_test_score": np.full(len(names), 0.5 + fold / 10) for fold in range(2)}
+    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=make_scorer(r2_score))
+    search.cv_results_ = {"params": [{"name": name} for name in names], "mean_test_score": np.full(len(names), 0.55)}
+    search.cv_results_ |= folds
+    search.scorer_ = search.scoring
+    return search
 
 
-def folds(name, ax=None):
-    return SplitDisplay([300, 100], [20, 10], [0.5, 0.25], [0, 2], splitter=name).plot(ax)
+def waterfall(names):
+    effects = np.resize([0.25, -0.5], len(names)).tolist()
+    causes = [Cause("gain", name, effect, 1, name) for name, effect in zip(names, effects, strict=True)]
+    return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
 
 
-def waterfall(name, ax=None):
-    conventions = ("sklearn", "lightgbm")
-    return DifferenceDisplay(0.5, [0.25, -0.5], [name, "ties"], metric="ndcg", conventions=conventions).plot(ax)
+def ways(names):
+    found = match_convention([1, 0, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.5, metric="mrr")
+    return replace(found, ways=[replace(found.ways[0], peers=(name,)) for name in names])
 
 
-DRAW = [curve, distribution, differences, candidates, board, race, folds]
+def folds(names):
+    count, leaks = np.ones(len(names), dtype=int), np.arange(len(names))
+    table = {"documents": 300 * count, "queries": 20 * count, "share_relevant": 0.5 * count, "leaking": leaks}
+    return SplitReport(" ".join(names), table, {"leaking": [np.arange(n) for n in leaks]})
 
 
-@pytest.mark.parametrize("draw", [curve, distribution, candidates, race, folds])
-def test_entries_of_a_legend_differ_in_colour_and_in_shape(draw):
-    ax = draw("model").ax_
-    if draw in (curve, distribution):
-        draw("other", ax)
-    lines = [line for line in ax.get_legend().legend_handles if hasattr(line, "get_marker")]
-    assert len(lines) > 1
-    assert len({line.get_color() for line in lines}) == len(lines)
-    assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines)
+SHOW = {curves: MetricAtKDisplay, candidates: CVResultsDisplay}
+
+
+def draw(make, names, **options):
+    """Draw a result with these names: by the display that draws it, which is that of ``plot`` for most results."""
+    result = make(names)
+    return SHOW[make].from_result(result, **options) if make in SHOW else result.plot(**options)
+
+
+MAKE = [comparison, pair, curves, distributions, candidates, waterfall, ways, folds]
 
 
 def luminance(colour):
@@ -85,11 +100,11 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("background", BACKGROUNDS)
-@pytest.mark.parametrize("colour", [*COLOURS, GREY])
-def test_colours_have_a_contrast_of_three_to_one(colour, background):
-    dark, light = sorted([luminance(colour), luminance(background)])
-    assert (light + 0.05) / (dark + 0.05) >= 3
+@pytest.mark.parametrize("look", BACKGROUNDS, ids=["light", "dark"])
+def test_colours_contrast_with_the_background(look):
+    for background, name in itertools.product(BACKGROUNDS[look], ("ink", "soft", "best", "alarm", *look.curves)):
+        dark, light = sorted([luminance(getattr(look, name, name)), luminance(background)])
+        assert (light + 0.05) / (dark + 0.05) >= (4.5 if name != "#d946ef" else 4), name
 
 
 # Machado, Oliveira & Fernandes (2009), on linear RGB: how full protanopia, deuteranopia and tritanopia see colours.
@@ -113,8 +128,9 @@ TO_LAB = [
 
 
 @pytest.mark.parametrize("kind", BLINDNESS)
-def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(kind):
-    rgb = np.array([to_rgb(colour) for colour in COLOURS])
+@pytest.mark.parametrize("look", BACKGROUNDS, ids=["light", "dark"])
+def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(look, kind):
+    rgb = np.array([to_rgb(colour) for colour in (*look.curves, look.soft)])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = np.clip(linear @ np.transpose(BLINDNESS[kind]), 0, 1)
     places = np.cbrt(seen @ np.transpose(TO_CONES)) @ np.transpose(TO_LAB)
@@ -122,142 +138,92 @@ def test_any_two_colours_are_distinct_with_every_kind_of_colour_blindness(kind):
     assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(places, 2)) >= 0.07
 
 
+def texts_of(figure):
+    """Visible texts with their places."""
+    figure.draw_without_rendering()
+    found = [figure._suptitle] if figure._suptitle else []
+    for ax in figure.axes:
+        found += [*ax.texts, ax.xaxis.label, ax.yaxis.label, *((ax.get_title(loc="left") and [ax._left_title]) or [])]
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [(text.get_text(), text.get_window_extent()) for text in found if text.get_text()]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("draw", "second"), [(curve, "get_marker"), (distribution, "_dash_pattern")])
-def test_more_models_than_colours_are_distinct(draw, second):
-    lines, ax = [], None
-    for model in range(30):
-        ax = draw(f"model {model}", ax).ax_
-        line = ax.get_lines()[-1]
-        found = getattr(line, second)
-        lines.append((line.get_color(), str(found() if callable(found) else found)))
-    assert len(set(lines)) == 30
-    assert len({colour for colour, _ in lines[:6]}) == 6
+@pytest.mark.parametrize("name", ["model {}", LONG])
+@pytest.mark.parametrize("n_names", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize("make", MAKE)
+def test_no_text_is_cut_off_or_covers_another(make, n_names, name):
+    figure = draw(make, [name.format(number) for number in range(n_names)]).figure_
+    found, (width, height) = texts_of(figure), figure.canvas.get_width_height()
+    for text, box in found:
+        assert -1 <= box.x0 < box.x1 <= width + 1, text
+        assert -1 <= box.y0 < box.y1 <= height + 1, text
+    for (text, box), (other, near) in itertools.combinations(found, 2):
+        shared = min(box.x1, near.x1) - max(box.x0, near.x0), min(box.y1, near.y1) - max(box.y0, near.y0)
+        assert min(shared) <= 2, (text, other)
 
 
-def boxes(display):
-    display.figure_.figure.draw_without_rendering()
-    ax = display.ax_
-    return ax.get_legend().get_window_extent(), ax.bbox, ax.title.get_window_extent(), display.figure_.bbox
-
-
-def assert_clear(display):
-    """The legend is in the figure, and covers neither the axes nor the title."""
-    legend, axes, title, figure = boxes(display)
-    assert figure.x0 <= legend.x0 <= legend.x1 <= figure.x1
-    assert figure.y0 <= legend.y0 <= legend.y1 <= figure.y1
-    assert not legend.overlaps(title)
-    assert legend.x0 >= axes.x1
-    assert axes.width > figure.width / 4
-    label = display.ax_.yaxis.label
-    if label.get_text():
-        assert figure.x0 <= label.get_window_extent().x0 < label.get_window_extent().x1 <= axes.x0
-
-
-@pytest.mark.parametrize("own_axes", [True, False])
-@pytest.mark.parametrize("name", ["model", LONG])
-@pytest.mark.parametrize("draw", DRAW)
-@pytest.mark.slow
-def test_a_legend_covers_nothing_and_is_not_clipped(draw, name, own_axes):
-    display = draw(name, None if own_axes else plt.subplots()[1])
-    display.ax_.set_title("A title that its user has set, which is as long as the axes are wide")
-    assert_clear(display)
-
-
-@pytest.mark.parametrize("own_axes", [True, False])
-def test_values_beside_the_axes_are_not_clipped(own_axes):
-    display = waterfall(LONG, None if own_axes else plt.subplots()[1])
-    display.ax_.set_title("A title")
-    display.figure_.draw_without_rendering()
-    figure, axes = display.figure_.bbox, display.ax_.bbox
-    for text in display.texts_:
-        box = text.get_window_extent()
-        assert axes.x1 <= box.x0 < box.x1 <= figure.x1
-        assert axes.y0 <= box.y0 < box.y1 <= axes.y1
-    assert min(label.get_window_extent().x0 for label in display.ax_.get_yticklabels()) >= figure.x0
-    assert all(axes.x0 < display.ax_.transData.transform((bar.get_x(), 0))[0] < axes.x1 for bar in display.bars_)
-
-
-@pytest.mark.parametrize("n_models", [2, 10, 12])
-@pytest.mark.parametrize("draw", [curve, distribution])
-@pytest.mark.slow
-def test_a_legend_of_many_models_with_long_names_is_not_clipped(draw, n_models):
-    display = None
-    for model in range(n_models):
-        display = draw(LONG.format(model), display and display.ax_)
-    assert_clear(display)
-    names = [text.get_text().replace("\n", "").replace(" ", "") for text in display.ax_.get_legend().get_texts()]
-    wanted = [LONG.format(model).replace(" ", "") for model in range(n_models)]
-    assert [name[: len(want)] for name, want in zip(names, wanted, strict=True)] == wanted
-
-
-def test_axes_without_a_place_in_a_grid_have_the_legend_inside():
-    figure = plt.figure()
-    display = curve("model", figure.add_axes((0, 0, 1, 1)))
-    legend, axes, *_ = boxes(display)
-    assert axes.x0 <= legend.x0 <= legend.x1 <= axes.x1
-
-
-def test_a_layout_that_the_user_chose_stays():
-    ax = plt.subplots(layout="tight")[1]
-    engine = ax.figure.get_layout_engine()
-    assert curve("model", ax).figure_.get_layout_engine() is engine
-    (part,) = plt.figure().subfigures(1, 1, squeeze=False).ravel()
-    assert_clear(curve("model", part.subplots()))
-
-
-@pytest.mark.parametrize("draw", [*DRAW, waterfall])
-def test_nothing_is_drawn_in_the_colour_of_the_background(draw):
+@pytest.mark.parametrize("make", MAKE)
+def test_nothing_is_drawn_in_the_colour_of_a_dark_background(make):
     with plt.style.context("dark_background"):
-        ax = draw("model").ax_
-        colours = [line.get_color() for line in ax.get_lines() if len(line.get_xdata())]
-        colours += [colour for part in ax.collections if part.get_alpha() is None for colour in part.get_facecolor()]
-        colours += [
-            text.get_color()
-            for text in (ax.xaxis.label, ax.yaxis.label, *(ax.get_legend().get_texts() if ax.get_legend() else ()))
-        ]
+        figure = draw(make, ["one", "other"]).figure_
+    colours = [text.get_color() for text in figure.findobj(plt.Text) if text.get_text()]
+    colours += [line.get_color() for ax in figure.axes for line in ax.lines]
     assert min(luminance(colour) for colour in colours) > 0.1
 
 
-@pytest.mark.parametrize(
-    ("ends", "expected"),
-    [
-        ((1, 20), [1, 5, 10, 15, 20]),
-        ((1, 3), [1, 2, 3]),
-        ((1, 1000), [1, 200, 400, 600, 800, 1000]),
-        ((5, 10), [6, 7, 8, 9, 10]),
-    ],
-)
-def test_ticks_are_whole_and_begin_at_one(ends, expected):
-    assert count_ticks(*ends) == expected
+@pytest.mark.parametrize("make", MAKE)
+def test_given_axes_are_drawn_into(make):
+    first, second = plt.figure().subplots(1, 2)
+    display = draw(make, ["one", "other"], ax=second)
+    assert display.figure_ is second.figure
+    assert not first.has_data()
+    assert len(plt.get_fignums()) == 1
+    free = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))
+    if len(display.axes_) > 1:
+        with pytest.raises(ValueError, match="ax must be in a grid of subplots"):
+            display.plot(free)
+    else:
+        assert display.plot(free).ax_ is free
 
 
-def test_the_first_rank_has_a_tick_for_several_models_too():
-    other = MetricAtKDisplay([1, 50], [0.5, 1], [0, 1], [0.5, 1], metric="ndcg").plot(curve("model").ax_)
-    assert other.ax_.get_xticks().tolist() == [1, 10, 20, 30, 40, 50]
+def test_drawing_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"MetricAtKDisplay.plot needs matplotlib \(pip install matplotlib\)"):
+        draw(curves, ["a"])
+    assert page_picture(evaluate([[1, 0]], [[1, 2]])) == ""
 
 
-def test_long_curves_have_fewer_markers():
-    ranks = np.arange(1, 1001)
-    display = MetricAtKDisplay(ranks, ranks / 1000, ranks / 1000, ranks / 1000, metric="recall").plot()
-    assert display.line_.get_markevery() == 40
-    assert curve("model").line_.get_markevery() == 1
+def test_a_picture_in_a_page_is_small_self_contained_and_follows_the_theme():
+    found = evaluate([[1, 0, 1]] * 9, [[3, 2, 1]] * 9, metrics=["mrr", "map"], by=[["a", "b"][i % 2] for i in range(9)])
+    html = page_picture(found)
+    assert html == page_picture(found), "reproducible"
+    assert len(html) < 60_000
+    root = ET.fromstring(html)
+    assert root.tag == "figure"
+    assert len(root.findall("{http://www.w3.org/2000/svg}svg")) == 2, "for screens and for phones"
+    ids = re.findall(r'\bid="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'="#([^"]*)"|url\(#([^)]*)\)', html)) <= {(one, "") for one in ids} | {
+        ("", one) for one in ids
+    }
+    assert "<script" not in html
+    assert not re.findall(r"https?://(?!www\.w3\.org)", html)
+    css, drawn = html.split("</style>", 1)
+    assert "prefers-color-scheme:dark" in css
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)), "all colours are variables of the theme"
+    assert set(re.findall(r"var\((--[\w-]+)\)", drawn)) <= set(re.findall(r"(--[\w-]+):", css))
+    assert {"mrr", "map", "a", "b"} <= {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
 
 
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [((0.5,), 4), ((0.0, np.nan), 4), ((0.5, -0.00012), 4), ((0.5, 0.00001), 5), ((3e-6, np.inf), 6), ((1e-12,), 8)],
-)
-def test_digits_show_the_sign_of_each_number(numbers, expected):
-    assert decimals(*numbers) == expected
+def test_names_stay_as_they_are_in_a_picture():
+    odd = ["$a$ & <b>", "run #3 id=1.23456", "#0072b2", "\x1b[31mred"]
+    html = page_picture(evaluate([[1, 0]] * 4, [[2, 1]] * 4, metrics="mrr", by=odd))
+    texts = {text.text for text in ET.fromstring(html).iter("{http://www.w3.org/2000/svg}text")}
+    assert {"$a$ & <b>", "run #3 id=1.23456", "#0072b2", r"\x1b[31mred"} <= texts
 
 
-def test_a_verdict_has_the_digits_that_it_needs():
-    display = ComparisonDisplay([0.5, -0.25], 0.125, (0.00002, 0.875), metric="mrr").plot()
-    assert display.ax_.get_legend().get_texts()[-1].get_text().split()[-2:] == ["[+0.00002,", "+0.87500]"]
-
-
-def test_equal_queries_are_counted():
-    display = ComparisonDisplay([0.5, 0, 0], 0.5 / 3, (-0.5, 0.75), metric="mrr").plot()
-    names = [text.get_text().replace("\n", " ") for text in display.ax_.get_legend().get_texts()]
-    assert names[:3] == ["first better: 1 query", "second better: 0 queries", "equal: 2 queries"]
+def test_results_without_a_display_have_no_picture():
+    assert page_picture(object()) == ""

@@ -9,7 +9,7 @@ from lightgbm import LGBMRanker
 from sklearn.model_selection import GridSearchCV, cross_validate
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, ndcg_score, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
 
 
@@ -36,7 +36,7 @@ def by_hand(model, X, y, qid, weights=None):
 
 def search_scores(X, y, **keywords):
     search = GridSearchCV(
-        ranker(), {"estimator__num_leaves": [31]}, scoring=get_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
+        ranker(), {"estimator__num_leaves": [31]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
     ).fit(X, y, **keywords)
     return [search.cv_results_[f"split{split}_test_score"][0] for split in range(3)]
 
@@ -59,7 +59,7 @@ def test_frames_of_polars(digits):
     features, grade, query = frame.drop("grade", "query"), frame["grade"], frame["query"]
     model = QueryRanker(sklearn.linear_model.Ridge())
     expected = by_hand(model, X, y, qid)
-    scorer = get_ranking_scorer("ndcg@10")
+    scorer = make_ranking_scorer("ndcg@10")
     off = cross_validate(model, features, with_qid(grade, query), scoring=scorer, cv=QueryKFold(3))["test_score"]
     np.testing.assert_allclose(off, expected, rtol=0, atol=1e-12)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -75,7 +75,7 @@ def test_weights_reach_fit_and_score(model, digits):
     weights = np.where(qid < "query-030", 5.0, 0.5)
     with sklearn.config_context(enable_metadata_routing=True):
         weighted = QueryRanker(model).set_fit_request(sample_weight=True)
-        scorer = get_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
+        scorer = make_ranking_scorer("ndcg@10").set_score_request(qid=True, groups=True, sample_weight=True)
         params = {"groups": qid, "sample_weight": weights}
         found = cross_validate(weighted, X, y, scoring=scorer, cv=QueryKFold(3), params=params)["test_score"]
     np.testing.assert_allclose(found, by_hand(QueryRanker(model), X, y, qid, weights), rtol=0, atol=1e-12)

@@ -16,7 +16,7 @@ from xgboost import XGBRanker
 from skrank_metrics import (
     QueryRanker,
     get_metric,
-    get_ranking_scorer,
+    make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
     with_qid,
@@ -98,7 +98,7 @@ def callback():
 
 def search(monitor=None):
     made = GridSearchCV(
-        QueryRanker(BOOSTERS["lightgbm"]), {"estimator__num_leaves": [3, 7]}, scoring=get_ranking_scorer(SCORER), cv=CV
+        QueryRanker(BOOSTERS["lightgbm"]), {"estimator__num_leaves": [3, 7]}, scoring=make_ranking_scorer(SCORER), cv=CV
     )
     return made if monitor is None else made.set_callbacks(monitor)
 
@@ -142,14 +142,14 @@ def test_a_scoring_monitor_logs_the_training_scores_of_every_fit(way, callback):
 
 
 def test_a_scoring_monitor_of_a_search_or_a_classifier_gets_no_ids(callback):
-    monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
+    monitor = callback.ScoringMonitor(scoring=make_ranking_scorer(SCORER))
     search(monitor).fit(X, with_qid(Y, QID))
     with pytest.raises(ValueError, match="No logs to retrieve"):
         monitor.get_logs()
-    monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
+    monitor = callback.ScoringMonitor(scoring=make_ranking_scorer(SCORER))
     with pytest.raises(TypeError, match="needs the query id"):
         LogisticRegression().set_callbacks(monitor).fit(X, with_qid(Y > 1, QID))
-    monitor = callback.ScoringMonitor(scoring=get_ranking_scorer(SCORER))
+    monitor = callback.ScoringMonitor(scoring=make_ranking_scorer(SCORER))
     ranker = QueryRanker(LogisticRegression()).set_callbacks(monitor).fit(X, Y > 1, qid=QID)
     expected = ndcg_score(Y > 1, ranker.predict(X), qid=QID, k=5)
     assert monitor.get_logs().data[0]["score"] == pytest.approx(expected, abs=1e-12)

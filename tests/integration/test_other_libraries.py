@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from support.consumers import CV, SCORER, WAYS, fold_scores, folds, problem
 
-from skrank_metrics import QueryRanker, cross_evaluate, evaluate, get_ranking_scorer, ndcg_score
+from skrank_metrics import QueryRanker, cross_evaluate, evaluate, make_ranking_scorer, ndcg_score
 
 MODEL = QueryRanker(LGBMRanker(n_estimators=4, min_child_samples=2, verbose=-1, n_jobs=1))
 LEAVES = "estimator__num_leaves"
@@ -45,7 +45,7 @@ def studied(optuna, objective):
 @BY_WAY
 def test_an_optuna_study_over_cross_val_score(way, optuna, by_hand):
     def objective(model):
-        scorer, params = get_ranking_scorer(SCORER), way.keywords(QID) or None
+        scorer, params = make_ranking_scorer(SCORER), way.keywords(QID) or None
         return cross_val_score(model, X, way.labels(Y, QID), scoring=scorer, cv=CV, params=params).mean()
 
     with way.context():
@@ -78,7 +78,7 @@ def by_query(qid):
 def optuna_search(optuna, way, **options):
     search = pytest.importorskip("optuna_integration.sklearn", reason="needs optuna-integration").OptunaSearchCV(
         clone(MODEL), {LEAVES: optuna.distributions.CategoricalDistribution([3, 7])}, n_trials=4, random_state=0,
-        scoring=get_ranking_scorer(SCORER), cv=CV, **options,
+        scoring=make_ranking_scorer(SCORER), cv=CV, **options,
     )  # fmt: skip
     with way.context():
         return search.fit(X, way.labels(Y, QID), **way.keywords(QID))
@@ -109,7 +109,7 @@ def test_bayes_search_cv_of_scikit_optimize(way, by_hand):
     skopt = pytest.importorskip("skopt", reason="needs scikit-optimize, of the extra 'consumers'")
     search = skopt.BayesSearchCV(
         clone(MODEL), {LEAVES: skopt.space.Categorical([3, 7])}, n_iter=4, random_state=0, error_score="raise",
-        scoring=get_ranking_scorer(SCORER), cv=CV, optimizer_kwargs={"base_estimator": "ET"},
+        scoring=make_ranking_scorer(SCORER), cv=CV, optimizer_kwargs={"base_estimator": "ET"},
     )  # fmt: skip
     with way.context():
         results = search.fit(X, way.labels(Y, QID), **way.keywords(QID)).cv_results_
@@ -121,7 +121,7 @@ def test_bayes_search_cv_of_scikit_optimize(way, by_hand):
 def mlxtend_selection(way, n_features):
     selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
     selector = selection.SequentialFeatureSelector(
-        clone(MODEL), k_features=n_features, forward=True, scoring=get_ranking_scorer(SCORER), cv=CV
+        clone(MODEL), k_features=n_features, forward=True, scoring=make_ranking_scorer(SCORER), cv=CV
     )
     with way.context():
         return selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_

@@ -161,7 +161,6 @@ def test_the_divisor_is_that_of_the_formula(name):
         ("err", "gets here", "1 1/16 13/256"),  # 1/16 * 13/16
         ("err", "stops here", "15/16 3/16 0"),
         ("map", "hits", "0 1 0 2 3"),
-        ("nerr", "ideal", "0.5 0"),
         ("pfound", "gets here", "1 0.51"),
         ("q_measure", "gain so far", "0 2"),
         ("q_measure", "ideal gain so far", "2 2"),

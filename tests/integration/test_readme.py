@@ -18,7 +18,7 @@ def test_first_snippet_runs_and_prints_the_best_candidate(capsys):
     exec(compile(snippet, "README.md", "exec"), names)
     search = names["search"]
     assert capsys.readouterr().out == f"{search.best_params_} {search.best_score_:.3f}\n"
-    assert search.best_score_ == search.cv_results_["mean_test_ndcg@10"].max() > 0.8
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max() > 0.8
 
 
 def test_pictures_and_links_inside_the_project_exist():
@@ -29,7 +29,7 @@ def test_pictures_and_links_inside_the_project_exist():
 
 def test_anchors_are_headings_of_the_pages_that_they_are_on():
     links = re.findall(r"\]\(([^):#]+)#([^)]+)\)", README)
-    assert len(links) >= 3
+    assert links
     assert [(place, anchor) for place, anchor in links if anchor not in anchors(ROOT / place)] == []
 
 
@@ -40,6 +40,6 @@ def anchors(page):
 
 
 def test_the_parts_that_the_site_includes_are_there():
-    marks = ["<!-- picture -->", "<!-- /picture -->", "<!-- /home -->", "<!-- /get started -->"]
+    marks = ["<!-- home -->", "<!-- /home -->", "<!-- /get started -->"]
     assert [README.count(mark) for mark in marks] == [1] * len(marks)
     assert sorted(marks, key=README.index) == marks

@@ -32,21 +32,21 @@ def test_the_site_shows_them_and_links_to_its_own_pages(page):
 
 
 def test_files_above_are_pages():
-    assert "## [Unreleased]" in adapted(DOCS / "changelog.md")
+    assert "## [0.1.0]" in adapted(DOCS / "changelog.md")
     assert "## How to add a metric" in adapted(DOCS / "contributing.md")
-    assert "## Tune a ranker by NDCG@10" in adapted(DOCS / "index.md")
+    assert "from lightgbm import LGBMRanker" in adapted(DOCS / "index.md")
     assert "python -m skrank_metrics demo" in adapted(DOCS / "get_started.md")
 
 
 def test_links_of_the_front_page_lead_to_where_its_sections_are():
     front = adapted(DOCS / "index.md")
     assert "[Every metric](reference/metrics/index.rst)" in front
-    assert "[try it](get_started.md#try-it)" in front
+    assert "[tunes, compares and draws them](get_started.md#try-it)" in front
 
 
 def test_a_part_that_is_missing_raises_an_error():
-    with pytest.raises(ValueError, match="must have the marks '/home' and '/picture', in this order"):
-        site_sources.PART.sub(site_sources._part, "<!-- README: from /home to /picture -->")
+    with pytest.raises(ValueError, match="must have the marks '/home' and 'home', in this order"):
+        site_sources.PART.sub(site_sources._part, "<!-- README: from /home to home -->")
 
 
 def test_pictures_have_both_themes_and_a_narrow_one_if_there_is():

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skrank_metrics
-from skrank_metrics import get_metric, get_metric_names, get_ranking_scorer
+from skrank_metrics import get_metric, get_metric_names, make_ranking_scorer
 from skrank_metrics.metrics._record import NO_RANKED, NO_RELEVANT, TRANSFORMS
 from skrank_metrics.metrics._registry import REGISTRY
 
@@ -334,7 +334,7 @@ def test_is_a_public_function_a_name_and_a_scorer(name):
     assert function.__module__.startswith("skrank_metrics.metrics.")
     assert str(get_metric(name)) == name
     assert str(get_metric(function)) == name.removeprefix("neg_")
-    assert f"make_scorer({name}," in repr(get_ranking_scorer(name))
+    assert f"make_scorer({name}," in repr(make_ranking_scorer(name))
 
 
 @names

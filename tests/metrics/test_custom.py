@@ -147,6 +147,10 @@ def test_columns_of_documents_come_in_ranked_order():
     assert TAKINGS(*two_dimensional, documents={"price": [[1, 2], [3, 4]]}, average=None).tolist() == [2, 3]
     assert "documents=None" in str(inspect.signature(TAKINGS))
     assert "documents : dict or frame, default=None" in TAKINGS.__doc__
+    seen = []
+    texts = make_metric(lambda labels, text: seen.extend(text) or 1, name="texts", documents=["text"])
+    texts([[1, 0, 0]], [[3, 2, 1]], documents={"text": [["a\0", "a", "b"]]})
+    assert seen == ["a\0", "a", "b"]
     mixed = [4, 0, 3, 2, 1]
     shuffled = {name: np.array(rows[name])[mixed] for name in ("y_true", "y_score", "qid")}
     prices = {"price": np.array([10, 20, 30, 40, 50])[mixed]}
@@ -356,14 +360,14 @@ def test_errors_of_the_function_name_it_and_the_query():
         (lambda labels, w: 1, {"name": "m"}, TypeError, "must give its options defaults; m has none for w"),
         (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*w"),
         (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*\*w"),
-        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "must have k=None, which means no cutoff; m has k=10"),
+        (lambda labels, k=10: 1, {"name": "m"}, TypeError, "Declare the cutoff as k=None; set 10 with get_metric"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
         (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
         (
             functools.partial(depth_of_last),
             {},
             ValueError,
-            "name must be given for a function without a __name__; got partial. Pass name=",
+            r"name must be at most 64 .* got None\. Pass name=",
         ),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
         (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),

@@ -26,8 +26,14 @@ OPTIONS = {
         {"normalize": True, "p": 0.9},
         {"normalize": True, "gain": "exp2"},
     ],
-    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "p": 0.9, "relevance_threshold": 2}],
-    "nerr": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "err": [
+        {},
+        {"p": 0.7, "max_grade": 3},
+        {"gain": "binary", "p": 0.9, "relevance_threshold": 2},
+        {"normalize": True},
+        {"normalize": True, "p": 0.7, "max_grade": 3},
+        {"normalize": True, "gain": "binary", "relevance_threshold": 2},
+    ],
     "pfound": [
         {"gain": "exp2"},
         {"gain": "exp2", "p": 0.5, "max_grade": 3},

@@ -190,7 +190,7 @@ def test_a_query_that_nobody_judged_is_undefined(name):
         (values,) = report.per_query.values()
         assert values[0] == 0 if always_defined else np.isnan(values[0])
     if not always_defined and name != "neg_fall_out":
-        assert "No judged document: 1 query" in str(report)
+        assert "1 query has no judged document" in str(report)
 
 
 def test_a_metric_of_a_function_sees_what_was_judged():
@@ -241,12 +241,10 @@ def test_slices_and_health_know_them():
         judged=[[False, True, True], [True, True, True]], retrieved=[[True, True, True], [True, False, True]],
     )  # fmt: skip
     assert [part.mean["mrr"] for part in report.slices.values()] == [1 / 2, 1]
-    assert (
-        "Unjudged: 1 ranked document (20.0%) that nobody judged; they count as not relevant." in report.health.findings
-    )
+    assert "Unjudged: nobody judged 1 ranked document (20.0%); they count as not relevant." in report.health.findings
     assert not any("Unjudged" in finding for finding in report.slices["b"].health.findings)
     condensed = evaluate(**HAND, judged=JUDGED, metrics="mrr", condense=True).health
-    assert condensed.findings[0].endswith("that nobody judged; they are left out.")
+    assert condensed.findings[0].endswith("; they are left out.")
 
 
 BAD = [
@@ -255,10 +253,10 @@ BAD = [
     ({"judged": [True, None, True]}, TypeError, "judged must be a mask of True and False; got .* object"),
     ({"judged": [True, False]}, ValueError, r"judged must have the same shape as y_true; got \(2,\) and \(3,\)"),
     ({"judged": [[True, False, True]]}, ValueError, r"judged must have the same shape as y_true; got \(1, 3\)"),
-    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true must be finite .*; got nan at row 1. Mark .* with judged="),
-    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true must be finite .*; got nan at row 1"),
+    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true contains NaN, first at row 1. Mark .* with judged="),
+    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true contains NaN, first at row 1"),
     ({"y_true": ["a", "b", "c"], "judged": [False] * 3}, TypeError, "y_true must hold real numbers"),
-    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score must be without NaN"),
+    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score contains NaN"),
 ]
 
 
@@ -271,7 +269,7 @@ def test_bad_masks(call, bad, error, message):
 
 
 def test_condensed_lists_need_judgments():
-    with pytest.raises(ValueError, match="condense must be False without judged="):
+    with pytest.raises(ValueError, match="condense=True requires judged="):
         evaluate([[1, 0]], [[2, 1]], condense=True)
     with pytest.raises(TypeError, match="condense must be True or False; got 1"):
         evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)

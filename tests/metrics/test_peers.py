@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from support import peers
 
-from skrank_metrics import CONVENTIONS, explain_difference, get_metric
+from skrank_metrics import explain_difference, get_metric
+from skrank_metrics.metrics.conventions import CONVENTIONS
 
 GOLDEN = json.loads(peers.GOLDEN.read_text(encoding="utf-8"))
 RECORDED = [(convention, name) for convention, values in GOLDEN["values"].items() for name in values]

@@ -1,4 +1,6 @@
+import json
 import threading
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -7,11 +9,11 @@ import pytest
 import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_config
-from lightgbm import LGBMRanker
-from scipy import sparse
+from lightgbm import LGBMRanker, LGBMRegressor, log_evaluation
+from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -24,8 +26,10 @@ from skrank_metrics import (
     compare,
     cross_evaluate,
     evaluate,
+    make_metric,
     ndcg_score,
     ranking_scorers,
+    search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
@@ -51,7 +55,7 @@ def test_folds_are_those_of_cross_validate(result, name):
         found = cross_validate(
             MODELS[name], X, Y, cv=CV, scoring=ranking_scorers("ndcg@10", "map", "mrr"), params={"groups": QID}
         )
-    for metric, values in result.folds[name].items():
+    for metric, values in ((m, result.fold_means(m)[name]) for m in result.metrics):
         np.testing.assert_allclose(values, found[f"test_{metric}"], atol=1e-12)
 
 
@@ -61,7 +65,7 @@ def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
         scores = Ridge().fit(X[train], Y[train]).predict(X[test])
         np.testing.assert_allclose(result.scores["ridge"][test], scores)
         expected = evaluate(Y[test], scores, qid=QID[test])
-        inside = result.fold == number
+        inside = result.folds == number
         assert set(result.reports["ridge"].qid[inside]) == set(QID[test])
         values = dict(zip(expected.qid, expected.per_query["map"], strict=True))
         np.testing.assert_allclose(
@@ -71,26 +75,91 @@ def test_each_query_is_scored_by_the_model_that_did_not_see_it(result):
 
 
 def test_both_aggregates_are_shown_and_named(result):
-    report = result.reports["ridge"]
-    frame = result.to_frame().set_index(["model", "metric"])
-    assert frame.loc[("ridge", "map"), "mean over queries"] == report.mean["map"]
-    assert frame.loc[("ridge", "map"), "mean over folds"] == result.folds["ridge"]["map"].mean()
-    lines = str(result).splitlines()
-    assert " ".join(str(result).split()).startswith(result.leaderboard.verdict)
-    assert "60 queries out of fold, 3 folds" in lines
-    low, high = report.intervals()["map"]
-    folds = result.folds["ridge"]["map"]
-    assert ["ridge", "map", f"{folds.mean():.4f}", f"{folds.std():.4f}"] in [line.split() for line in lines]
-    assert frame.loc[("ridge", "map"), ["low", "high"]].tolist() == [low, high]
-    assert frame.loc[("ridge", "map"), "std over folds"] == folds.std()
-    assert f"{report.mean['map']:.4f}" in result._repr_html_()
+    means = result.fold_means("map")["ridge"]
+    row = result.to_frame().loc["ridge"]
+    assert row["map"] == result.reports["ridge"].mean["map"]
+    assert (row["map mean over folds"], row["map std over folds"]) == (means.mean(), means.std())
+    text = " ".join(str(result).split())
+    assert text.startswith(f"{result.verdict} Out of fold, in 3 folds: ")
+    cells = [f"{f.mean():.4f} ± {f.std():.4f}" for m in result.metrics for f in [result.fold_means(m)["ridge"]]]
+    assert f"ridge {' '.join(cells)}" in text
+    assert result.to_dict()["ridge"]["map"] == {"mean": row["map"], "folds": means.tolist()}
+    assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
+    assert repr(result) == "<CrossEvaluation: 3 rankings by ndcg@10, map, mrr, 60 queries>"
 
 
-def test_results_can_be_compared(result):
-    ranked = {name: result.reports[name] for name in result.leaderboard.reports}
-    expected = compare(ranked, "map", random_state=0)
-    assert result.leaderboard.compare("map").to_frame().equals(expected.to_frame())
-    assert [pair.n_queries for pair in compare(result.reports, "map").pairs] == [60] * 3
+def test_a_single_model_is_reported_without_a_verdict(result):
+    found = cross_evaluate(MODELS["ridge"], X, Y, qid=QID, cv=CV)
+    assert found.verdict == ""
+    assert str(found).startswith("Out of fold, in 3 folds.\n1 ranking by ndcg@10")
+    np.testing.assert_array_equal(found.fold_means()["Ridge"], result.fold_means()["ridge"])
+
+
+@pytest.mark.option(
+    "cross_evaluate.baseline",
+    "cross_evaluate.margin",
+    "cross_evaluate.test",
+    "cross_evaluate.correction",
+    "cross_evaluate.confidence",
+    "cross_evaluate.random_state",
+)
+def test_models_are_compared_as_compare_does(result):
+    expected = compare(result.reports, ["ndcg@10", "map", "mrr"])
+    for pair in expected.pairs("map"):
+        own = result.pair(pair.first, pair.second, "map")
+        assert own.difference == pair.difference
+        assert own.p_value >= pair.p_value, "folds can only widen"
+    options = {"baseline": "ridge", "margin": 0.01, "test": "t", "correction": "holm", "confidence": 0.9}
+    found = cross_evaluate(MODELS, X, Y, qid=QID, cv=CV, random_state=3, **options)
+    assert {name: getattr(found, name) for name in options} == options
+    assert found.random_state == 3
+    assert found.verdict != result.verdict
+
+
+def test_folds_that_vary_more_than_queries_decide():
+    # Every query of a fold has the same difference, of another size in each fold.
+    qid = np.repeat(np.arange(90), 2)
+    y = np.tile([1, 0], 90)
+    fold = np.arange(90) % 3
+    X_of = np.column_stack([np.tile([1.0, 0.0], 90), np.where(np.repeat(fold > 0, 2), np.tile([1, 0], 90), 0)])
+    splits = [(np.flatnonzero(np.repeat(fold != f, 2)), np.flatnonzero(np.repeat(fold == f, 2))) for f in range(3)]
+
+    class Column(Ridge):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X[:, int(self.alpha)]
+
+    found = cross_evaluate({"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr")
+    assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
+    assert found.folds_won() == {"a": 3, "b": 0}
+    assert compare(found.reports).pair().p_value < 0.001
+    assert found.pair().p_value > 0.3
+    # A mean difference of 1/12 with a standard error of 1/12 over three folds.
+    by_t = replace(found, test="t").pair()
+    assert by_t.p_value == pytest.approx(2 * stats.t.sf(1, 2), rel=1e-6)
+    assert "vary more between folds than between queries" in " ".join(str(found).split())
+
+
+@pytest.mark.option("cross_evaluate.groups", "cross_evaluate.by", "cross_evaluate.documents", "cross_evaluate.condense")
+@pytest.mark.option("cross_evaluate.convention", "cross_evaluate.ties", "cross_evaluate.replace_undefined_by")
+def test_reports_are_those_of_evaluate(result):
+    users, kind, price = QID // 4, QID % 2, np.arange(len(Y))
+    cost = make_metric(lambda y_true, price: price[0], name="cost", documents=["price"])
+    options = {"convention": "lightgbm", "ties": "worst", "replace_undefined_by": 0.5, "by": kind}
+    options |= {"documents": {"price": price}, "metrics": ["ndcg@10", cost]}
+    options |= {"judged": np.arange(len(Y)) % 5 > 0, "condense": True}
+    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, groups=users, **options)
+    expected = evaluate(Y, found.scores["Ridge"], qid=QID, groups=users, **options)
+    for name, values in expected.per_query.items():
+        np.testing.assert_array_equal(found.reports["Ridge"].per_query[name], values)
+    assert found.reports["Ridge"].by.tolist() == expected.by.tolist()
+    assert found.reports["Ridge"].groups.tolist() == expected.groups.tolist()
+    assert found.reports["Ridge"].condensed
+    by_user = [set(found.folds[found.qid // 4 == user]) for user in set(users)]
+    assert all(len(folds) == 1 for folds in by_user), "users are kept together"
+    assert result.reports["ridge"].groups is None
 
 
 @pytest.mark.parametrize("ids", ["qid", "index", "shuffled"])
@@ -137,13 +206,12 @@ def test_queries_that_are_never_tested_are_left_out():
     assert 0 < tested.sum() < len(Y)
     expected = evaluate(Y[tested], found.scores["Ridge"][tested], qid=QID[tested], metrics="map")
     np.testing.assert_array_equal(found.reports["Ridge"].per_query["map"], expected.per_query["map"])
-    assert np.unique(found.fold).tolist() == [0, 1, 2]
+    assert np.unique(found.folds).tolist() == [0, 1, 2]
 
 
 def test_names_of_models_become_text():
     found = cross_evaluate({1: Ridge(), None: Ridge(1e5)}, X, Y, qid=QID, cv=CV, metrics="map")
-    assert list(found.reports) == list(found.scores) == ["1", "None"]
-    assert "Ship " in str(found)
+    assert sorted(found.reports) == sorted(found.scores) == ["1", "None"]
     with pytest.raises(ValueError, match="estimators must have different names; got '1' more than once"):
         cross_evaluate({1: Ridge(), "1": Ridge()}, X, Y, qid=QID, cv=CV)
 
@@ -159,26 +227,6 @@ def test_params_go_to_those_who_request_them():
     np.testing.assert_allclose(found.scores["Ridge"][test], expected)
 
 
-def test_the_table_says_why_there_is_no_interval_and_that_it_is_weighted():
-    # Every query has one document and the label 1, so all values are equal; DCG has no bound above.
-    X, y, qid = np.ones((6, 1)), np.ones(6), np.arange(6)
-    options = {"qid": qid, "cv": QueryKFold(3), "metrics": ["dcg", "mrr"]}
-    plain = cross_evaluate(Ridge(), X, y, **options)
-    weighted = cross_evaluate(Ridge(), X, y, sample_weight=[0, 1, 0, 1, 2, 2], **options)
-    reason = "none for fewer than two queries with a value, or for an unbounded metric with equal values."
-    method = "Intervals: Student's t over queries; they ignore the variance from retraining"
-    for found in (plain, weighted):
-        text = " ".join(str(found).split())
-        assert "dcg 1.0000 none 1.0000 0.0000" in text
-        assert f"{method}; {reason}" in text
-    assert "Weighted" not in str(plain)
-    assert str(weighted).endswith("Weighted by sample_weight, 2 queries with weight 0.")
-    fold_without_weight = cross_evaluate(Ridge(), X, y, sample_weight=[0, 1, 1, 0, 2, 2], **options)
-    assert "Means over folds are nan if a fold has no value with a weight above 0." in str(fold_without_weight)
-    assert "nan" not in str(weighted)
-    assert "none" not in str(cross_evaluate(Ridge(), X, y, **{**options, "metrics": "mrr"}))
-
-
 @pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics")
 def test_response_method_and_weights_of_the_reports():
     binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
@@ -190,16 +238,33 @@ def test_response_method_and_weights_of_the_reports():
         scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
         np.testing.assert_array_equal(found.scores["LogisticRegression"][test], scores)
         folds.append(ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test]))
-    np.testing.assert_allclose(found.folds["LogisticRegression"]["ndcg@10"], folds, rtol=1e-12)
+    np.testing.assert_allclose(found.fold_means()["LogisticRegression"], folds, rtol=1e-12)
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         cross_evaluate(NeverFitted(), X, Y, qid=QID, cv=CV, sample_weight=np.arange(1.0, len(Y) + 1))
 
 
-def test_groups_are_what_is_kept_together():
-    users = QID // 4
-    found = cross_evaluate(Ridge(), X, Y, qid=QID, cv=CV, params={"groups": users})
-    folds_of_users = [set(found.fold[found.reports["Ridge"].qid // 4 == user]) for user in set(users)]
-    assert all(len(folds) == 1 for folds in folds_of_users)
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+def test_values_that_are_no_columns_are_passed_on_whole():
+    class Recorder(Ridge):
+        given: ClassVar[list] = []
+
+        def fit(self, X, y, *, eval_set=None, callbacks=None, row_cost=None):
+            self.given.append((eval_set, callbacks, row_cost))
+            return super().fit(X, y)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Recorder().set_fit_request(eval_set=True, callbacks=True, row_cost=True)
+    params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [print] * len(X), "row_cost": list(range(len(X)))}
+    cross_evaluate(model, X, Y, qid=QID, cv=CV, params=params)
+    for (eval_set, callbacks, row_cost), (train, _) in zip(Recorder.given, CV.split(X, Y, QID), strict=True):
+        assert eval_set is params["eval_set"]
+        assert callbacks is params["callbacks"]
+        assert row_cost == train.tolist()
+    search = GridSearchCV(QueryRanker(LGBMRegressor(verbose=-1, n_jobs=1)), {"estimator__n_estimators": [2, 4]}, cv=CV)
+    search.set_params(scoring=ranking_scorers("map")["map"])
+    fit_params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [log_evaluation(0)]}
+    search.fit(X, with_qid(Y, QID), **fit_params)
+    assert search_report(search, X, Y, qid=QID, params=fit_params, verbose=0).changed == 0
 
 
 def test_a_bare_ranker_takes_its_ids():
@@ -242,7 +307,11 @@ def test_a_bare_ranker_that_gets_no_ids_is_refused_before_anything_is_fitted(ran
         ({"qid": None}, TypeError, "cross_evaluate needs the query id of each document"),
         ({"qid": QID[:-1]}, ValueError, "qid must have the same length as y; got"),
         ({"cv": KFold(3)}, ValueError, r"cv must keep every query whole; got KFold\(n_splits=3.*fold 0 has"),
-        ({"cv": RepeatedQueryKFold(n_splits=3)}, ValueError, "cv must test every query at most once; got query"),
+        (
+            {"cv": RepeatedQueryKFold(n_splits=3)},
+            ValueError,
+            "cv must test every query at most once, since .*; got query",
+        ),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
         ({"estimators": LogisticRegression()}, ValueError, "one score per document; got 5 columns, one per"),
     ],
@@ -280,7 +349,7 @@ class NeverFitted(Ridge):
 
 @pytest.mark.parametrize("change", [{"metrics": "ndgc"}, {"qid": QID[:-1]}, {"y": -Y}])
 def test_bad_input_is_noticed_before_anything_is_fitted(change):
-    with pytest.raises(ValueError, match=r"ndcg|length|finite"):
+    with pytest.raises(ValueError, match=r"ndcg|length|y contains -2"):
         cross_evaluate(**{"estimators": NeverFitted(), "X": X, "y": Y, "qid": QID, **change})
 
 

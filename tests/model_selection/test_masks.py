@@ -17,7 +17,7 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     get_metric,
-    get_ranking_scorer,
+    make_ranking_scorer,
     ndcg_score,
     ranking_scorers,
     search_report,
@@ -81,8 +81,8 @@ def test_out_of_fold_reports_take_them(problem):
     carried = cross_evaluate(Ridge(), X, with_qid(y, qid, **columns), **options)
     for name in NAMES:
         expected = folds_by_hand(name, X, y, qid, columns)
-        np.testing.assert_allclose(explicit.folds["Ridge"][name], expected, rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(carried.folds["Ridge"][name], explicit.folds["Ridge"][name])
+        np.testing.assert_allclose(explicit.fold_means(name)["Ridge"], expected, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(carried.fold_means(name)["Ridge"], explicit.fold_means(name)["Ridge"])
         whole = evaluate(y, explicit.scores["Ridge"], qid=qid, metrics=name, **columns)
         assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)
 
@@ -90,7 +90,7 @@ def test_out_of_fold_reports_take_them(problem):
 @pytest.mark.slow
 def test_searches_take_them(problem):
     X, y, qid, columns = problem
-    grid, scorer = {"estimator__alpha": [1.0, 100.0]}, get_ranking_scorer("ndcg@5")
+    grid, scorer = {"estimator__alpha": [1.0, 100.0]}, make_ranking_scorer("ndcg@5")
     expected = [np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)]
     labels = with_qid(y, qid, **columns)
     options = {"scoring": scorer, "cv": CV, "error_score": "raise"}
@@ -101,20 +101,8 @@ def test_searches_take_them(problem):
     masks = {name: columns[name] for name in ("retrieved", "judged")}
     with sklearn.config_context(enable_metadata_routing=True):
         routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
-    assert not differs(search_report(search, X, labels))
-    assert not differs(search_report(routed, X, y, qid=qid, params=masks))
-    assert differs(search_report(search, X, y, qid=qid))
-    assert differs(search_report(routed, X, y, qid=qid))
-
-
-def test_a_report_takes_masks_by_the_names_that_the_scorer_requests(problem):
-    X, y, qid, columns = problem
-    names, masks = {"retrieved": "shown", "judged": "pool"}, {"shown": columns["retrieved"], "pool": columns["judged"]}
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_ranking_scorer("ndcg@5").set_score_request(qid=True, groups=True, **names)
-        search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 100.0]}, scoring=scorer, cv=CV)
-        search.fit(X, y, qid=qid, **masks)
-    assert not differs(search_report(search, X, y, qid=qid, params=masks))
+    assert search_report(search, X, labels, verbose=0).changed < 1e-12
+    assert search_report(routed, X, y, qid=qid, verbose=0, **masks).changed < 1e-12
 
 
 @pytest.mark.slow
@@ -122,7 +110,7 @@ def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
     X, y, qid, _ = problem
     labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))
     # 0 if the mask arrives, else 1.
-    options, model = {"scoring": get_ranking_scorer("judged@3"), "error_score": "raise"}, QueryRanker(Ridge())
+    options, model = {"scoring": make_ranking_scorer("judged@3"), "error_score": "raise"}, QueryRanker(Ridge())
     pipeline = make_pipeline(StandardScaler(), model)
     search = GridSearchCV(pipeline, {"queryranker__estimator__alpha": [1.0, 10.0]}, cv=CV, **options)
     curve = {"param_name": "estimator__alpha", "param_range": [1.0, 10.0]}
@@ -136,10 +124,6 @@ def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
         importance.importances,
     ]
     assert not np.concatenate([np.ravel(values) for values in scores]).any()
-
-
-def differs(report):
-    return "differ from those of the search" in " ".join(str(report).split())
 
 
 def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
@@ -183,7 +167,7 @@ def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name, cal
     calls = {
         "with_qid": lambda: with_qid(labels, qid, **other),
         "cross_evaluate": lambda: cross_evaluate(Ridge(), X, labels, **other),
-        "scorer": lambda: get_ranking_scorer("ndcg").set_score_request(**requests)(
+        "scorer": lambda: make_ranking_scorer("ndcg").set_score_request(**requests)(
             Ridge().fit(X, y), X, labels, **other
         ),
         "metric": lambda: ndcg_score(labels, X[:, 0], **other),
@@ -200,7 +184,7 @@ def test_a_column_that_contradicts_the_index_of_y_is_an_error(problem, name, cal
         ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False"),
         ({"retrieved": [True, False]}, ValueError, r"retrieved must have the same shape as y; got \(2,\) and \(3,\)"),
         ({"sample_weight": [1, 2, 1]}, ValueError, "sample_weight must be constant within a query"),
-        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight must be finite and >= 0"),
+        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight contains -1.0, first at row 1"),
     ],
 )
 def test_bad_columns(bad, error, message):
@@ -215,11 +199,11 @@ def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
     X, y, qid, columns = problem
     options = {"cv": CV, "error_score": error_score, "params": {"groups": qid}}
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_ranking_scorer("ndcg")
+        scorer = make_ranking_scorer("ndcg")
         options["params"]["judged"] = columns["judged"].astype(int)
         with pytest.raises(TypeError, match="judged must be a mask of True and False; got an array of dtype int64"):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
-        scorer = get_ranking_scorer("ndcg").set_score_request(groups=True, colour=True)
+        scorer = make_ranking_scorer("ndcg").set_score_request(groups=True, colour=True)
         options["params"] = {"groups": qid, "colour": qid}
         with pytest.raises(TypeError, match="colour must not be requested by a ranking scorer, which takes qid, "):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
@@ -232,7 +216,7 @@ def test_requests_that_add_weights_keep_the_masks(problem):
         options = {
             "cv": CV,
             "error_score": "raise",
-            "scoring": get_ranking_scorer("ndcg@5").set_score_request(**requests),
+            "scoring": make_ranking_scorer("ndcg@5").set_score_request(**requests),
         }
         ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
         for names in (("sample_weight",), COLUMNS):  # masks are requested, but need not be passed
@@ -241,14 +225,14 @@ def test_requests_that_add_weights_keep_the_masks(problem):
             np.testing.assert_allclose(found, folds_by_hand("ndcg@5", X, y, qid, given), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("requests", "missing"),
-    [({"retrieved": True}, "qid and groups"), ({"qid": True}, "groups"), ({"groups": "user", "qid": False}, "qid")],
-)
-@pytest.mark.parametrize("scorers", [get_ranking_scorer, ranking_scorers], ids=["one", "dict"])
-def test_ids_that_a_scorer_does_not_request(problem, requests, missing, scorers):
+@pytest.mark.parametrize("requests", [{"retrieved": True}, {"qid": True}, {"groups": "user", "qid": False}])
+@pytest.mark.parametrize("scorers", [make_ranking_scorer, ranking_scorers], ids=["one", "dict"])
+def test_ids_that_a_scorer_does_not_request(problem, requests, scorers):
     X, y, qid, columns = problem
-    params, message = {"groups": qid}, f"and got none. It does not request {missing}, and set_score_request replaces"
+    params, message = (
+        {"groups": qid},
+        r"and got none\. .*on which set_score_request was called needs qid=True",
+    )
     if "retrieved" in requests:
         params = {"qid": qid, "groups": qid, "retrieved": columns["retrieved"]}
     with sklearn.config_context(enable_metadata_routing=True):
@@ -266,17 +250,17 @@ def test_ids_that_a_scorer_does_not_request(problem, requests, missing, scorers)
 def test_ids_that_are_requested_but_not_passed(problem):
     X, y, qid, _ = problem
     with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(TypeError, match=r"The scorer ndcg needs .* and got none\. Pass qid="):
-            get_ranking_scorer("ndcg")(Ridge().fit(X, y), X, y)
+        with pytest.raises(TypeError, match=r"The scorer ndcg needs .* and got none\. Pass groups=qid to fit"):
+            make_ranking_scorer("ndcg")(Ridge().fit(X, y), X, y)
         ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
-        with pytest.raises(TypeError, match=r"QueryRanker.score needs .* and got none\. Pass qid="):
+        with pytest.raises(TypeError, match=r"QueryRanker.score needs .* and got none\. Pass groups=qid to fit"):
             ranker.score(X, y)
 
 
 def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)
-    with pytest.raises(ValueError, match=r"y must be finite and >= 0; got nan at row .* Label unjudged documents 0"):
+    with pytest.raises(ValueError, match=r"y contains NaN, first at row .* Label unjudged documents 0"):
         cross_evaluate(Ridge(), X, unknown, qid=qid, judged=columns["judged"])
 
 

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from skrank_metrics import get_ranking_scorer, ndcg_score, with_qid
+from skrank_metrics import make_ranking_scorer, ndcg_score, with_qid
 from skrank_metrics.model_selection.scorers import predict_scores
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
@@ -22,7 +22,7 @@ QID = np.array([0, 1, 0, 1, 0, 1])
 def test_scores_are_those_that_the_scorers_see(model, scores):
     model.fit(X, Y)
     np.testing.assert_array_equal(predict_scores(model, X), scores(model))
-    scored = get_ranking_scorer("ndcg@2")(model, X, with_qid(Y, QID))
+    scored = make_ranking_scorer("ndcg@2")(model, X, with_qid(Y, QID))
     assert ndcg_score(Y, predict_scores(model, X), qid=QID, k=2) == scored
 
 

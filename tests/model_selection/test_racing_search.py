@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import sklearn
 from joblib import parallel_config
 from scipy.stats import t, uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler, cross_val_score
@@ -23,7 +23,6 @@ from skrank_metrics import (
     QueryRanker,
     RacingSearchCV,
     RepeatedQueryKFold,
-    get_ranking_scorer,
     kendall_tau_distance,
     make_ranking_scorer,
     ndcg_score,
@@ -75,7 +74,7 @@ def race(estimator=None, grid=GRID, **options):
 
 
 def grid_search(estimator=None, grid=GRID, **options):
-    options = {"scoring": get_ranking_scorer("ndcg@3"), "cv": QueryKFold(5), "error_score": "raise", **options}
+    options = {"scoring": make_ranking_scorer("ndcg@3"), "cv": QueryKFold(5), "error_score": "raise", **options}
     return GridSearchCV(Column() if estimator is None else estimator, grid, **options)
 
 
@@ -114,45 +113,110 @@ def test_folds_that_ran_are_those_of_a_grid_search(raced):
     assert raced.score(X, LABELS) == grid.score(X, LABELS)
 
 
-def test_results_say_when_and_why_candidates_left(raced):
+def test_results_say_when_and_why_candidates_were_dropped(raced):
     found = raced.cv_results_
-    assert found["left_after"][0] == 1  # by far the worst
+    assert found["dropped_after"][0] == 1  # by far the worst
     ran = np.column_stack([~np.isnan(found[f"split{i}_test_score"]) for i in range(5)])
-    np.testing.assert_array_equal(ran.sum(axis=1), np.nan_to_num(found["left_after"], nan=5))
-    left = ~np.isnan(found["left_after"])
-    np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), left)
-    assert set(found["left_because"][left]) == {"behind"}
-    assert set(found["left_because"][~left]) == {""}
-    assert (found["p_adjusted"][left] <= 0.05).all()
-    assert not (found["p_adjusted"][~left] <= 0.05).any()
-    assert (found["low"][left] < found["difference"][left]).all()
-    assert (found["difference"][left] < found["high"][left]).all()
-    assert found["leader"][raced.best_index_] in (-1, *np.flatnonzero(~left))
-    assert (found["rank_test_score"][left] == 1 + (~left).sum()).all()
+    np.testing.assert_array_equal(ran.sum(axis=1), np.nan_to_num(found["dropped_after"], nan=5))
+    dropped = ~np.isnan(found["dropped_after"])
+    np.testing.assert_array_equal(np.isnan(found["mean_test_score"]), dropped)
+    assert set(found["dropped_because"][dropped]) == {"behind"}
+    assert set(found["dropped_because"][~dropped]) == {""}
+    assert (found["p_adjusted"][dropped] <= 0.05).all()
+    assert not (found["p_adjusted"][~dropped] <= 0.05).any()
+    assert found["leader"][raced.best_index_] in (-1, *np.flatnonzero(~dropped))
 
 
-def test_the_difference_is_that_of_the_values_per_query():
-    found = race(grid={"column": [0, 4]}).fit(X, LABELS).cv_results_
-    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
-    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
-    assert found["difference"][0] == pytest.approx((best - worst).mean())
-    assert found["leader"].tolist() == [1, -1]
+def test_dropped_candidates_rank_after_those_that_ran_more_folds(raced):
+    found, ranks = raced.cv_results_, raced.cv_results_["rank_test_score"]
+    assert sorted(ranks) == [1, 2, 3, 4, 5]
+    after = np.nan_to_num(found["dropped_after"], nan=5)
+    assert (np.diff(after[np.argsort(ranks)]) <= 0).all()
+    assert list(search_report(raced).params.values())[-1] == raced.cv_results_["params"][np.argmax(ranks)]
+    assert (found["mean_fit_time"] > 0).all(), "over the folds that ran"
 
 
-def test_the_interval_has_the_confidence_of_the_race():
-    (_, test), *_ = QueryKFold(5).split(X, Y, QID)
-    best, worst = (ndcg_score(Y[test], X[test, i], qid=QID[test], k=3, average=None) for i in (4, 0))
-    for confidence in (0.95, 0.7):
-        found = race(grid={"column": [0, 4]}, confidence=confidence).fit(X, LABELS).cv_results_
-        # Student's t with half an observation on either side, between the largest difference and the bound of 1.
-        end = np.sqrt(np.abs(best - worst).max())
-        values = np.append(best - worst, [-end, end])
-        weights = np.append(np.ones(len(best)), [0.5, 0.5])
-        mean = np.average(values, weights=weights)
-        variance = np.average((values - mean) ** 2, weights=weights)
-        half = t.ppf((1 + confidence) / 2, len(best)) * np.sqrt(variance / len(best))
-        assert found["low"][0] == pytest.approx(mean - half)
-        assert found["high"][0] == pytest.approx(mean + half)
+def unequal_folds(sizes):
+    """Splits whose folds test so many queries, in order."""
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    return [(np.flatnonzero(numbers[QID] != fold), np.flatnonzero(numbers[QID] == fold)) for fold in range(len(sizes))]
+
+
+def values_of(splits, column, weights=None):
+    return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
+
+
+def p_by_hand(leads, sizes, weights=None, indifference=0.0):
+    """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
+    n_run, n_folds = len(leads), len(sizes)
+    weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
+    n = np.array([w.sum() ** 2 / (w**2).sum() for w in weights])
+    means = [np.average(lead, weights=w) for lead, w in zip(leads, weights, strict=True)]
+    variances = [np.average((d - m) ** 2, weights=w) for d, m, w in zip(leads, means, weights, strict=True)]
+    s2 = np.sum(n * variances) / (n.sum() - n_run)
+    to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
+    variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
+    error = (1 - n_run / n_folds) * np.sqrt(variance * s2)
+    return t.sf((np.mean(means) + indifference) / error, n.sum() - n_run)
+
+
+@pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
+def test_the_lead_and_its_p_value_by_hand(sizes):
+    splits = unequal_folds(sizes)
+    options = {"cv": splits, "confidence": 0.999999, "min_queries": 2}
+    found = race(grid={"column": [2, 3, 4]}, **options).fit(X, LABELS)
+    values = {row: values_of(splits, column) for row, column in enumerate((2, 3, 4))}
+    final = int(np.argmax([np.mean([fold.mean() for fold in values[row][:2]]) for row in values]))
+    for row, leader in enumerate(found.cv_results_["leader"]):
+        if row != final:
+            assert leader == final
+            leads = [best - other for best, other in zip(values[leader][:2], values[row][:2], strict=True)]
+            assert found.cv_results_["difference"][row] == pytest.approx(np.mean([lead.mean() for lead in leads]))
+            p = min(1, 2 * 2 * p_by_hand(leads, sizes))  # two other candidates, after two folds
+            assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
+
+
+@pytest.mark.parametrize("indifference", [0.0, 0.02])
+def test_weights_and_indifference_by_hand(indifference):
+    sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
+    splits = unequal_folds(sizes)
+    labels = with_qid(Y, QID, sample_weight=weights[QID])
+    options = {"cv": splits, "confidence": 0.9999999, "indifference": indifference, "min_queries": 2}
+    found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
+    of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
+    values = [values_of(splits, column) for column in (3, 4)]
+    means = [np.mean([np.average(v, weights=w) for v, w in zip(of[:2], of_fold[:2], strict=True)]) for of in values]
+    row = int(np.argmin(means))
+    other, one = values[row], values[1 - row]
+    leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
+    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]], indifference)
+    assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[600, 60, 50, 40, 30], [250, 200, 150, 100, 50]])
+def test_unequal_folds_rarely_lose_the_winner_of_the_grid(sizes):
+    n, rng, lost, n_dropped = sum(sizes), np.random.default_rng(0), 0, 0
+    numbers, labels = np.repeat(np.arange(5), np.multiply(sizes, 2)), with_qid([1, 0] * n, np.repeat(np.arange(n), 2))
+    splits = [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(5)]
+    for _ in range(40):
+        # Six equal candidates that rank most queries alike.
+        right = np.where(rng.random((n, 6)) < 0.3, rng.random((n, 6)), rng.random((n, 1))) < 0.6
+        scores = np.stack([right, ~right], axis=1).reshape(2 * n, 6).astype(float)
+        found = race(grid={"column": list(range(6))}, scoring="mrr", cv=splits, refit=False).fit(scores, labels)
+        means = [[right[numbers[::2] == fold, column].mean() for fold in range(5)] for column in range(6)]
+        dropped = ~np.isnan(found.cv_results_["dropped_after"])
+        lost += dropped[np.argmax(np.mean(means, axis=1))]
+        n_dropped += dropped.sum()
+    assert lost <= 2
+    assert n_dropped > 0
+
+
+def test_candidates_of_equal_values_stay():
+    copies = np.column_stack([X[:, 4], 3 * X[:, 4], X[:, 0]])
+    found = race(grid={"column": [0, 1, 2]}).fit(copies, LABELS).cv_results_
+    assert np.isnan(found["dropped_after"]).tolist() == [True, True, False]
+    assert (found["leader"][1], found["difference"][1], found["p_adjusted"][1]) == (0, 0, 1)
 
 
 def test_estimators_of_the_grid_are_not_fitted():
@@ -182,12 +246,12 @@ def test_ways_out_without_ids_are_those_that_work(routing):
         with pytest.raises(TypeError, match=r"RacingSearchCV needs the query id .* none\. Pass") as caught:
             search.fit(X, Y)
         named = str(caught.value).partition("Pass ")[2]
-        assert named.startswith("groups=<one query id per document>" if routing else "with_qid(y, qid) as y, or enable")
+        assert named.startswith("groups=qid to fit of a search" if routing else "with_qid(y, qid) as y")
         for name, (y, ids) in ways.items():
             if routing or name == "with_qid":
                 search.fit(X, y, **ids)
             else:
-                with pytest.raises(TypeError, match=rf"index .* got {name}=\. Pass with_qid\(y, qid\) as y"):
+                with pytest.raises(TypeError, match=rf"^Pass with_qid\(y, qid\) as y.* got {name}="):
                     search.fit(X, y, **ids)
 
 
@@ -200,7 +264,7 @@ def test_several_metrics_race_by_the_one_of_refit():
     assert raced.multimetric_
     assert raced.score(X, LABELS) == grid.score(X, LABELS)
     alone = race(scoring="mrr").fit(X, LABELS).cv_results_
-    for name in ("left_after", "difference", "p_adjusted"):
+    for name in ("dropped_after", "difference", "p_adjusted"):
         np.testing.assert_array_equal(raced.cv_results_[name], alone[name])
     by_name = race(scoring=["ndcg@3", "mrr"], refit="mrr").fit(X, LABELS)
     np.testing.assert_array_equal(by_name.cv_results_["mean_test_ndcg@3"], raced.cv_results_["mean_test_ndcg@3"])
@@ -221,9 +285,9 @@ def test_a_callable_refit_and_none():
     assert search.best_params_ == {"column": 4}
     assert not hasattr(search, "predict")
     assert not hasattr(search, "best_estimator_")
-    with pytest.raises(TypeError, match="refit must return a row of cv_results_; got 'first'"):
+    with pytest.raises(TypeError, match="best_index_ returned is not an integer"):
         race(refit=lambda results: "first").fit(X, LABELS)
-    with pytest.raises(IndexError, match="refit must return a row below 5; got 5"):
+    with pytest.raises(IndexError, match="best_index_ index out of range"):
         race(refit=lambda results: 5).fit(X, LABELS)
 
 
@@ -233,8 +297,8 @@ def test_within_noise_takes_the_splits_of_the_race():
     raced, grid = race(min_queries=1000, **options).fit(X, LABELS), grid_search(**options).fit(X, LABELS)
     assert raced.best_index_ == grid.best_index_ == 2
     raced, by_ndcg = race(**options).fit(X, LABELS), race().fit(X, LABELS)
-    np.testing.assert_array_equal(raced.cv_results_["left_after"], by_ndcg.cv_results_["left_after"])
-    finished = np.isnan(raced.cv_results_["left_after"])
+    np.testing.assert_array_equal(raced.cv_results_["dropped_after"], by_ndcg.cv_results_["dropped_after"])
+    finished = np.isnan(raced.cv_results_["dropped_after"])
     assert raced.best_index_ == np.flatnonzero(finished)[0] > 2, "the simplest of those that are not behind"
 
 
@@ -259,8 +323,8 @@ def test_clone_pickle_and_pipelines(raced):
 @pytest.mark.slow
 def test_nested_in_another_cross_validation():
     frame, labels = pd.DataFrame(X), with_qid(pd.Series(Y), QID)
-    nested = cross_val_score(race(), frame, labels, scoring=get_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
-    expected = cross_val_score(grid_search(), frame, labels, scoring=get_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
+    nested = cross_val_score(race(), frame, labels, scoring=make_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
+    expected = cross_val_score(grid_search(), frame, labels, scoring=make_ranking_scorer("ndcg@3"), cv=QueryKFold(2))
     np.testing.assert_array_equal(nested, expected)
 
 
@@ -292,13 +356,13 @@ def test_weights_without_routing_reach_fit_and_scorer():
 def test_weights_with_routing_count_in_the_race():
     weights = np.where(QID % 2 == 0, 1.0, 0.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_ranking_scorer("ndcg@3").set_score_request(qid=True, groups=True, sample_weight=True)
+        scorer = make_ranking_scorer("ndcg@3").set_score_request(qid=True, groups=True, sample_weight=True)
         model = Column().set_fit_request(sample_weight=False)
         options = {"scoring": scorer, "cv": list(QueryKFold(5).split(X, Y, QID))}
         found = {make: make(model, **options).fit(X, Y, qid=QID, sample_weight=weights) for make in (race, grid_search)}
     assert_same_folds(found[race], found[grid_search])
     results = found[race].cv_results_
-    test = np.concatenate([test for _, test in options["cv"][: int(results["left_after"][0])]])
+    test = np.concatenate([test for _, test in options["cv"][: int(results["dropped_after"][0])]])
     test = test[weights[test] > 0]
     columns = (X[test, i] for i in (results["leader"][0], 0))
     best, worst = (ndcg_score(Y[test], column, qid=QID[test], k=3) for column in columns)
@@ -306,47 +370,45 @@ def test_weights_with_routing_count_in_the_race():
 
 
 @pytest.mark.option("RacingSearchCV.error_score")
-def test_candidates_that_fail_leave():
+@pytest.mark.filterwarnings("ignore")
+def test_candidates_that_fail_are_dropped():
     grid = {"column": [4, -1, -2, 0]}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with pytest.warns(FitFailedWarning, match="1 fits failed out of a total of 4"):
         search = race(grid=grid, error_score=np.nan).fit(X, LABELS)
-    assert [w.category for w in caught] == [UserWarning, FitFailedWarning]
-    assert "Scoring score failed. The score on this fold will be set to nan" in str(caught[0].message)
-    assert "1 of 4 fits failed. Their score on this fold is nan, and the candidates leave" in str(caught[1].message)
-    assert "RuntimeError: column -1" in str(caught[1].message)
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        search = race(grid=grid, error_score=np.nan).fit(X, LABELS)
     found = search.cv_results_
-    assert found["left_because"].tolist() == ["", "failed", "failed", "behind"]
-    assert found["left_after"].tolist()[1:] == [1, 1, 1]
+    assert found["dropped_because"].tolist() == ["", "failed", "failed", "behind"]
+    assert found["dropped_after"].tolist()[1:] == [1, 1, 1]
+    assert found["rank_test_score"].tolist() == [1, 3, 3, 2] or found["rank_test_score"].tolist() == [1, 3, 4, 2]
     assert np.isnan(found["split0_test_score"][1:3]).all()
     assert search.best_index_ == 0
-    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="Scoring score failed"):
-        found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
+    found = race(grid=grid, error_score=0.0).fit(X, LABELS).cv_results_
     assert found["split0_test_score"].tolist()[1:3] == [0, 0]
     assert np.isnan(found["mean_test_score"][1:3]).all()
     with pytest.raises(RuntimeError, match="column -1"):
         race(grid=grid).fit(X, LABELS)
-    with pytest.raises(ValueError, match="y_score must be without NaN"):
+    with pytest.raises(ValueError, match="y_score contains NaN"):
         race(grid={"column": [4, -2]}).fit(X, LABELS)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_all_candidates_fail():
-    with (
-        pytest.warns(FitFailedWarning),
-        pytest.raises(ValueError, match=r"all 1 candidate failed in fold 0(?s:.*)column -1"),
-    ):
+    with pytest.raises(ValueError, match=r"All the 1 fits failed(?s:.*)column -1"):
         race(grid={"column": [-1]}, error_score=np.nan).fit(X, LABELS)
+    with pytest.raises(ValueError, match="all 1 candidate failed in fold 0, so there is no best one"):
+        race(grid={"column": [-2]}, error_score=np.nan).fit(X, LABELS)
 
 
 def test_errors_of_the_set_up_abort_the_race():
     with pytest.raises(TypeError, match="RacingSearchCV needs the query id of each document"):
         race(error_score=np.nan).fit(X, Y)
     negative = with_qid(np.where(np.arange(len(Y)) == 7, -1, Y), QID)
-    with pytest.raises(ValueError, match="finite and >= 0"):
+    with pytest.raises(ValueError, match=r"y contains -1\.0"):
         race(error_score=np.nan).fit(X, negative)
     weights = np.arange(len(Y)) + 1.0
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
-        race(error_score=np.nan).fit(X, LABELS, sample_weight=weights)
+        race(error_score=np.nan).fit(X, with_qid(Y, QID, sample_weight=weights))
 
 
 @pytest.mark.slow
@@ -363,84 +425,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(indifference=1.0) == len(NOISE) + 4
 
 
-@pytest.mark.option("RacingSearchCV.max_fits")
-def test_a_budget():
-    search = race(max_fits=13, min_queries=1000).fit(X, LABELS)
-    assert search.n_fits_ == 13  # 5 + 4 * 2
-    assert search.cv_results_["left_because"].tolist().count("max_fits") == 3
-    with pytest.raises(
-        ValueError, match="at least 9, so that 5 candidates can run the first fold and one the other 4; got 8"
-    ):
-        race(max_fits=8).fit(X, LABELS)
-
-
-class Counted(Column):
-    """Records the queries that it was fitted on, by the last column."""
-
-    seen: ClassVar[list] = []
-
-    def fit(self, X, y):
-        self.seen.append(np.unique(X[:, -1], return_counts=True))
-        return super().fit(X, y)
-
-
-@pytest.mark.option("RacingSearchCV.rungs", "RacingSearchCV.rung_margin", "RacingSearchCV.random_state")
-def test_rungs_fit_on_whole_queries_and_drop_candidates_beyond_the_margin(capsys):
-    data, Counted.seen[:] = np.column_stack([X, QID]), []
-    options = {"rungs": (0.25, 1), "random_state": 0, "refit": False, "verbose": 1}
-    search = race(Counted(), **options).fit(data, LABELS)
-    first, *others = Counted.seen[: len(NOISE)]
-    assert (first[1] == SIZE).all(), "queries are whole"
-    assert len(first[0]) == 30, "a quarter of those of four folds of 30"
-    assert all(np.array_equal(first[0], ids) for ids, _ in others)
-    (train, _), *_ = QueryKFold(5).split(X, Y, QID)
-    assert set(first[0]) < set(QID[train])
-    left = search.cv_results_["left_because"] == "behind on 0.25 of the training queries"
-    assert left[0]
-    assert not left.all()
-    assert (search.cv_results_["left_after"][left] == 0).all()
-    assert np.isnan(search.cv_results_["split0_test_score"][left]).all()
-    assert np.isnan(search.cv_results_["mean_fit_time"][left]).all()
-    n_ran = sum(np.sum(~np.isnan(search.cv_results_[f"split{fold}_test_score"])) for fold in range(5))
-    assert search.n_fits_ == 0.25 * len(NOISE) + n_ran
-    assert capsys.readouterr().out.startswith("[0.25 of the training queries] 5 fits, ")
-    for seed, same in ((0, True), (1, False)):
-        Counted.seen[:] = []
-        race(Counted(), **options | {"random_state": seed}).fit(data, LABELS)
-        assert np.array_equal(Counted.seen[0][0], first[0]) is same
-    patient = race(Counted(), **options, rung_margin=1.0).fit(data, LABELS)
-    assert "behind on 0.25 of the training queries" not in patient.cv_results_["left_because"]
-    assert_same_folds(patient, grid_search(Counted(), refit=False).fit(data, LABELS))
-
-
-def test_a_share_of_the_queries_is_rounded_up():
-    for share, n_queries in ((0.251, 31), (0.001, 1)):  # of 4 folds of 30 queries
-        Counted.seen[:] = []
-        race(Counted(), rungs=(share, 1), refit=False).fit(np.column_stack([X, QID]), LABELS)
-        assert len(Counted.seen[0][0]) == n_queries
-
-
-def test_rungs_count_among_the_tests_of_a_race():
-    options = {"grid": {"column": [3, 4]}, "cv": QueryKFold(2), "refit": False}
-    without = race(**options).fit(X, LABELS).cv_results_["p_adjusted"]
-    after = race(**options, rungs=(0.5, 0.75, 1), rung_margin=1.0).fit(X, LABELS).cv_results_["p_adjusted"]
-    (one,), (three,) = without[~np.isnan(without)], after[~np.isnan(after)]
-    assert 0 < 3 * one < 1
-    assert three == pytest.approx(3 * one), "two rungs beside the one fold after which the other may leave"
-
-
-def test_candidates_that_failed_on_a_rung_leave():
-    with pytest.warns(FitFailedWarning):
-        search = race(grid={"column": [4, -1]}, rungs=(0.5, 1), error_score=np.nan).fit(X, LABELS)
-    assert search.cv_results_["left_because"].tolist() == ["", "failed"]
-    assert search.cv_results_["left_after"][1] == 0
-    scores = [search.cv_results_[f"split{fold}_test_score"] for fold in range(5)]
-    folds = [test for _, test in QueryKFold(5).split(X, Y, QID)]
-    assert [score[0] for score in scores] == [ndcg_score(Y[t], X[t, 4], qid=QID[t], k=3) for t in folds]
-    report = search_report(search, X, Y, qid=QID)
-    assert [c.verdict for c in report.candidates] == ["best", "failed"]
-
-
 @pytest.mark.slow
 def test_repeated_folds_count_queries_once():
     cv = RepeatedQueryKFold(5, n_repeats=2, random_state=0)
@@ -449,18 +433,18 @@ def test_repeated_folds_count_queries_once():
     assert_same_folds(race(cv=cv).fit(X, LABELS), grid_search(cv=cv).fit(X, LABELS))
 
 
-def test_candidates_that_are_close_stay_after_all_queries_were_tested_once():
+def test_candidates_that_are_close_stay_until_all_folds_ran():
     close = np.column_stack([X[:, 4], X[:, 4] + 0.01 * np.sin(np.arange(len(X)))])
     cv = RepeatedQueryKFold(2, n_repeats=2, random_state=0)
     raced = race(grid={"column": [0, 1]}, cv=cv).fit(close, LABELS)
-    assert np.isnan(raced.cv_results_["left_after"]).all()
+    assert np.isnan(raced.cv_results_["dropped_after"]).all()
 
 
 def test_metrics_of_which_smaller_is_better():
     scorer = make_ranking_scorer(kendall_tau_distance)
     raced, grid = (make(scoring=scorer).fit(X, LABELS) for make in (race, grid_search))
     assert assert_same_folds(raced, grid) < 5 * len(NOISE)
-    assert (raced.cv_results_["difference"][~np.isnan(raced.cv_results_["left_after"])] > 0).all()
+    assert (raced.cv_results_["difference"][~np.isnan(raced.cv_results_["dropped_after"])] > 0).all()
 
 
 def test_undefined_queries_that_are_left_out():
@@ -473,25 +457,15 @@ def test_undefined_queries_that_are_left_out():
 
 
 @pytest.mark.option("RacingSearchCV.verbose")
-def test_progress(capsys):
+def test_progress_names_the_leader(capsys):
     raced = race(verbose=1).fit(X, LABELS)
-    lines = capsys.readouterr().out.splitlines()
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
     assert len(lines) == 5
-    assert lines[0].startswith("[round 1/5] 5 fits, ")
-    saved = 5 * len(NOISE) - raced.n_fits_
-    finished = int(np.isnan(raced.cv_results_["left_after"]).sum())
-    assert (
-        lines[-1]
-        == f"[round 5/5] {finished} fit{'s' * (finished > 1)}, {finished} of 5 candidates left, {saved} fits saved"
-    )
-
-
-def test_fits_that_are_still_to_come_are_not_saved(capsys):
-    raced = race(verbose=1).fit(X, LABELS)
-    first = capsys.readouterr().out.splitlines()[0]
-    left = int((raced.cv_results_["left_after"] == 1).sum())
-    assert left > 0
-    assert first == f"[round 1/5] 5 fits, {5 - left} of 5 candidates left, {4 * left} fits saved"
+    dropped = raced.cv_results_["dropped_after"]
+    first = f"[fold 1/5] {5 - int((dropped == 1).sum())} of 5 candidates remaining, 5 fits so far; leader: "
+    assert lines[0].startswith(first)
+    assert lines[-1].endswith(f" leader: {raced.best_score_:.4f} with column={raced.best_params_['column']}")
+    assert f"{raced.n_fits_} fits so far" in lines[-1]
 
 
 def test_candidates_of_which_only_another_metric_fails_stay():
@@ -499,9 +473,12 @@ def test_candidates_of_which_only_another_metric_fails_stay():
         raise RuntimeError("broken")
 
     scoring = {**ranking_scorers("ndcg@3"), "broken": broken}
-    with pytest.warns(UserWarning, match="Scoring broken failed"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         raced = race(scoring=scoring, refit="ndcg@3", error_score=np.nan).fit(X, LABELS)
-    assert "failed" not in raced.cv_results_["left_because"]
+    texts = {str(warning.message).partition(".")[0] for warning in caught}
+    assert {"Scoring failed", "One or more of the test scores of 'broken' are non-finite"} == texts
+    assert "failed" not in raced.cv_results_["dropped_because"]
     assert raced.best_index_ == race().fit(X, LABELS).best_index_
 
 
@@ -530,10 +507,15 @@ def test_callbacks_see_the_rounds():
             self.ended.append(context.task_name)
 
     tasks = Tasks()
-    race().set_callbacks(tasks).fit(X, LABELS)
-    rounds = [("round", 0)] * 5
-    assert tasks.begun == [("fit", 2), ("race", 5), *rounds, ("refit-with-best-params", 0)]
-    assert tasks.ended == ["round"] * 5 + ["race", "refit-with-best-params", "fit"]
+    raced = race().set_callbacks(tasks).fit(X, LABELS)
+    begun = [task for task in tasks.begun if task[0] != "candidate-split-evaluation"]
+    dropped = raced.cv_results_["dropped_after"]
+    folds = [("fold", int((~(dropped <= fold)).sum())) for fold in range(5)]
+    assert begun == [("fit", 2), ("search", None), *folds, ("refit-with-best-params", 0)]
+    assert len(tasks.begun) - len(begun) == raced.n_fits_
+    assert [name for name in tasks.ended if name != "candidate-split-evaluation"] == [
+        *["fold"] * 5, "search", "refit-with-best-params", "fit"
+    ]  # fmt: skip
     assert tasks.torn_down
 
 
@@ -559,25 +541,19 @@ def test_a_generator_of_splits_is_used_up_by_the_first_fit():
         (ValueError, r"indifference must be a number in \[0, inf\)", {"indifference": -0.1}),
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
-        (ValueError, "random_state must be None without n_iter and rungs", {"random_state": 0}),
         (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),
-        (ValueError, "rungs must be at least two shares in ascending order, the last 1", {"rungs": (0.5, 0.25, 1)}),
-        (ValueError, "rungs must be at least two shares", {"rungs": (0.25, 0.5)}),
-        (ValueError, r"rungs must be a number in \(0, 1\]", {"rungs": (0, 1)}),
-        (ValueError, r"rung_margin must be a number in \[0, inf\)", {"rung_margin": -1}),
-        (ValueError, "max_fits must be None with rungs; got 20", {"rungs": (0.5, 1), "max_fits": 20}),
-        (ValueError, "error_score must be 'raise' or a number; got 'ignore'", {"error_score": "ignore"}),
-        (ValueError, r"param_grid must hold at least one candidate; got \[\]", {"grid": []}),
+        (ValueError, "error_score", {"error_score": "ignore"}),
+        (ValueError, "No fits were performed", {"grid": []}),
         (ValueError, "non-empty", {"grid": {"column": []}}),
         (ValueError, "cv must keep every query whole; got KFold.*QueryKFold", {"cv": KFold(4)}),
         (ValueError, "cv must keep every query whole", {"cv": 4}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by.*make_scorer", {"scoring": "r2"}),
-        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*got None", {"scoring": None}),
+        (ValueError, "scoring must have a scorer of skrank_metrics to race by.*Column.*score", {"scoring": None}),
         (ValueError, "scoring must have a scorer of skrank_metrics to race by", {"scoring": ndcg_score}),
-        (ValueError, "scoring must hold at least one scorer", {"scoring": {}}),
+        (ValueError, "An empty dict was passed", {"scoring": {}}),
         (ValueError, "metric must be a mean over queries", {"scoring": "recall(average=micro)@3"}),
-        (ValueError, "refit must be the name of a metric.*refit='mrr'", {"scoring": ["mrr", "map"]}),
-        (ValueError, "refit must be one of", {"scoring": ["mrr", "map"], "refit": "ndcg"}),
+        (ValueError, "refit must be set to a scorer key", {"scoring": ["mrr", "map"]}),
+        (ValueError, "refit must be set to a scorer key", {"scoring": ["mrr", "map"], "refit": "ndcg"}),
         (ValueError, "Unknown metric 'ndgc'", {"scoring": "ndgc@3"}),
     ],
 )
@@ -591,7 +567,85 @@ def test_groups_go_to_the_splitter_without_routing():
     assert search.n_splits_ == 5
 
 
-@pytest.mark.option("RacingSearchCV.score.**params")
 def test_score_takes_metadata_with_routing_only(raced):
-    with pytest.raises(ValueError, match="params must be empty without metadata routing; got qid"):
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
         raced.score(X, Y, qid=QID)
+
+
+def test_a_cv_that_splits_less_often_than_it_says():
+    class Wrong(QueryKFold):
+        def get_n_splits(self, X=None, y=None, groups=None, qid=None):
+            return 7
+
+    with pytest.raises(ValueError, match="cv must split as often as it says; got 5 for 7"):
+        race(cv=Wrong(5)).fit(X, LABELS)
+
+
+class Bare(BaseEstimator):
+    """Without a score method; remembers what kind of labels it got."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.kind_, self.n_features_in_ = type(y), np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column]
+
+
+def test_estimators_without_a_score_method_and_labels_as_given():
+    found, expected = (
+        cross_val_score(make(Bare()), X, LABELS, cv=QueryKFold(2), error_score="raise") for make in (race, grid_search)
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert race(Bare()).fit(X, LABELS).best_estimator_.kind_ is pd.Series
+
+
+@pytest.mark.option("RacingSearchCV.scoring", "RacingSearchCV.cv")
+def test_scoring_and_cv_by_default():
+    model, grid = QueryRanker(Ridge()), {"estimator__alpha": [1.0, 1e6]}
+    for one, prefix in ((model, ""), (make_pipeline(StandardScaler(), model), "queryranker__")):
+        params = {prefix + name: values for name, values in grid.items()}
+        found = RacingSearchCV(one, params).fit(X, LABELS)
+        assert_same_folds(found, GridSearchCV(one, params, cv=QueryKFold(5)).fit(X, LABELS))
+    expected = RacingSearchCV(model, grid, scoring="ndcg@10").fit(X, LABELS).best_score_
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert RacingSearchCV(model, grid).fit(X, Y, groups=QID).best_score_ == expected
+    assert RacingSearchCV(Column(), GRID, confidence=None, scoring="r2").fit(X, LABELS).n_splits_ == 5
+
+
+@pytest.mark.option("RacingSearchCV.random_state")
+def test_a_random_state_that_is_not_needed_is_accepted():
+    assert race(random_state=3).fit(X, LABELS).best_index_ == race().fit(X, LABELS).best_index_
+
+
+@pytest.mark.option("RacingSearchCV.return_train_score", "RacingSearchCV.pre_dispatch")
+def test_options_of_grid_searches():
+    options = {"return_train_score": True, "pre_dispatch": 1, "confidence": None}
+    found, expected = race(**options).fit(X, LABELS), grid_search(return_train_score=True).fit(X, LABELS)
+    for name, column in expected.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], column)
+            assert np.asarray(found.cv_results_[name]).dtype == np.asarray(column).dtype
+    assert found.cv_results_.keys() == expected.cv_results_.keys()
+    assert found.n_fits_ == 25
+
+
+def test_html_shows_the_fitted_estimator(raced):
+    def html(search):
+        return search._repr_html_() if hasattr(search, "_repr_html_") else search._repr_mimebundle_()["text/html"]
+
+    assert "best_estimator_" in html(raced)
+    assert "best_estimator_" not in html(clone(raced))
+
+
+@pytest.mark.option("RacingSearchCV.fit.y")
+def test_without_labels_and_without_a_race():
+    model, grid = KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}
+    found = RacingSearchCV(model, grid, cv=KFold(3), confidence=None).fit(X)
+    expected = GridSearchCV(model, grid, cv=KFold(3)).fit(X)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    with pytest.raises(TypeError, match="RacingSearchCV needs the query id"):
+        race().fit(X)

@@ -21,7 +21,7 @@ def test_train_and_test_that_number_on_share_no_ids():
     train, test = [3] * 20, [4] * 10
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 3, 100)
     ranker = QueryRanker(Ridge()).fit(X[:60], y[:60], qid=qid_from_sizes(train))
-    with pytest.warns(UserWarning, match=r"give them different ids: qid_from_sizes\(sizes, first=...\)"):
+    with pytest.warns(UserWarning, match=r"make them differ: qid_from_sizes\(sizes, first=...\)"):
         ranker.score(X[60:], y[60:], qid=qid_from_sizes(test))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

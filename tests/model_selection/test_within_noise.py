@@ -16,7 +16,7 @@ from skrank_metrics import (
     QueryRanker,
     QueryShuffleSplit,
     RepeatedQueryKFold,
-    get_ranking_scorer,
+    make_ranking_scorer,
     ranking_scorers,
     with_qid,
     within_noise,
@@ -220,7 +220,7 @@ def test_of_halving_on_its_last_rung():
     search = HalvingGridSearchCV(
         QueryRanker(XGBRanker(n_jobs=1)),
         {"estimator__max_depth": [1, 2, 3, 4]},
-        scoring=get_ranking_scorer("ndcg@10"),
+        scoring=make_ranking_scorer("ndcg@10"),
         refit=within_noise(prefer="estimator__max_depth"),
         cv=QueryKFold(3),
         resource="estimator__n_estimators",

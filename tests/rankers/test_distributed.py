@@ -120,7 +120,7 @@ def test_workers_that_could_compute_the_metric_name_the_others(two_workers):
     bad[0][0] = np.nan
     one, other = two_workers(xgboost_metric("ndcg@10"), [good, bad])
     assert str(one) == "ndcg@10_skrank failed in another worker; see its log for the error."
-    assert str(other).startswith("y_score must be without NaN")
+    assert str(other).startswith("y_score contains NaN")
     for part in ((np.ones(2), matrix([1, 0], [])), (np.ones(0), matrix([], []))):
         for found in two_workers(xgboost_metric("mrr"), [part, part]):
             assert str(found) == "mrr needs queries, but the DMatrix holds none. Pass qid= to DMatrix."

@@ -78,7 +78,7 @@ def test_the_share_held_out_is_one_of_queries(fraction, n_queries, problem):
     X, y, qid = problem
     fitted = stopping(RECORDED[0], validation_fraction=fraction).fit(X, y, qid=qid)
     assert len(held_out(fitted, X, qid)) == n_queries  # of 30
-    assert len(fitted.queries_) == 30, "they took part in the fit"
+    assert fitted.n_queries_ == 30, "they took part in the fit"
 
 
 @pytest.mark.slow
@@ -235,3 +235,12 @@ def test_rows_of_a_query_may_weigh_differently_in_lightgbm_when_it_stops_early(m
         by_lightgbm = get_metric("ndcg@5", convention="lightgbm")
         expected = by_lightgbm(y[held], predicted, qid=qid[held], sample_weight=of_query[held])
         assert found.best_score_["valid_0"]["ndcg@5"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_which_queries_are_held_out_does_not_depend_on_the_order_of_rows(problem):
+    X, y, qid = problem
+    ids = np.char.mod("q%d", qid)
+    model = stopping(RECORDED[0])
+    expected = held_out(model.fit(X, y, qid=ids), X, ids)
+    for order in (np.arange(len(y))[::-1], np.random.default_rng(0).permutation(len(y))):
+        assert held_out(model.fit(X[order], y[order], qid=ids[order]), X, ids) == expected

@@ -259,6 +259,33 @@ def test_of_unknown_rankers_what_is_as_long_as_the_rows_belongs_to_them():
     assert QueryRanker(Listwise()).fit(X, y, qid=qid, propensity=None).estimator_.given_["propensity"] is None
 
 
+def test_callbacks_that_are_as_many_as_the_rows_are_not_a_column():
+    seen = []
+    callbacks = [lambda step, number=number: seen.append(number) for number in range(4)]
+    model = clone(LIGHTGBM).set_params(n_estimators=2, min_child_samples=1)
+    QueryRanker(model).fit(np.eye(4), [1, 0, 1, 0], qid=["a", "b", "a", "b"], callbacks=callbacks)
+    assert sorted(seen) == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("model", [LIGHTGBM, XGBOOST], **of_name)
+def test_rows_of_the_user_to_validate_on_pass_through_searches_and_folds(model, problem):
+    X, y, qid = problem
+    X, y, qid, valid = X[qid < 20], y[qid < 20], qid[qid < 20], qid >= 20
+    Xv, yv, ids = (part[valid] for part in problem)
+    own = {"eval_set": [(Xv, yv)]} | ({"eval_qid": [ids]} if model is XGBOOST else {"eval_group": [sizes(ids)]})
+    own |= {"verbose": False} if model is XGBOOST else {}
+    options = {"scoring": SCORERS["ndcg@10"], "cv": QueryKFold(3), "error_score": "raise"}
+    with sklearn.config_context(enable_metadata_routing=True):
+        race, grid = (
+            make(QueryRanker(model), {"estimator__learning_rate": [0.1, 0.3]}, **options).fit(X, y, qid=qid, **own)
+            for make in (RacingSearchCV, GridSearchCV)
+        )
+    np.testing.assert_array_equal(race.cv_results_["split0_test_score"], grid.cv_results_["split0_test_score"])
+    found = cross_evaluate(QueryRanker(model), X, y, qid=qid, cv=QueryKFold(3), params=own)
+    assert set(found.reports) == {"QueryRanker"}
+
+
 def test_a_pipeline_takes_parameters_of_its_steps(words):
     X, y, qid = words
     inner = make_pipeline(CatBoostRegressor(iterations=5, verbose=False, allow_writing_files=False, thread_count=1))
@@ -344,20 +371,6 @@ def test_rows_of_the_user_beside_queries_that_are_held_out(name, problem):
             r"base_margin must hold one value per document, 344 in all; got ",
         ),
         (LIGHTGBM, {"init_score": 0.5}, ValueError, r"init_score must hold one value per document.*got shape \(\)"),
-        (
-            CATBOOST,
-            {"eval_set": [(1, 2)]},
-            TypeError,
-            "eval_set must be a catboost.Pool with group_id, .*; got a list",
-        ),
-        (CATBOOST, {"cat_features": ["wort"]}, ValueError, "cat_features must name columns of X; got 'wort'. Did you"),
-        (CATBOOST, {"cat_features": ["worr", "b"]}, ValueError, "cat_features must name columns of X; got 'worr'. Did"),
-        (
-            clone(CATBOOST).set_params(cat_features=["x"]),
-            {},
-            ValueError,
-            "cat_features must name columns of X; got 'x'",
-        ),
         (LIGHTGBM, {"categorical_feature": ["wort"]}, TypeError, r"unknown name.*categorical_feature"),
     ],
 )

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -28,11 +29,13 @@ from skrank_metrics import (
     PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
+    RacingSearchCV,
     _sklearn_internals,
     ndcg_score,
     ranking_scorers,
     with_qid,
 )
+from skrank_metrics._input.id_hash import hash_ids
 
 MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
 GRIDS = [
@@ -228,11 +231,11 @@ def test_frames_of_nullable_labels(shuffled):
 
 def test_missing_ids(problem):
     X, y, qid = problem
-    with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(TypeError, match=r"QueryRanker.fit needs the query id.*Pass with_qid\(y, qid\) as y, or"):
         QueryRanker(Ridge()).fit(X, y)
-    with pytest.raises(TypeError, match=r"QueryRanker.score needs the query id.*Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(TypeError, match=r"QueryRanker.score needs the query id.*Pass with_qid\(y, qid\) as y, or"):
         QueryRanker(Ridge()).fit(X, y, qid=qid).score(X, y)
-    with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass qid=.*with_qid\(y, qid\)"):
+    with pytest.raises(ValueError, match=r"All the 5 fits failed(?s:.*)Pass with_qid\(y, qid\) as y"):
         cross_val_score(QueryRanker(Ridge()), X, y)
 
 
@@ -263,7 +266,7 @@ def test_a_seed_is_checked_with_and_without_early_stopping(seed, error, problem)
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"y": lambda y: y - 1}, ValueError, "y must be finite and >= 0; got -1.0"),
+        ({"y": lambda y: y - 1}, ValueError, "y contains -1.0"),
         ({"y": lambda y: y[:, None]}, ValueError, "y must not be a column"),
         ({"y": lambda y: y[1:]}, ValueError, "inconsistent numbers of samples"),
         ({"qid": lambda qid: qid[1:]}, ValueError, "qid must have the same length as y"),
@@ -312,7 +315,7 @@ def test_scores_of_queries_of_the_fit_warn(scorer, wrap, shuffled):
     model.fit(X[train], with_qid(y[train], qid[train]))
     scored_by(model, X[train], y[train], qid[train], scorer)
     scored_by(model, X[~train], y[~train], qid[~train], scorer)
-    with pytest.warns(UserWarning, match=r"20 of the 30 scored queries.*the 20 queries that.*audit_splits\(cv, X, y"):
+    with pytest.warns(UserWarning, match="20 of the 30 scored queries were also in the training set"):
         scored_by(model, X, y, qid, scorer)
     with pytest.warns(UserWarning, match="5 of the 15 scored queries"):
         scored_by(model, X[qid >= "q15"], y[qid >= "q15"], qid[qid >= "q15"], scorer)
@@ -325,7 +328,7 @@ def test_folds_warn_where_they_cut_queries_and_only_there(scoring, shuffled):
     cross_validate(QueryRanker(Ridge()), X, labels, cv=QueryKFold(3), **params)
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}, cv=QueryKFold(3), scoring=scoring)
     search.set_params(refit="map" if scoring else True).fit(X, labels).score(X, labels)
-    with pytest.warns(UserWarning, match="scored queries were among"):
+    with pytest.warns(UserWarning, match="scored queries were also in"):
         cross_validate(QueryRanker(Ridge()), X, labels, cv=KFold(2), **params)
     # The same queries on both sides, cut in two: the numbers of documents tell.
     few, odd = np.arange(len(y)) % 3, np.arange(len(y)) % 2 == 1
@@ -406,3 +409,47 @@ def test_a_pipeline_may_select_columns_by_name(problem):
     model = make_pipeline(ColumnTransformer([("scale", StandardScaler(), ["a", "c"])]), Ridge())
     ranker = QueryRanker(model).fit(frame, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(frame[list("dcba")].assign(e=1.0)), ranker.predict(frame))
+
+
+def test_a_pickle_does_not_reveal_the_ids_of_the_fit(problem):
+    X, y, qid = problem
+    ids = np.array([f"person{number}@example.org" for number in qid])
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=ids)
+    data = pickle.dumps(ranker)
+    assert b"example" not in data
+    assert all(int(value).to_bytes(8, "little") not in data for value in hash_ids(np.unique(ids))), "and are salted"
+    assert data == pickle.dumps(QueryRanker(Ridge()).fit(X, y, qid=ids))
+    again = pickle.loads(data)
+    assert again.n_queries_ == 30
+    with pytest.warns(UserWarning, match="15 of the 15 scored queries were also in the training set"):
+        again.score(X[qid < 15], y[qid < 15], qid=ids[qid < 15])
+    many = QueryRanker(Ridge()).fit(np.ones((10_000, 1)), np.ones(10_000), qid=np.char.mod("%040d", np.arange(10_000)))
+    assert len(pickle.dumps(many)) < 20 * 10_000
+
+
+def kernel(X, other):
+    return np.exp(-((X[:, None] - other) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_precomputed_kernels(shuffled, weighted):
+    X, y, qid = shuffled
+    model, K, train = KernelRidge(kernel="precomputed"), kernel(X, X), qid < "q20"
+    weights = np.where(qid < "q10", 1.0, 3.0) if weighted else None
+    of_train = None if weights is None else weights[train]
+    expected = clone(model).fit(K[train][:, train], y[train], sample_weight=of_train).predict(K[~train][:, train])
+    ranker = QueryRanker(model).fit(K[train][:, train], y[train], qid=qid[train], sample_weight=of_train)
+    np.testing.assert_allclose(ranker.predict(K[~train][:, train]), expected, rtol=1e-9)
+    if weighted:
+        return
+    searches = [
+        make(QueryRanker(model), {"estimator__alpha": [1.0, 9.0]}, scoring=ranking_scorers("map")["map"], **options)
+        for make, options in ((GridSearchCV, {}), (RacingSearchCV, {}))
+        for options in [{"cv": QueryKFold(3), "error_score": "raise"} | options]
+    ]
+    found = [search.fit(K, with_qid(y, qid)).cv_results_ for search in searches]
+    gaussian = QueryRanker(KernelRidge(kernel="rbf", gamma=1.0))
+    searches[0].set_params(estimator=gaussian).fit(X, with_qid(y, qid))
+    for results in found:
+        expected = searches[0].cv_results_["split0_test_score"]
+        np.testing.assert_allclose(results["split0_test_score"], expected, rtol=1e-9)

@@ -1,11 +1,18 @@
-import numpy as np
-import pytest
-from scipy import stats
-from sklearn.linear_model import Ridge
-from support.ranks import report_of_ranks
+"""compare: which reports can be compared, and what a Comparison says about them, against reports and by hand."""
 
-from skrank_metrics import QueryKFold, compare, cross_evaluate, evaluate, kendall_tau_distance, make_metric
+import pickle
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.ranks import N_DOCUMENTS, report_of_ranks
+from support.shown import html_of, words
+
+from skrank_metrics import RankingReport, compare, evaluate, kendall_tau_distance, make_metric, mrr_score
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.reports.comparison import Comparison
 
 X, Y, QID = make_ranking(60, random_state=0)
 
@@ -14,97 +21,96 @@ def report(feature, rows=slice(None), metrics=("ndcg@10", "mrr"), **options):
     return evaluate(Y[rows], X[rows, feature], qid=QID[rows], metrics=metrics, **options)
 
 
+def of_ranks(ranks, metrics=None, **options):
+    """Compare rankings given by the rank of the only relevant document of each query."""
+    return compare({name: report_of_ranks(own) for name, own in ranks.items()}, metrics, **options)
+
+
 @pytest.fixture(scope="module")
 def reports():
-    return {name: report(feature) for name, feature in (("first", 0), ("second", 1), ("noise", 9))}
+    return {"noise": report(9), "second": report(1), "first": report(0)}
 
 
+# Pairs
+
+
+@pytest.mark.option("Comparison.pairs.metric", "Comparison.pair.metric", "compare.metrics")
 def test_pairs_are_differences_query_by_query(reports):
-    comparison = compare(reports, "mrr", random_state=0)
-    assert comparison.names == ("first", "second", "noise")
-    assert [(p.first, p.second) for p in comparison.pairs] == [
-        ("first", "second"),
-        ("first", "noise"),
-        ("second", "noise"),
-    ]
-    for pair in comparison.pairs:
-        one, other = reports[pair.first], reports[pair.second]
-        differences = one.per_query["mrr"] - other.per_query["mrr"]
-        np.testing.assert_allclose(pair.differences, differences, atol=1e-12)
-        assert pair.difference == pytest.approx(one.mean["mrr"] - other.mean["mrr"])
-        # Half an observation on either side, at the geometric mean of the bound, 1, and the largest difference.
-        squares = (differences**2).sum() + 2 * abs(differences).max() / 2 - 61 * (differences.sum() / 61) ** 2
-        half = stats.t.ppf(0.975, 60) * np.sqrt(squares / 60 / 61)
-        assert pair.interval == pytest.approx((differences.sum() / 61 - half, differences.sum() / 61 + half))
-        assert pair.effect_size == pytest.approx(differences.mean() / differences.std(ddof=1))
-        expected = [(differences > 1e-9).sum(), (abs(differences) < 1e-9).sum(), (differences < -1e-9).sum()]
-        assert [pair.wins, pair.ties, pair.losses] == expected
-        assert pair.n_queries == 60
-        assert pair.qid.tolist() == one.qid.tolist()
+    comparison = compare(reports)
+    assert (comparison.names, comparison.metrics) == (("first", "second", "noise"), ("ndcg@10", "mrr"))
+    assert compare(reports, [mrr_score, "ndcg@10"]).metrics == ("mrr", "ndcg@10")
+    for metric in comparison.metrics:
+        assert comparison.means(metric) == {name: reports[name].mean[metric] for name in comparison.names}
+        pairs = comparison.pairs(metric=metric)
+        assert [(p.first, p.second) for p in pairs] == [("first", "second"), ("first", "noise"), ("second", "noise")]
+        for pair in pairs:
+            one, other = reports[pair.first], reports[pair.second]
+            d = one.per_query[metric] - other.per_query[metric]
+            np.testing.assert_allclose(pair.differences, d, atol=1e-12)
+            assert pair.difference == pytest.approx(one.mean[metric] - other.mean[metric])
+            counts = [(d > 1e-9).sum(), (abs(d) < 1e-9).sum(), (d < -1e-9).sum(), 60]
+            assert [pair.wins, pair.ties, pair.losses, pair.n_queries] == counts
+            assert pair.qid.tolist() == one.qid.tolist()
+            back = comparison.pair(pair.second, pair.first, metric=metric)
+            assert (back.p_value, back.p_adjusted, back.difference) == (pair.p_value, pair.p_adjusted, -pair.difference)
+            for name in ("interval", "simultaneous"):
+                assert getattr(back, name) == pytest.approx(tuple(-end for end in getattr(pair, name)[::-1]))
 
 
-@pytest.mark.parametrize("test", ["permutation", "t", "wilcoxon"])
-def test_p_values_are_near_those_of_scipy(reports, test):
-    seed = {"random_state": 0} if test == "permutation" else {}
-    pair = compare(reports, "ndcg@10", test=test, **seed).pairs[0]
-    a, b = (reports[name].per_query["ndcg@10"] for name in ("first", "second"))
-    if test == "permutation":
-        expected = stats.permutation_test(
-            (a - b,), np.mean, permutation_type="samples", vectorized=True, random_state=np.random.default_rng(1)
-        ).pvalue
-        assert pair.p_value == pytest.approx(expected, abs=4 * np.sqrt(2 * max(expected, 1e-4) / 9999))
-    else:
-        expected = (stats.ttest_rel if test == "t" else stats.wilcoxon)(a, b).pvalue
-        assert pair.p_value == pytest.approx(expected, rel=1e-6)
+# Reciprocal ranks of the first minus the second: 1/2, -1/2, 0, 2/3, -1/6.
+QUERIES = {"first": [1, 2, 1, 1, 3], "second": [2, 1, 1, 3, 2], "third": [6] * 5}
 
 
-def test_corrections_are_over_all_pairs(reports):
-    raw = [pair.p_value for pair in compare(reports, test="t", correction=None).pairs]
-    assert [pair.p_adjusted for pair in compare(reports, test="t", correction=None).pairs] == raw
-    bh = [pair.p_adjusted for pair in compare(reports, test="t", correction="bh").pairs]
-    assert bh == pytest.approx(stats.false_discovery_control(raw))
-    smallest = int(np.argmin(raw))
-    assert compare(reports, test="t").pairs[smallest].p_adjusted == pytest.approx(min(1, 3 * raw[smallest]))
-
-
-def test_order_of_queries_does_not_matter(reports):
-    rows = np.concatenate([np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)])
-    shuffled = report(1, rows)
-    assert shuffled.qid.tolist() != reports["second"].qid.tolist()
-    first, second = (compare([reports["first"], other], test="t").pairs[0] for other in (shuffled, reports["second"]))
-    np.testing.assert_array_equal(first.differences, second.differences)
-
-
-def test_swapped_reports_swap_all(reports):
-    one = compare([reports["first"], reports["noise"]], test="t").pairs[0]
-    two = compare([reports["noise"], reports["first"]], test="t").pairs[0]
-    assert (two.difference, two.wins, two.ties, two.losses) == (-one.difference, one.losses, one.ties, one.wins)
-    assert two.interval == pytest.approx((-one.interval[1], -one.interval[0]))
-    assert two.effect_size == pytest.approx(-one.effect_size)
-    assert two.p_value == one.p_value
+@pytest.mark.option("Comparison.worst.n", "Comparison.worst.first", "Comparison.worst.second")
+@pytest.mark.option("Comparison.best.n", "Comparison.best.first", "Comparison.best.second")
+@pytest.mark.option("Comparison.pair.first", "Comparison.pair.second")
+def test_queries_that_the_first_loses_and_wins():
+    comparison = of_ranks(QUERIES)
+    worst, best = comparison.worst(), comparison.best(1)
+    assert [query.qid for query in worst] == [1, 4]
+    assert [(query.first, query.second) for query in worst] == [(1 / 2, 1), (1 / 3, 1 / 2)]
+    assert [query.difference for query in worst] == pytest.approx([-1 / 2, -1 / 6])
+    assert best == [(3, 1, 1 / 3, pytest.approx(2 / 3))]
+    assert comparison.best(3, first="second", second="first")[0] == (1, 1, 1 / 2, 1 / 2)
+    assert comparison.worst(n=2, first="second", second="third") == []
+    pair = comparison.pair()
+    assert (pair.first, pair.second, [own.tolist() for own in pair.values]) == (
+        "first",
+        "second",
+        [[1 / rank for rank in QUERIES[name]] for name in ("first", "second")],
+    )
+    for select in (comparison.worst, comparison.best):
+        with pytest.raises(ValueError, match="n must be an int >= 1; got 0"):
+            select(0)
+        with pytest.raises(ValueError, match="first and second must be two of first, second, third; got 'first' and"):
+            select(1, "first", "x")
 
 
 def test_of_a_distance_the_smaller_wins():
     metrics = [kendall_tau_distance, "neg_kendall_tau_distance"]
     # A relevant document at rank r has r - 1 inversions: the differences are -1, -3, 2 and 0.
-    reports = [report_of_ranks(ranks, metrics=metrics) for ranks in ([1, 1, 3, 2], [2, 4, 1, 2])]
+    reports = [report_of_ranks(ranks, metrics=metrics) for ranks in ([1, 1, 3, 2] * 9, [2, 4, 1, 2] * 9)]
     for name, sign in (("kendall_tau_distance", 1), ("neg_kendall_tau_distance", -1)):
         comparison = compare(reports, name)
-        (pair,) = comparison.pairs
-        assert (pair.differences * sign).tolist() == [-1, -3, 2, 0]
+        pair = comparison.pair()
+        assert (pair.first, pair.second) == ("0", "1")
+        assert (pair.differences * sign).tolist() == [-1, -3, 2, 0] * 9
         assert pair.difference * sign == -1 / 2
-        assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
-        assert comparison.greater_is_better == (sign < 0)
+        assert (pair.wins, pair.ties, pair.losses) == (18, 9, 9)
+        assert comparison.greater_is_better() == (sign < 0)
+        low, high = pair.interval
+        assert low < pair.difference < high
+        assert [query.difference * sign for query in comparison.worst(1)] == [2]
+        best, other = comparison.standings()
+        # The end on the better side and that on the other, for both.
+        assert (best.interval[0] * sign < 0 < best.interval[1] * sign) or (best.interval[1] * sign < 0)
+        assert best.regret == pytest.approx(max(0, other.interval[0 if sign > 0 else 1] * -sign), abs=1)
 
 
-def test_queries_without_a_value_are_left_out():
-    labels = np.where(QID < 7, 0, Y)
-    reports = [evaluate(labels, X[:, f], qid=QID, metrics="mrr", replace_undefined_by=np.nan) for f in (0, 1)]
-    (pair,) = compare(reports, "mrr").pairs
-    assert pair.qid.tolist() == list(range(7, 60))
-    assert pair.n_queries == len(pair.differences) == 53
+# Queries and documents that belong together
 
 
+@pytest.mark.option("compare.align")
 def test_different_queries_are_refused_or_intersected(reports):
     fewer = report(1, QID >= 10)
     message = r"reports must be over the same queries; got 60 in '0' and 50 in '1', 50 of them in both\. Pass align="
@@ -112,88 +118,42 @@ def test_different_queries_are_refused_or_intersected(reports):
         compare([reports["first"], fewer])
     with pytest.raises(ValueError, match=r"got 60 in '1' and 50 in '0', 50 of them"):
         compare([fewer, reports["first"]])
-    (pair,) = compare([reports["first"], fewer], align="intersection").pairs
-    assert pair.qid.tolist() == list(range(10, 60))
+    comparison = compare([reports["first"], fewer], align="intersection")
+    pair = comparison.pair("0", "1")
+    assert pair.qid.tolist() == comparison.qid.tolist() == list(range(10, 60))
     assert pair.difference == pytest.approx(report(0, QID >= 10).mean["ndcg@10"] - fewer.mean["ndcg@10"])
 
 
 def test_queries_with_ids_of_other_types_have_none_in_common(reports):
     other = evaluate(Y, X[:, 1], qid=QID.astype(str))
-    with pytest.raises(
-        ValueError, match=r"reports must have a query in common; got none\. Check that their ids have the same"
-    ):
-        compare([reports["first"], other], align="intersection")
+    with pytest.raises(ValueError, match=r"reports must have a query in common; got none\. Check that their ids"):
+        compare([reports["first"], other], "ndcg@10", align="intersection")
     with pytest.raises(ValueError, match=r"0 of them in both\. Check that their ids have the same type\.$"):
-        compare([reports["first"], other])
+        compare([reports["first"], other], "ndcg@10")
 
 
-def test_weights_have_to_be_the_same_and_those_of_a_permutation_test():
-    weights = np.random.default_rng(0).uniform(1, 9, 60)[QID]
-    one, other = (report(feature, sample_weight=weights) for feature in (0, 1))
-    with pytest.raises(ValueError, match="test must be 'permutation' for weighted queries; got 't'"):
-        compare([one, other], test="t")
-    with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
-        compare([report(0), other])
-    equal = [report(feature, sample_weight=np.ones(len(QID))) for feature in (0, 1)]
-    p_values = [compare(two, random_state=3).pairs[0].p_value for two in (equal, [report(0), report(1)])]
-    assert p_values[0] == p_values[1]
+def test_refuses_reports_of_other_documents_or_labels():
+    y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
+    ours = evaluate(y, s, qid=qid)
+    with pytest.raises(
+        ValueError,
+        match=r"same documents .*; got 3 documents with labels 2, 1, 0 in 'ours' and 3 .* 1, 0, 0 in .* query 2\. Eval",
+    ):
+        compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
+    with pytest.raises(ValueError, match=r"got 3 documents with .* and 2 documents with .* retrieved="):
+        compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
+    order = [4, 1, 0, 3, 2]
+    assert compare([ours, evaluate(y[order], s[order], qid=qid[order])]).pair().difference == 0
+    many = [evaluate([last] * 12, range(12), qid=[0] * 12, metrics="ndcg@10") for last in (1, 2)]
+    with pytest.raises(ValueError, match=r"got 12 documents with labels 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \.\.\. in '0'"):
+        compare(many)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e308])
-def test_only_ratios_of_weights_count(size):
-    weights = np.repeat([1.0, 0.5, 0, 0.25, 1, 1, 1, 1], 2)
-    pairs = []
-    for scale in (1, size):
-        options = {"qid": np.repeat(range(8), 2), "metrics": "mrr", "sample_weight": scale * weights}
-        first, second = (evaluate([1, 0] * 8, scores, **options) for scores in ([2, 1] * 8, [1, 2] * 6 + [2, 1] * 2))
-        comparison = compare([first, second], "mrr")
-        assert "Weighted by sample_weight, 1 query with weight 0." in str(comparison).splitlines()
-        pairs += comparison.pairs
-    # Five of seven queries differ, so 2 of 2^5 signs are as extreme.
-    assert [pair.p_value for pair in pairs] == [2 / 2**5] * 2
-    assert pairs[1].difference == pytest.approx((1 + 0.5 + 0.25 + 1 + 1) / 2 / 5.75)
-    assert pairs[1].interval == pytest.approx(pairs[0].interval)
-
-
-def test_a_p_value_at_the_level_is_significant_whatever_1_minus_the_confidence_rounds_to():
-    labels, qid = [1, 0] * 20, np.repeat(range(20), 2)
-    first, second = (evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 20, [1, 2] * 20))
-    comparison = compare([first, second], "mrr", confidence=0.9, n_resamples=9, random_state=0)
-    assert comparison.pairs[0].p_value == 1 / 10 > 1 - 0.9
-    assert len(comparison.significant()) == 1
-
-
-def test_says_if_no_difference_could_be_significant(reports):
-    labels, qid = [1, 0] * 5, np.repeat(range(5), 2)
-    few = [evaluate(labels, scores, qid=qid, metrics="mrr") for scores in ([2, 1] * 5, [1, 2] * 5)]
-    sentence = "No difference could be significant: p is at least {}. {}."
-    for test in ("permutation", "wilcoxon"):  # 2 of the 2^5 signs
-        text = " ".join(str(compare(few, "mrr", test=test)).split())
-        assert sentence.format("0.0625", "Evaluate more queries") in text
-    text = " ".join(str(compare(reports, "mrr", n_resamples=49)).split())
-    assert sentence.format("0.0600 for 3 pairs", "Pass a larger n_resamples") in text  # 3 times 1/50
-    for options in ({"n_resamples": 59}, {"n_resamples": 19, "correction": "bh"}, {"test": "t"}):
-        assert "could be" not in str(compare(reports, "mrr", **options))
-
-
-def test_one_query_has_no_interval_and_no_verdict():
-    reports = [evaluate([1, 0], scores, qid=[0, 0], metrics="mrr") for scores in ([2, 1], [1, 2])]
-    comparison = compare(reports, "mrr")
-    assert np.isnan(comparison.pairs[0].interval).all()
-    assert comparison.pairs[0].p_value == 1.0
-    assert "none for fewer than two queries" in " ".join(str(comparison).split())
-    assert np.isnan(comparison.pairs[0].effect_size)
-    # Difference, interval, wins, ties, losses, effect size and p-values.
-    assert "+0.5000 none 1 0 0 none 1.0000 1.0000" in " ".join(str(comparison).split())
-
-
-def test_without_a_correction_nothing_is_called_adjusted(reports):
-    comparison = compare(reports, "mrr", correction=None, random_state=0)
-    text = str(comparison)
-    assert "adjusted p" not in " ".join(text.split())
-    assert "Adjusted" not in text
-    assert comparison.to_frame()["p_adjusted"].tolist() == [pair.p_value for pair in comparison.pairs]
-    assert "Adjusted: Benjamini-Hochberg, 3 pairs." in str(compare(reports, "mrr", correction="bh"))
+def test_documents_that_were_not_returned_or_judged_do_not_matter():
+    # The first system did not return one judged document; the second returned one that nobody judged.
+    first = evaluate([1, 0, 1], [3, 2, 1], qid=[0, 0, 0], metrics="mrr", retrieved=[True, True, False])
+    second = evaluate([1, 0, 1, 0], [3, 2, 1, 9], qid=[0] * 4, metrics="mrr", judged=[True, True, True, False])
+    assert compare([first, second]).pair().difference == 1 - 1 / 2
 
 
 @pytest.mark.parametrize(
@@ -203,33 +163,31 @@ def test_without_a_correction_nothing_is_called_adjusted(reports):
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
         ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
-        (
-            {"metric": "map"},
-            ValueError,
-            "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'",
-        ),
-        ({"test": "z"}, ValueError, r"test must be one of \['permutation', 't', 'wilcoxon'\]; got 'z'"),
+        ({"reports": {1: report(0), "1": report(1)}}, ValueError, "different names; got '1' more than once"),
+        ({"metrics": "map"}, ValueError, "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'"),
+        ({"metrics": []}, ValueError, "metrics must name at least one metric; got none"),
+        ({"reports": [report(0), report(0, metrics="map")]}, ValueError, "reports must have a metric in common"),
+        ({"baseline": "x"}, ValueError, r"baseline must be one of \['0', '1'\]; got 'x'"),
+        ({"margin": -1}, ValueError, r"margin must be a number in \[0, inf\) or None; got -1"),
+        ({"test": "wilcoxon"}, ValueError, r"test must be one of \['permutation', 't'\]; got 'wilcoxon'"),
         ({"correction": "bonferroni"}, ValueError, "correction must be one of"),
         ({"align": "union"}, ValueError, "align must be one of"),
         ({"confidence": 95}, ValueError, r"confidence must be a number in \(0, 1\); got 95"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be an int >= 1 or None; got 0"),
         ({"random_state": "seed"}, TypeError, "random_state must be an int from 0"),
-        *(
-            ({"test": test, **option}, ValueError, f"{next(iter(option))} must be left out unless test='permutation'")
-            for test in ("t", "wilcoxon")
-            for option in ({"n_resamples": 9999}, {"random_state": 0})
+        (
+            {"by": "country"},
+            ValueError,
+            r"by must hold one value per query, 60 in all, or per document, \d+ in all; got",
         ),
+        ({"by": {}}, ValueError, "got no columns"),
+        ({"by": {"a": np.zeros(7), "b": np.zeros(3)}}, ValueError, r"got shape \(3,\) and shape \(7,\)"),
+        ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
+        ({"groups": np.zeros(7)}, ValueError, r"groups must hold one value per query, 60 in all.* got shape \(7,\)"),
     ],
 )
 def test_bad_input(change, error, message):
     with pytest.raises(error, match=message):
         compare(**{"reports": [report(0), report(1)], **change})
-
-
-def test_pooled_metrics_are_refused():
-    pooled = [report(feature, metrics="recall(average=micro)@3") for feature in (0, 1)]
-    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
-        compare(pooled, "recall(average=micro)@3")
 
 
 def test_metrics_of_the_same_name_have_to_be_the_same():
@@ -243,131 +201,425 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
     one, other = (report(feature, metrics=function) for feature, function in enumerate(functions))
     with pytest.raises(ValueError, match=r"got label in '0' and label in '1', which are not the same function\."):
         compare([one, other], "label")
-    spelled = report(1, ties="average", replace_undefined_by=0)
-    assert compare([plain, spelled], test="t").pairs[0].difference == compare([plain, report(1)]).pairs[0].difference
+    spelled = report(1, metrics="NDCG@10", ties="average", replace_undefined_by=0)
+    assert compare([plain, spelled]).pair().difference == compare([plain, report(1)]).pair().difference
+
+
+def test_metrics_that_are_no_means_over_queries():
+    name = "recall(average=micro)@3"
+    comparison = compare([report(feature, metrics=["mrr", name]) for feature in (0, 1)])
+    assert (comparison.tested(), comparison.tested(name)) == (True, False)
+    assert comparison.means(name) == {n: r.mean[name] for n, r in comparison.reports.items()}
+    assert {one.status for one in comparison.standings(name)} == {""}
+    with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
+        comparison.pairs(name)
+    assert f"{name} status" not in comparison.to_frame()
+    pooled = compare(list(comparison.reports.values()), name)
+    assert pooled.verdict == (
+        f"{pooled.names[0]} is ahead by {name}, which is not a mean over queries and cannot be tested."
+    )
+    assert str(pooled).count("\n") > 3
+
+
+# Queries that do not count, or not in full
+
+FIRST, SECOND = [1, 2, 1, 0, 3, 1, 2, 4, 0, 1], [2, 1, 1, 0, 1, 3, 4, 1, 0, 2]
+WEIGHTS = np.array([3, 1, 2, 0, 1, 4, 1, 2, 7, 1])
+ORDER = np.array([7, 0, 9, 3, 5, 1, 8, 2, 6, 4])
+
+
+@pytest.mark.parametrize("undefined", [np.nan, 0.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_undefined_queries_and_orders(weighted, undefined):
+    options = {"replace_undefined_by": undefined}
+    weights = WEIGHTS if weighted else np.ones(10, int)
+    first = report_of_ranks(FIRST, weights=WEIGHTS if weighted else None, **options)
+    second = report_of_ranks(np.array(SECOND)[ORDER], ORDER, weights=WEIGHTS[ORDER] if weighted else None, **options)
+    pair = compare([first, second]).pair("0", "1")
+    queries = [q for q in range(10) if weights[q] and (FIRST[q] or undefined == 0)]
+    expected = [Fraction(1, FIRST[q]) - Fraction(1, SECOND[q]) if FIRST[q] else Fraction(0) for q in queries]
+    total = sum(int(weights[q]) * d for q, d in zip(queries, expected, strict=True))
+    assert pair.qid.tolist() == queries
+    np.testing.assert_allclose(pair.differences, np.array(expected, dtype=float), atol=1e-15)
+    assert pair.difference == pytest.approx(float(total / int(weights[queries].sum())))
+    text = words(compare([first, second]))
+    assert ("Weighted by sample_weight, 1 query with weight 0." in text) == weighted
+    assert ("Left out: 2 queries without a value of mrr in every ranking." in text) == np.isnan(undefined)
+    with pytest.raises(ValueError, match="reports must have the same weights; '0' and '1' differ"):
+        compare([first, report_of_ranks(SECOND, weights=WEIGHTS + 1, **options)])
+
+
+def test_queries_without_a_value_in_one_ranking_are_left_out_for_all():
+    values = {name: np.random.default_rng(seed).random(20) for seed, name in enumerate("abc")}
+    values["b"][:2] = np.nan
+    reports = {n: RankingReport.from_frame(pd.DataFrame({"qid": range(20), "judge": v})) for n, v in values.items()}
+    comparison = compare(reports)
+    assert {pair.n_queries for pair in comparison.pairs()} == {18}
+    for name, mean in comparison.means().items():
+        assert mean == pytest.approx(values[name][2:].mean())
+    assert list(comparison.names) == sorted(values, key=lambda name: -values[name][2:].mean())
+    assert "Left out: 2 queries without a value of judge in every ranking." in words(comparison)
+    none = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
+    with pytest.raises(
+        ValueError, match=r"reports must have a query .* a value of 'mrr' in every ranking; got none among 1"
+    ):
+        compare(none)
+
+
+def test_the_effective_number_of_queries_is_printed_if_weights_halve_it():
+    ranks, weights = [[1, 2] * 10, [2, 1, 1, 1] * 5], np.r_[np.full(4, 50), np.ones(16)]
+    unequal = compare([report_of_ranks(own, weights=weights) for own in ranks])
+    assert "Because of unequal weights, 20 queries count as 5." in words(unequal)  # 216^2 / (4 50^2 + 16)
+    assert "count as" not in words(compare([report_of_ranks(own, weights=np.tile([1, 2], 10)) for own in ranks]))
+
+
+@pytest.mark.option("compare.groups")
+def test_groups_flip_together():
+    users = np.arange(24) // 4
+    plain, grouped = (of_ranks({"a": [1] * 24, "b": [2] * 24}, groups=groups) for groups in (None, users))
+    # Six users, who all prefer the first: 2 of 2^6 signs.
+    assert grouped.pair().p_value == 2 / 2**6
+    assert plain.pair().p_value < 0.001
+    assert "The queries are in 6 groups, which are independent." in words(grouped)
+    by_report = [report_of_ranks([rank] * 24, groups=np.repeat(users, N_DOCUMENTS)) for rank in (1, 2)]
+    assert compare(by_report).pair().p_value == 2 / 2**6
+    other = report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
+    with pytest.raises(ValueError, match="reports must have the same groups; query 0 has 0 in '0' and 5 in '1'"):
+        compare([by_report[0], other])
+
+
+# What is said about them
+
+ALWAYS, OFTEN, RARELY = [1] * 40, [1, 1, 1, 2] * 10, [3] * 40
+
+
+def test_the_best_set_the_verdict_and_regret():
+    comparison = of_ranks({"rarely": RARELY, "always": ALWAYS, "often": OFTEN})
+    assert comparison.best_set == ("always",)
+    assert comparison.verdict == "With 95% confidence, always is best."
+    assert comparison.regret["always"] == 0
+    assert [one.status for one in comparison.standings()] == ["best", "worse", "worse"]
+    assert comparison.letters == {"always": "a", "often": "b", "rarely": "c"}
+    lead, *others = comparison.standings()
+    assert (lead.interval[0], [one.interval[1] for one in others]) == (0, [0, 0])
+    assert lead.difference == -others[0].difference == pytest.approx(1 / 8)
+    assert comparison.regret["rarely"] > 2 / 3 - 1e-9, "at least what was seen"
+
+    same = of_ranks({"a": ALWAYS, "b": [1] * 39 + [2], "c": RARELY, "d": RARELY})
+    assert same.verdict == "With 95% confidence, the best is a or b; a leads. c and d are worse."
+    assert 1 / 80 < same.regret["a"] < 0.2, "b differs in one query, and could be better in others"
+    five = of_ranks({"a": [1] * 5, "b": [3] * 5})
+    assert five.verdict == "5 queries cannot tell a from b."
+    three = of_ranks({"a": [1] * 4, "b": [3] * 4, "c": [4] * 4})
+    assert three.verdict == "4 queries cannot tell a, b and c apart."
+    twins = of_ranks({"a": OFTEN, "b": OFTEN, "c": RARELY})
+    assert twins.verdict.endswith("a leads. c is worse. a and b are equal on every query.")
+    many = of_ranks({f"m{i}": ALWAYS for i in range(6)} | {"bad": RARELY})
+    assert "the best is m0, m1, m2 or 3 others; m0 leads. bad is worse." in many.verdict
+
+
+def test_two_rankings_have_one_p_value_for_everything():
+    for ranks in (OFTEN, [1] * 34 + [2] * 6, [1] * 35 + [2] * 5):
+        comparison = of_ranks({"a": ALWAYS, "b": ranks})
+        pair, (best, other) = comparison.pair(), comparison.standings()
+        assert (pair.p_adjusted, pair.simultaneous) == (pair.p_value, pair.interval)
+        assert other.p_value == pair.p_value
+        assert best.status == ("best" if pair.p_value <= 0.05 else "leads")
+        assert pair.verdict == ("better" if pair.p_value <= 0.05 else "undecided")
+        assert (pair.interval[0] > 0) == (pair.p_value <= 0.05)
+
+
+@pytest.mark.option("compare.margin")
+def test_a_margin_ships_what_loses_no_more():
+    ranks = {"a": ALWAYS * 5, "b": [1, 1, 1, 1, 2] * 40, "c": RARELY * 5}
+    comparison = of_ranks(ranks, margin=0.2)
+    assert comparison.verdict == (
+        "Ship a or b, which lose at most 0.2. With 95% confidence, a is best."
+        if comparison.regret["a"]
+        else "Ship a. With 95% confidence, a is best."
+    )
+    assert comparison.pair("b", "a").verdict == "not worse"
+    assert comparison.pair("c", "a").verdict == "worse"
+    assert comparison.pair("a", "c").verdict == "better"
+    strict = of_ranks(ranks, margin=0.05)
+    assert strict.pair("b", "a").verdict == "worse"
+    none = of_ranks({"a": [1, 2] * 10, "b": [2, 1] * 10}, margin=0.01)
+    assert none.verdict.startswith("Do not ship yet: no ranking is known to lose at most 0.01 against the best. 20 qu")
+    assert "hip" not in of_ranks(ranks).verdict
+
+
+@pytest.mark.option("compare.baseline")
+def test_a_baseline_makes_a_family_of_its_own():
+    ranks = {"old": [2] * 120, "better": [1] * 120, "worse": [3] * 120, "like": [2] * 115 + [1, 3, 1, 3, 1]}
+    comparison = of_ranks(ranks, baseline="old")
+    assert [(p.first, p.second) for p in comparison.pairs()] == [("better", "old"), ("like", "old"), ("worse", "old")]
+    assert {one.name: one.status for one in comparison.standings()} == {
+        "better": "better",
+        "like": "undecided",
+        "old": "baseline",
+        "worse": "worse",
+    }
+    assert comparison.verdict == (
+        "With 95% confidence, better is better than old and worse is worse than old. 120 queries cannot tell like from "
+        "old."
+    )
+    assert np.isnan(comparison.pair("better", "worse").p_adjusted), "not in the family"
+    gate = of_ranks(ranks, baseline="old", margin=0.1)
+    assert gate.pair("like", "old").verdict == "not worse"
+    assert gate.verdict.startswith("Ship better or like. With 95% confidence, better is better than old, like is not")
+    assert "not worse than old by more than 0.1" in gate.verdict
+    assert of_ranks({"old": [1] * 40, "new": RARELY}, baseline="old", margin=0).verdict.startswith("Do not ship. ")
+
+
+@pytest.mark.option("compare.test", "compare.correction", "compare.confidence", "compare.random_state")
+def test_options_change_the_tests(reports):
+    def p_values(**options):
+        return [(p.p_value, p.p_adjusted, p.interval) for p in compare(reports, **options).pairs()]
+
+    plain = p_values()
+    for options in ({"test": "t"}, {"correction": "holm"}, {"confidence": 0.8}, {"random_state": 1}):
+        assert p_values(**options) != plain, options
+    assert p_values() == plain, "the default is reproducible"
+    assert all(p == adjusted for p, adjusted, _ in p_values(correction=None))
+    assert p_values(random_state=np.random.default_rng(3)) == p_values(random_state=np.random.default_rng(3))
+    one, other, _ = (adjusted for _, adjusted, _ in sorted(p_values(correction="holm", test="t")))
+    smallest, second, _ = sorted(p for p, *_ in p_values(test="t"))
+    assert (one, other) == pytest.approx((3 * smallest, max(3 * smallest, 2 * second)))
+
+
+def test_p_values_do_not_depend_on_orders_or_on_what_was_printed(reports):
+    rows = np.concatenate([np.flatnonzero(query == QID) for query in np.random.default_rng(0).permutation(60)])
+    shuffled = {name: report(feature, rows) for name, feature in (("second", 1), ("noise", 9), ("first", 0))}
+    one, other = compare(reports), compare(shuffled)
+    str(other)
+    other.pairs("mrr")
+    for pair in one.pairs():
+        same = other.pair(pair.first, pair.second)
+        assert (same.p_value, same.p_adjusted) == (pair.p_value, pair.p_adjusted)
+        assert same.interval == pytest.approx(pair.interval)
+    assert one.regret == pytest.approx(other.regret)
+
+
+# Slices
+
+
+@pytest.mark.option("compare.by")
+@pytest.mark.parametrize("per", ["document", "query", "report"])
+def test_slices_are_corrected_together(reports, per):
+    country, of_queries = np.where(QID % 3 == 0, "de", "fr"), np.where(np.arange(60) % 3 == 0, "de", "fr")
+    options = {"document": {"by": country}, "query": {"by": of_queries}, "report": {}}[per]
+    if per == "report":
+        reports = {name: report(feature, by=country) for name, feature in (("noise", 9), ("second", 1), ("first", 0))}
+    comparison = compare(reports, "mrr", correction="holm", **options)
+    assert list(comparison.slices) == ["de", "fr"]
+    p_values, adjusted = [], []
+    for value, part in comparison.slices.items():
+        alone = compare([report(0, country == value), report(1, country == value)], "mrr").pair("0", "1")
+        pair = part.pair("first", "second")
+        assert pair.difference == pytest.approx(alone.difference)
+        assert pair.p_value == alone.p_value
+        assert pair.qid.tolist() == [query for query in range(60) if (query % 3 == 0) == (value == "de")]
+        p_values += [pair.p_value for pair in part.pairs()]
+        adjusted += [pair.p_adjusted for pair in part.pairs()]
+    ranked = sorted(p_values)
+    for p, own in zip(p_values, adjusted, strict=True):
+        assert own == pytest.approx(min(1, max((6 - i) * q for i, q in enumerate(ranked) if q <= p)))
+    for part in compare(reports, "mrr", **options).slices.values():
+        whole = compare([part.reports["first"], part.reports["second"]], "mrr").pair("0", "1")
+        pair = part.pair("first", "second")
+        assert pair.p_adjusted >= whole.p_adjusted
+        assert (pair.simultaneous[0] > 0 or pair.simultaneous[1] < 0) == (pair.p_adjusted <= 0.05)
+    shown = html_of(comparison)[0][-1]
+    assert shown[0] == ["slice", "queries", *comparison.names]
+    for row, (value, part) in zip(shown[1:], comparison.slices.items(), strict=True):
+        starred = [f"{'*' * (name in part.best_set)}{part.means()[name]:.4f}" for name in comparison.names]
+        assert row == [value, str(part.n_queries), *starred]
+    assert "corrected for 6 comparisons in all slices" in words(comparison)
+
+
+def test_many_slices_many_rankings_and_slices_without_values():
+    ranks = {f"m{i}": np.random.default_rng(i).integers(1, 5, 50) for i in range(6)}
+    text = words(of_ranks(ranks, by=np.arange(50) // 2))
+    assert "The largest 20 of 25; to_frame(slices=True) has all." in text
+    ranks = {"a": [1, 2, 1, 2, 0, 0], "b": [2, 1, 1, 1, 0, 0]}
+    two = {name: report_of_ranks(own, replace_undefined_by=np.nan) for name, own in ranks.items()}
+    comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
+    assert list(comparison.named_slices()) == ["a", "b"]
+    assert [one.status for one in comparison.slices["a"].standings()] == ["leads", "may be best"]
+
+
+# Planning
+
+
+@pytest.mark.option("Comparison.queries_needed.difference", "Comparison.queries_needed.power")
+@pytest.mark.option("Comparison.queries_needed.first", "Comparison.queries_needed.second")
+def test_queries_needed():
+    random = np.random.default_rng(0)
+    comparison = of_ranks({name: random.integers(1, 4, 200) for name in "abc"})
+    needed = comparison.queries_needed(0.05)
+    assert comparison.queries_needed(0.1) < needed / 3
+    assert comparison.queries_needed(0.05, power=0.95) > needed > comparison.queries_needed(0.05, power=0.4)
+    first, second, third = comparison.names
+    assert comparison.queries_needed(0.05, first=second, second=third) != needed
+    spread = comparison.pair().differences.std(ddof=1)
+    plain = compare([comparison.reports[first], comparison.reports[second]]).queries_needed(0.05)
+    assert plain == pytest.approx((1.96 + 0.8416) ** 2 * spread**2 / 0.05**2, rel=0.02)
+    assert needed > plain, "three comparisons instead of one"
+    assert comparison.detectable == pytest.approx(0.05 * np.sqrt(needed / 200), rel=0.1)
+    with pytest.raises(ValueError, match="difference must be at most 1, the range of mrr; got 5"):
+        comparison.queries_needed(difference=5)
+    with pytest.raises(ValueError, match=r"difference must be a number in \(0, inf\); got 0"):
+        comparison.queries_needed(0)
+    with pytest.raises(ValueError, match=r"power must be a number in \(0, 1\); got 1"):
+        comparison.queries_needed(0.1, power=1)
+    with pytest.raises(ValueError, match="all 5 differences are equal"):
+        of_ranks({"a": [1] * 5, "b": [2] * 5}).queries_needed(0.1)
+    with pytest.warns(
+        UserWarning, match="Only 2 queries of a and b differ, so the number of queries needed is uncertain"
+    ):
+        of_ranks({"a": [1] * 50, "b": [1] * 48 + [2] * 2}).queries_needed(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "sparse", "skewed"])
+def test_power_of_queries_needed(kind):
+    random, detected = np.random.default_rng(0), []
+    draw = {
+        "normal": lambda n: random.normal(0, 0.1, n),
+        "sparse": lambda n: (random.random(n) < 0.3) * random.choice([-0.2, 0.2], n),
+        "skewed": lambda n: random.exponential(0.1, n) - 0.1,
+    }[kind]
+
+    def of_differences(d):
+        frames = [pd.DataFrame({"qid": np.arange(len(d)), "judge": sign * d / 2}) for sign in (1, -1)]
+        return compare([RankingReport.from_frame(frame) for frame in frames])
+
+    for _ in range(200):
+        n = of_differences(draw(200)).queries_needed(0.02)
+        detected.append(of_differences(draw(n) + 0.02).pair().p_value <= 0.05)
+    assert 0.7 <= np.mean(detected) <= 0.88
+
+
+# Out of fold
+
+
+def test_folds_are_won_and_widen_intervals():
+    reports = {
+        "a": report_of_ranks([1, 2] * 20),
+        "b": report_of_ranks([2, 1, 1, 1] * 10),
+        "c": report_of_ranks([3] * 40),
+    }
+    fold = np.arange(40) % 4
+    plain = compare(reports)
+    comparison = Comparison(plain.reports, plain.metrics, fold)
+    # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
+    assert comparison.folds_won() == {"b": 3, "a": 1, "c": 0}
+    assert plain.folds_won() == {}
+    assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
+    text = words(comparison)
+    assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in text
+
+
+# Text, frames, pages, files
+
+
+@pytest.mark.option("Comparison.to_frame.library", "Comparison.to_frame.pairs", "Comparison.to_frame.slices")
+def test_frames(reports):
+    comparison = compare(reports, by=np.arange(60) % 2)
+    frame = comparison.to_frame()
+    assert frame.index.tolist() == list(comparison.names)
+    for metric in comparison.metrics:
+        found = {one.name: one for one in comparison.standings(metric)}
+        for name, row in frame.iterrows():
+            one = found[name]
+            ends = comparison.reports[name].intervals()[metric]
+            assert (row[metric], row[f"{metric} low"], row[f"{metric} high"]) == (one.mean, *ends)
+            assert (row[f"{metric} difference"], row[f"{metric} p"]) == (one.difference, one.p_value)
+            assert (row[f"{metric} difference low"], row[f"{metric} difference high"]) == one.interval
+            assert (row[f"{metric} status"], row[f"{metric} regret"]) == (one.status, one.regret)
+    assert frame["ndcg@10 letters"].to_dict() == comparison.letters
+    pairs = comparison.to_frame("polars", pairs=True)
+    expected = [pair for metric in comparison.metrics for pair in comparison.pairs(metric)]
+    for name in ("metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "verdict"):
+        assert pairs[name].to_list() == [getattr(pair, name) for pair in expected]
+    assert pairs["simultaneous high"].to_list() == [pair.simultaneous[1] for pair in expected]
+    of_slices = comparison.to_frame(slices=True)
+    assert of_slices["slice"].tolist() == ["all"] * 3 + ["0"] * 3 + ["1"] * 3
+    assert of_slices["mrr"].tolist()[3:6] == list(comparison.slices[0].means("mrr").values())
+    assert len(comparison.to_frame(pairs=True, slices=True)) == 3 * 2 * 3
+
+
+def test_text_shows_what_the_attributes_hold(reports):
+    comparison = compare(reports)
+    (table, others), lines = html_of(comparison)
+    assert str(comparison).startswith(comparison.verdict[:40])
+    assert table[0] == ["", "ndcg@10", "minus best other", "95% interval", "p", "status"]
+    for row, one in zip(table[1:], comparison.standings(), strict=True):
+        ends = "[{:+z.4f}, {:+z.4f}]".format(*one.interval)
+        p = f"{one.p_value:.4f}" if one.p_value >= 5e-5 else "<0.0001"
+        assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, p, one.status]
+    assert [row[1].startswith("*") for row in others[1:]] == [
+        n in comparison.best_set_of("mrr") for n in comparison.names
+    ]
+    assert any("against all 2 others together" in line for line in lines)
+    two = compare([reports["first"], reports["second"]], "mrr", confidence=0.9)
+    pair, ((_, row), _lines) = two.pair(), (html_of(two)[0][1], None)
+    assert row == [
+        *("mrr", f"{pair.difference:+.4f}", "[{:+.4f}, {:+.4f}]".format(*pair.interval)),
+        *(str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.p_value:.4f}"),
+    ]
+    assert html_of(two)[0][1][0][2] == "90% interval"
+    # "a" is on top half of the time, and beyond rank 2 else.
+    ranks = {"a": [1] * 20 + [5] * 20, "b": [2] * 40, "c": [6] * 40}
+    hits = compare({n: report_of_ranks(r, metrics=["hit_rate@1", "hit_rate@2"]) for n, r in ranks.items()})
+    assert "But by hit_rate@2, a is worse: the best is b." in words(hits)
+
+
+def test_many_rankings_fit_into_80_columns(reports):
+    noise = np.random.default_rng(0).normal(size=(30, len(Y)))
+    many = {f"candidate {i:02d}, depth={i}": evaluate(Y, X[:, 0] + 0.1 * i * noise[i], qid=QID) for i in range(30)}
+    lines = str(compare(many)).splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_repr_and_construction_compute_nothing(reports):
+    comparison = compare(reports, by=np.arange(60) % 2)
+    assert repr(comparison) == "<Comparison: 3 rankings by ndcg@10, mrr, 60 queries>"
+    assert not any(key[0] in ("flips", "family", "best") for key in comparison._found)
+
+
+@pytest.mark.option("Comparison.save.path", "Comparison.load.path")
+def test_saved_and_pickled(reports, tmp_path):
+    comparison = compare(reports, baseline="noise", margin=0.01, by=np.arange(60) % 2, groups=np.arange(60) // 3)
+    comparison.save(path=tmp_path / "comparison.json")
+    for other in (Comparison.load(path=tmp_path / "comparison.json"), pickle.loads(pickle.dumps(comparison))):
+        assert str(other) == str(comparison)
+        assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
+    reports["first"].save(tmp_path / "report.json")
+    with pytest.raises(ValueError, match="is not a saved comparison"):
+        Comparison.load(tmp_path / "report.json")
+
+
+@pytest.mark.option("Comparison.inspect.*")
+def test_inspect(reports):
+    comparison = compare(reports)
+    largest = comparison.pair().qid[np.argsort(-np.abs(comparison.pair().differences), kind="stable")[:2]].tolist()
+    assert [query[0].qid for query in comparison.inspect(2).queries] == largest
+    assert len(comparison.inspect().queries) == 3
+    one = comparison.inspect(qid=[5], first="noise", second="first", metric="mrr", n_ranks=2)
+    ((noise, first),) = one.queries
+    assert (one.metric, noise.qid, noise.ranking, first.ranking) == ("mrr", 5, "noise", "first")
+    assert len(noise.rows) == 2
+    with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
+        comparison.inspect(1, qid=5)
 
 
 def test_a_cross_evaluation_is_no_report():
-    result = cross_evaluate(Ridge(), X, Y, qid=QID, cv=QueryKFold(2))
-    with pytest.raises(TypeError, match=r"sequence of reports; got CrossEvaluation\. Pass its reports"):
-        compare(result)
+    class Result:
+        reports = ()
 
-
-def test_no_query_with_a_value():
-    reports = [evaluate([0, 0], s, qid=[0, 0], metrics="mrr", replace_undefined_by=np.nan) for s in ([1, 2], [2, 1])]
-    with pytest.raises(ValueError, match="reports must have a query with a value in both; got none for '0' and '1'"):
-        compare(reports, "mrr")
-
-
-def test_reads_well_and_converts(reports):
-    comparison = compare(reports, test="t")
-    text = str(comparison)
-    assert text.startswith("ndcg@10, 60 queries, paired t-test\nfirst - second\n")
-    assert "\nSignificantly different at 0.05: first and noise, second and noise.\nQueries needed" in text
-    assert [pair.second for pair in comparison.significant()] == ["noise", "noise"]
-    assert "first - noise" in comparison._repr_html_()
-    frame = comparison.to_frame()
-    assert frame["p_adjusted"].tolist() == [pair.p_adjusted for pair in comparison.pairs]
-    assert comparison.to_frame("polars")["low"].to_list() == [pair.interval[0] for pair in comparison.pairs]
-
-
-def test_text_and_frame_show_the_attributes(reports):
-    comparison = compare(reports, "mrr", test="t", confidence=0.9)
-    _title, _head, *lines = str(comparison).splitlines()
-    for pair in comparison.pairs:
-        shown = lines[lines.index(f"{pair.first} - {pair.second}") + 1].split()
-        low, high = pair.interval
-        assert shown[:3] == [f"{pair.difference:+.4f}", f"[{low:+.4f},", f"{high:+.4f}]"]
-        assert shown[3:7] == [str(pair.wins), str(pair.ties), str(pair.losses), f"{pair.effect_size:+.2f}"]
-        assert shown[7:] == [f"{p:.4f}" if p >= 5e-5 else "<0.0001" for p in (pair.p_value, pair.p_adjusted)]
-    assert "90% interval" in str(comparison)
-    assert [chart.title for chart in comparison._charts()] == ["mrr: difference and its 90% interval"]
-    frame = comparison.to_frame()
-    names = ["first", "second", "difference", "low", "high", "wins", "ties", "losses", "effect_size"]
-    assert list(frame) == [*names, "p_value", "p_adjusted", "n_queries"]
-    for name in set(frame) - {"low", "high"}:
-        assert frame[name].tolist() == [getattr(pair, name) for pair in comparison.pairs]
-    assert list(zip(frame["low"], frame["high"], strict=True)) == [pair.interval for pair in comparison.pairs]
-
-
-def test_refuses_reports_of_other_documents_or_labels():
-    y, s, qid = np.array([1, 0, 2, 0, 1]), np.arange(5.0), np.array([1, 1, 2, 2, 2])
-    ours = evaluate(y, s, qid=qid)
-    with pytest.raises(
-        ValueError,
-        match=r"same documents .*; got 3 documents with labels 2, 1, 0 in 'ours' and 3 .* 1, 0, 0 in .* query 2\. Eval",
-    ):
-        compare({"ours": ours, "other": evaluate(np.array([1, 0, 1, 0, 0]), s, qid=qid)})
-    with pytest.raises(ValueError, match=r"got 3 documents with .* and 2 documents with .* retrieved="):
-        compare({"ours": ours, "other": evaluate(y[:-1], s[:-1], qid=qid[:-1])})
-    other_order = [4, 1, 0, 3, 2]
-    assert compare([ours, evaluate(y[other_order], s[other_order], qid=qid[other_order])]).pairs[0].difference == 0
-
-
-def test_labels_are_compared_document_by_document():
-    ours = evaluate([2, 0, 0, 1], [3, 2, 1, 0], qid=[7, 7, 7, 8], metrics="ndcg@10")
-    other = evaluate([1, 1, 0, 1], [3, 2, 1, 0], qid=[7, 7, 7, 8], metrics="ndcg@10")
-    with pytest.raises(
-        ValueError, match=r"labels 2, 0, 0 in '0' and 3 documents with labels 1, 1, 0 in '1' for query 7"
-    ):
-        compare([ours, other])
-    many = [evaluate([last] * 12, range(12), qid=[0] * 12, metrics="ndcg@10") for last in (1, 2)]
-    with pytest.raises(ValueError, match=r"got 12 documents with labels 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \.\.\. in '0'"):
-        compare(many)
-
-
-def test_queries_without_weight_do_not_count():
-    labels, qid, weights = [1, 0] * 4, [0, 0, 1, 1, 2, 2, 3, 3], [1, 1, 0, 0, 2, 2, 1, 1]
-    first = evaluate(labels, [2, 1] * 4, qid=qid, metrics="mrr", sample_weight=weights)
-    second = evaluate(labels, [1, 2] * 3 + [2, 1], qid=qid, metrics="mrr", sample_weight=weights)
-    (pair,) = compare([first, second], "mrr").pairs
-    assert (pair.wins, pair.ties, pair.losses, pair.n_queries) == (2, 1, 0, 3)
-    assert pair.qid.tolist() == [0, 2, 3]
-    assert pair.difference == pytest.approx((1 * 0.5 + 2 * 0.5 + 1 * 0) / 4)
-
-
-def test_equal_differences_are_not_t_tested():
-    qid, labels = [0, 0, 1, 1, 2, 2], [1, 0] * 3
-    one, other = (evaluate(labels, scores * 3, qid=qid, metrics=["mrr", "dcg"]) for scores in ([2, 1], [1, 2]))
-    reports = {"one": one, "same": one, "other": other}
-    comparison = compare(reports, "mrr", test="t")
-    same, different, _ = comparison.pairs
-    assert (same.p_value, same.p_adjusted) == (1, 1)
-    assert np.isnan([different.p_value, different.p_adjusted]).all()
-    # Three differences of 1/2, and half of one of sqrt(1/2) on either side: squares 3/4 + 1/2 - 4 (3/8)^2 = 11/16.
-    assert different.interval == pytest.approx((3 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(11 / 16 / 3 / 4), 1))
-    assert comparison.significant() == []
-    text = " ".join(str(comparison).split())
-    # Difference, interval, wins, ties, losses, effect size and p-values.
-    assert f"one - other +0.5000 [{different.interval[0]:+.4f}, +1.0000] 3 0 0 +inf none none" in text
-    assert text.endswith("at 0.05: none. Not tested, since all differences are equal: one and other, same and other.")
-    unbounded = compare(reports, "dcg", test="t")
-    assert all(np.isnan(pair.interval).all() for pair in unbounded.pairs)
-    assert "none for fewer than two queries with a value, or for an unbounded metric with equal values" in " ".join(
-        str(unbounded).split()
-    )
-
-
-def test_interval_of_a_difference_respects_the_bounds():
-    labels, qid = [1, *[0] * 9] * 12, np.repeat(range(12), 10)
-    first, last = (evaluate(labels, sign * np.tile(range(10), 12), qid=qid, metrics="mrr") for sign in (-1, 1))
-    (pair,) = compare([first, last], "mrr").pairs
-    assert pair.difference == pytest.approx(1 - 1 / 10)
-    # Twelve differences of 9/10, and half of one of sqrt(9/10) on either side; cut at 1.
-    mean = 12 * 9 / 10 / 13
-    half = stats.t.ppf(0.975, 12) * np.sqrt((12 * 81 / 100 + 9 / 10 - 13 * mean**2) / 12 / 13)
-    assert mean + half > 1
-    assert pair.interval == pytest.approx((mean - half, 1))
-
-
-def test_undefined_queries_do_not_widen_the_interval_of_a_difference():
-    labels, first, second = [[0, 0], [1, 0]] * 6, [[2, 1]] * 12, [[1, 2]] * 12
-    intervals = [
-        compare(
-            [evaluate(labels, scores, metrics="mrr", replace_undefined_by=value) for scores in (first, second)], "mrr"
-        )
-        .pairs[0]
-        .interval
-        for value in (0, 1e6)
-    ]
-    assert intervals[0] == intervals[1]
+    with pytest.raises(TypeError, match=r"sequence of reports; got Result\. Pass its reports"):
+        compare(Result())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert of_ranks({1: ALWAYS, 2: RARELY}).pair(1, 2).first == "1"

@@ -121,8 +121,11 @@ VARIANTS = {
     "hit_rate": [{}, {"relevance_threshold": 2}],
     "judged": [{}],
     "mrr": [{}, {"relevance_threshold": 3}],
-    "err": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
-    "nerr": [{}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2}],
+    "err": [
+        {"normalize": normalize, **options}
+        for normalize in (False, True)
+        for options in ({}, {"p": 0.7, "max_grade": 3}, {"gain": "binary", "relevance_threshold": 2})
+    ],
     "pfound": [
         {"gain": "exp2"},
         {"gain": "exp2", "p": 0.5, "max_grade": 3},

@@ -3,7 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import CONVENTIONS, evaluate, explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics import evaluate, explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
 

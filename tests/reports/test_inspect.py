@@ -264,12 +264,14 @@ def test_documents_passed_to_evaluate_are_shown():
     assert only(report.inspect("a", documents=order)).documents == ["0", "2", "1", "3"]
 
 
-def test_slices_have_ranks_but_not_the_rows():
+def test_slices_show_the_rows_and_documents_of_the_whole_report():
     part = report_of(by=["x"] * 4 + ["y"] * 2).slices["y"]
-    assert only(part.inspect("b")).rows is None
-    assert "row" not in part.inspect("b").to_frame()
-    with pytest.raises(ValueError, match="documents must be left out for a slice, whose rows are not known"):
+    found = only(part.inspect("b", documents=list("uvwxyz")))
+    assert (found.rows.tolist(), found.documents) == ([5, 4], ["z", "y"])
+    with pytest.raises(ValueError, match="6 in all; got 2"):
         part.inspect("b", documents=["x"] * 2)
+    with pytest.raises(ValueError, match="qid 'a' is not in the report"):
+        part.inspect("a")
 
 
 def test_reports_of_batches_have_kept_no_documents():
@@ -300,12 +302,12 @@ def compared():
 @pytest.mark.option("Comparison.inspect.n")
 def test_queries_with_the_largest_differences(compared):
     comparison, _ = compared
-    pair = comparison.pairs[0]
+    pair = comparison.pair("new", "old")
     largest = pair.qid[np.argsort(-np.abs(pair.differences))].tolist()
     for n in (1, 3, 100):
-        assert [query[0].qid for query in comparison.inspect(n).queries] == largest[:n]
+        assert [query[0].qid for query in comparison.inspect(n, "new", "old").queries] == largest[:n]
     assert len(comparison.inspect().queries) == 3
-    first, second = comparison.inspect(1).queries[0]
+    first, second = comparison.inspect(1, "new", "old").queries[0]
     assert (first.ranking, second.ranking) == ("new", "old")
     assert first.value - second.value == pytest.approx(pair.differences[np.abs(pair.differences).argmax()])
     for n in (0, -1):
@@ -324,13 +326,13 @@ def test_queries_of_a_comparison_by_id(compared):
 def test_names_choose_the_rankings(compared):
     query = compared[0].inspect(1, first="same", second="old").queries[0]
     assert [ranking.ranking for ranking in query] == ["same", "old"]
-    with pytest.raises(ValueError, match="first and second must be two of new, old, same; got 'new' and 'none'"):
+    with pytest.raises(ValueError, match="first and second must be two of old, new, same; got 'new' and 'none'"):
         compared[0].inspect(1, "new", "none")
 
 
 def test_slices_of_a_comparison(compared):
     comparison, _ = compared
-    even = {name: report for name, (report, _) in comparison._reports.items()}
+    even = dict(comparison.reports)
     by = np.arange(40) % 2
     part = compare(even, "ndcg@10", test="t", by=by).slices[1]
     assert {query[0].qid % 2 for query in part.inspect(5).queries} == {1}

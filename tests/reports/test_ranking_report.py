@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from skrank_metrics import evaluate, get_metric, kendall_tau_distance, precision_at_k_score
+from skrank_metrics import RankingReport, evaluate, get_metric, kendall_tau_distance, precision_at_k_score
 from skrank_metrics.datasets import make_ranking
 
 
@@ -113,23 +113,27 @@ def test_no_interval_of_one_query():
     assert "Student's t over queries; none for fewer than two queries with a value, or for an unbounded" in " ".join(
         str(report).split()
     )
+    assert repr(report) == "<RankingReport: mrr of 1 query>"
     assert report.to_dict(flat=True) == {"mrr": 1.0, "mrr_std": 0.0, "mrr_n_undefined": 0.0}
 
 
 def test_reads_well():
     report = evaluate([1, 0, 0, 1, 0], [2, 1, 2, 1, 0], qid=["a", "a", "b", "b", "c"], metrics=["mrr", "recall@1"])
-    # With half an observation at 0 and at 1: mean 1/2 and squares 4/4 - 1/4; mean 3/8 and squares 3/2 - 9/16.
-    half = [stats.t.ppf(0.975, 3) * np.sqrt(squares / 3 / 4) for squares in (3 / 4, 15 / 16)]
-    assert half[0] > 1 / 2, "so that both ends are cut"
-    assert half[1] > 5 / 8, "so that both ends are cut"
+    # With half an observation at 0 and at 1, MRR has the mean 1/2 and squares of 4/4 - 1/4.
+    assert stats.t.ppf(0.975, 3) * np.sqrt(3 / 4 / 3 / 4) > 1 / 2, "so that both ends are cut"
+    # Recall is 0 or 1, so z^2 / 2 observations are added at each.
+    squared = stats.norm.ppf(0.975) ** 2
+    n, share = 3 + squared, (1 + squared / 2) / (3 + squared)
+    half = np.sqrt(squared * share * (1 - share) / n)
+    low, high = share - half, share + half
     assert str(report).splitlines() == [
         "3 queries, 5 documents",
         "metric      mean      95% interval  std over queries  undefined queries",
         "mrr       0.5000  [0.0000, 1.0000]            0.4082                  1",
-        "recall@1  0.3333  [0.0000, 1.0000]            0.4714                  1",
+        f"recall@1  0.3333  [{low:.4f}, {high:.4f}]            0.4714                  1",
         "Intervals: Student's t over queries.",
-        "Single documents: 1 query with only one document; every order is correct.",
-        "No relevant document: 1 query, counted as 0 in mrr, recall@1.",
+        "Single documents: 1 query with only one document.",
+        "1 query has no relevant document and counts as 0 in mrr, recall@1.",
     ]
 
 
@@ -142,7 +146,7 @@ def test_slices_have_one_row_per_slice_and_metric():
         ["1", "mrr", "1", "1.0000", "none"],
         ["1", "recall@1", "1", "1.0000", "none"],
         ["2", "mrr", "2", "0.5000", "[0.0000,", "1.0000]"],
-        ["2", "recall@1", "2", "0.0000", "[0.0000,", "1.0000]"],
+        ["2", "recall@1", "2", "0.0000", "[0.0000,", "0.7098]"],
     ]
 
 
@@ -165,19 +169,10 @@ def test_worst_refuses(data, arguments, message):
 
 def test_interval_of_a_huge_value_of_undefined_queries():
     labels, scores = [[0, 0], [1, 0], [0, 1], [1, 0]], [[2, 1]] * 4
-    intervals = []
     for value in (2.0**20, 2.0**1000):
         report = evaluate(labels, scores, metrics="mrr", replace_undefined_by=value)
         low, high = report.intervals()["mrr"]
         assert low < report.mean["mrr"] < high
-        intervals.append((low / value, high / value))
-    assert intervals[0] == pytest.approx(intervals[1], abs=1e-5)
-
-
-def test_parts_of_other_queries_are_refused(data):
-    report = evaluate(*data[:2], qid=data[2])
-    with pytest.raises(ValueError, match=r"codes must hold one part per query, 80 in all; got shape \(2,\)"):
-        report.means_by(np.array([0, 1]))
 
 
 def test_keys_of_dates_are_dates():
@@ -234,12 +229,6 @@ def test_the_spread_of_a_pooled_ratio_is_that_of_the_queries():
     assert report.std["recall(average=micro)@1"] == pytest.approx(np.std([1, 1 / 3]))
 
 
-def test_flat_keys_of_slices_with_similar_names_differ():
-    rows = {"y_true": [1, 0, 1, 0], "y_score": [2, 1, 1, 2], "qid": [0, 0, 1, 1], "metrics": "mrr"}
-    flat = evaluate(**rows, by=["a-b", "a-b", "a+b", "a+b"]).to_dict(flat=True)
-    assert sorted(value for key, value in flat.items() if re.fullmatch(r"mrr_slice_a_b(_2)?", key)) == [1 / 2, 1]
-
-
 def test_flat_keys_suit_loggers_and_differ(rows):
     names = ["ndcg@10", "ndcg_at_10", "ndcg(gain=exp2, ties=worst)@3", "err(p=0.5)"]
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=names)
@@ -291,3 +280,54 @@ def test_html_says_what_the_text_says_and_needs_nothing_else(rows):
 def test_metrics_of_functions_are_known_by_their_names(rows):
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[precision_at_k_score])
     assert report.metrics["precision"].greater_is_better
+
+
+def test_intervals_of_groups_are_those_of_their_means(data):
+    y, scores, qid = data
+    users = qid // 5
+    report = evaluate(y, scores, qid=qid, groups=users, metrics="mrr")
+    np.testing.assert_array_equal(report.groups, report.qid // 5)
+    values, sizes = (
+        np.bincount(report.groups, weights)[np.unique(report.groups)] for weights in (report.per_query["mrr"], None)
+    )
+    # One row per user, weighted by its number of queries, gives the same mean and interval.
+    rows = np.repeat(sizes, 2)
+    labels, of_users = np.tile([1, 0], len(sizes)), np.repeat(np.arange(len(sizes)), 2)
+    one_each = evaluate(labels, np.tile([2, 1], len(sizes)), qid=of_users, metrics="cg", sample_weight=rows)
+    exact = {"cg": values / sizes}
+    frame = one_each.to_frame().assign(**exact).rename(columns={"cg": "mrr"})
+    expected = RankingReport.from_frame(frame)
+    assert report.mean["mrr"] == pytest.approx(expected.mean["mrr"])
+    assert report.intervals()["mrr"] == pytest.approx(expected.intervals()["mrr"])
+    assert report.std == evaluate(y, scores, qid=qid, metrics="mrr").std
+
+
+def test_intervals_of_groups_cover_the_mean_of_dependent_queries():
+    rng = np.random.default_rng(0)
+    covered = {"queries": 0, "groups": 0}
+    for _ in range(200):
+        users = np.repeat(np.arange(20), 10)
+        # The relevant document is at rank 1 with a probability that differs between users, 1/2 on average.
+        first = rng.random(200) < rng.beta(1, 1, 20)[users]
+        scores = np.where(first[:, None], [2, 1], [1, 2])
+        rows = {"y_true": np.tile([1, 0], (200, 1)), "y_score": scores, "metrics": "recall@1"}
+        for name, groups in (("queries", None), ("groups", users)):
+            low, high = evaluate(**rows, groups=groups).intervals()["recall@1"]
+            covered[name] += low <= 1 / 2 <= high
+    assert covered["groups"] >= 184
+    assert covered["queries"] < 160
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([0, 1, 1, 1], "groups must be constant within a query; got 0 and 1 in query 7"),
+        ([0, 0, None, None], "groups must"),
+        ([0, 0], "groups must have the same length as y_true; got 2 and 4"),
+        (pd.Series([0, 0, 1, 1], index=list("badc")), "groups must have the same index as y_true"),
+    ],
+)
+def test_groups_that_do_not_fit(groups, message):
+    labels = pd.Series([1, 0, 0, 1], index=list("abcd"))
+    with pytest.raises(ValueError, match=message):
+        evaluate(labels, [2, 1, 2, 1], qid=[7, 7, 8, 8], metrics="mrr", groups=groups)

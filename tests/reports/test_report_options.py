@@ -1,7 +1,6 @@
 """The options of evaluate, of reports and of explain_difference, against values by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from support.ranks import report_of_ranks, rows_of_ranks
@@ -190,29 +189,6 @@ def test_dicts_hold_the_attributes():
         for part, value in values.items()
     }
     assert nested == report.to_dict(flat=False)
-
-
-def test_means_by_parts_of_the_queries():
-    report = report_of_ranks([1, 2, 4, 3, 1], weights=[1, 3, 2, 1, 1], metrics=["mrr", "recall(average=micro)@2"])
-    parts = [1, 0, 1, 0, 1]
-    for codes in (np.array(parts), parts, tuple(parts), pd.Series(parts), pd.array(parts, dtype="Int64")):
-        means = report.means_by(codes)
-        assert means["mrr"] == pytest.approx([(3 / 2 + 1 / 3) / 4, (1 + 2 / 4 + 1) / 4])
-        assert means["recall(average=micro)@2"] == pytest.approx([3 / 4, (1 + 0 + 1) / 4])
-
-
-@pytest.mark.parametrize(
-    ("codes", "error", "message"),
-    [
-        ([0, -1, 1], ValueError, "codes must be >= 0; got -1. Queries to leave out can be a part of their own"),
-        ([0.5, 0, 1], TypeError, "codes must hold integers, the part of each query; got float64. Pass codes.astype"),
-        (["a", "b", "c"], TypeError, "codes must hold integers.* got <U1"),
-        (pd.array([0, None, 1], dtype="Int64"), TypeError, "codes must hold integers"),
-    ],
-)
-def test_parts_are_numbered(codes, error, message):
-    with pytest.raises(error, match=message):
-        report_of_ranks([1, 2, 4]).means_by(codes)
 
 
 def test_slices_in_their_order_have_their_own_numbers():

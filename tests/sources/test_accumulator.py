@@ -1,22 +1,12 @@
-import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import RankingAccumulator, compare, evaluate, get_metric_names, make_metric
-from skrank_metrics._input.id_hash import hash_arrow, hash_ids
 
 METRICS = ["ndcg@10", "mrr", "recall@3", "precision(average=micro)@2", "map(average=geometric)"]
 # Their values per query do not depend on the lists that are computed with them, not even in the last bit.
@@ -205,9 +195,11 @@ def test_reports_of_batches_and_of_rows_can_be_compared(data):
     other = data | {"y_score": -data["y_score"]}
     both = {"a": accumulated(data, [30]).result(), "b": evaluate(**other, metrics=METRICS)}
     rows = {"a": evaluate(**data, metrics=METRICS), "b": both["b"]}
-    assert compare(both, "mrr").pairs[0].interval == compare(rows, "mrr").pairs[0].interval
+    assert compare(both, "mrr").pairs()[0].interval == compare(rows, "mrr").pairs()[0].interval
     both["b"] = evaluate(**other | {"y_true": np.where(data["qid"] == 6, 3, data["y_true"])}, metrics=METRICS)
-    with pytest.raises(ValueError, match="same documents with the same labels; 'a' and 'b' differ for query 6"):
+    with pytest.raises(
+        ValueError, match=r"same documents with the same labels; got other labels in 'a' and .* for query 6"
+    ):
         compare(both, "mrr")
 
 
@@ -262,7 +254,7 @@ def test_the_state_is_small_and_a_report_shares_it():
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert state < (8 + 8 + 16 * len(names)) * n  # hashes, ids and metrics
-    assert peak < 2.4 * state
+    assert peak < 2 * state
 
 
 def test_a_part_may_have_weights_of_zero():
@@ -299,133 +291,5 @@ def test_bad_input():
         RankingAccumulator("mrr").merge({})
     with pytest.raises(ValueError, match="holds no query; call update before result"):
         RankingAccumulator("mrr").merge(RankingAccumulator("mrr")).result()
-    with pytest.raises(TypeError, match=r"qid must hold integers, strings.*got object\. Pass str\(id\)"):
+    with pytest.raises(TypeError, match=r"qid must hold strings, integers.*got object\. Pass str\(id\)"):
         RankingAccumulator("mrr").update([1], [1], qid=np.array([object()], dtype=object))
-
-
-SAME = {
-    "integers": [
-        np.array([3, -1, 2**40]),
-        np.array([3.0, -1.0, 2.0**40]),
-        np.array([3, -1.0, np.int64(2**40)], dtype=object),
-    ],
-    "large integers": [np.array([2**63 + 2048], dtype=np.uint64), np.array([2.0**63 + 2048])],
-    "strings": [
-        np.array(["a", "12345678", "é" * 20]),
-        np.array(["a", "12345678", "é" * 20], dtype=object),
-        pd.Series(["a", "12345678", "é" * 20]).to_numpy(),
-        pl.Series(["a", "12345678", "é" * 20]).to_numpy(),
-    ],
-    "times": [
-        np.array(["2001-02-03"], dtype="M8[D]"),
-        np.array(["2001-02-03"], dtype="M8[ns]"),
-        np.array([datetime(2001, 2, 3)], dtype=object),
-    ],
-}
-
-
-@pytest.mark.parametrize("kind", SAME)
-def test_equal_ids_hash_alike(kind):
-    for ids in SAME[kind]:
-        assert hash_ids(ids).tolist() == hash_ids(SAME[kind][0]).tolist()
-        arrow = pa.array(ids)
-        for form in (arrow, arrow.dictionary_encode(), pa.concat_arrays([arrow, arrow])[len(arrow) :]):
-            assert hash_arrow(form).tolist() == hash_ids(ids).tolist()
-
-
-@pytest.mark.parametrize(
-    "equal",
-    [
-        [Decimal("1.10"), Decimal("1.1"), Fraction(11, 10)],
-        [1, 1.0, True, Decimal(1), Decimal("1.00"), Fraction(2, 2), np.float32(1)],
-        [0.5, Decimal("0.50"), Fraction(1, 2)],
-        [0, -0.0, Decimal("-0.0"), Fraction(0)],
-        [2**63 + 2048, 2.0**63 + 2048, Decimal(2**63 + 2048)],
-        [2**64 - 1, Decimal(2**64 - 1), Fraction(2**64 - 1)],
-        [2**70, 2.0**70, Decimal(2**70), Fraction(2**70)],
-        [2**70 + 1, Decimal(2**70 + 1), Fraction(2**70 + 1)],
-        [5e-324, Fraction(1, 2**1074)],
-        [float("inf"), Decimal("Infinity")],
-        [("a", 1), ("a", Decimal(1)), ("a", Fraction(1))],
-        [datetime(2001, 2, 3, tzinfo=UTC), pd.Timestamp("2001-02-03 01:00", tz="Europe/Berlin")],
-        [pd.Timestamp(10**18 + 1, tz="UTC"), pd.Timestamp(10**18 + 1, tz="Asia/Tokyo")],
-        [np.datetime64(10**18 + 1, "ns"), pd.Timestamp(10**18 + 1)],
-        [pd.Timedelta(1, "ns"), np.timedelta64(1, "ns")],
-        [timedelta(1), pd.Timedelta(1, "D"), np.timedelta64(1, "D")],
-    ],
-)
-def test_objects_that_are_equal_hash_alike(equal):
-    assert [one == equal[0] for one in equal] == [True] * len(equal)
-    ids = np.empty(len(equal), dtype=object)
-    ids[:] = equal
-    assert len(set(hash_ids(ids).tolist())) == 1
-
-
-def test_objects_that_are_almost_equal_hash_differently():
-    numbers = [
-        0.1,
-        Decimal("0.1"),
-        1 / 3,
-        Fraction(1, 3),
-        Decimal("1e-400"),
-        Decimal("-1e-400"),
-        0,
-        Decimal("0.1e-3999"),
-    ]
-    large = [2**70, Decimal(2**70 + 1), Fraction(2**71 + 1, 2), 2**53 + 1, Fraction(2**54 + 1, 2)]
-    times = [pd.Timestamp(10**18 + more, tz="UTC") for more in range(3)]
-    spans = [pd.Timedelta(more, "ns") for more in range(3)]
-    ids = np.array(numbers + large + times + spans, dtype=object)
-    assert len(set(hash_ids(ids).tolist())) == len(ids)
-
-
-@pytest.mark.parametrize("text", ["1E+4001", "-1E-4001", "1E+99999999"])
-def test_decimals_of_thousands_of_digits_are_refused(text):
-    with pytest.raises(ValueError, match=r"qid must hold Decimals from 1e-4000 to 1e4000; got .*\. Pass str\(id\)\."):
-        RankingAccumulator("mrr").update([1], [1], qid=[Decimal(text)])
-
-
-@pytest.mark.parametrize(
-    ("ids", "back"),
-    [
-        (pd.Series(pd.to_datetime([10**18, 10**18 + 1]).tz_localize("UTC")), 10**18),
-        ([Decimal("1.10"), Decimal("1.2")], Decimal("1.1")),
-        ([("a", 1), ("a", 2)], ("a", Decimal(1))),
-    ],
-)
-def test_ids_come_back_if_they_are_equal(ids, back):
-    accumulator = RankingAccumulator("mrr").update([1, 0], [1, 2], qid=ids)
-    back = pd.Series(pd.to_datetime([back]).tz_localize("UTC")) if back == 10**18 else [back]
-    with pytest.raises(ValueError, match="came back"):
-        accumulator.update([1], [1], qid=back)
-
-
-def test_different_ids_hash_differently():
-    texts = [
-        "",
-        "\0",
-        "\0\0",
-        "a",
-        "a\0",
-        "1",
-        "12345678",
-        "12345678\0",
-        "123456789",
-        "aaaaaaaabbbbbbbb",
-        "bbbbbbbbaaaaaaaa",
-    ]
-    others = [1, -1, 2**64 - 1, 2**64, 0.5, b"a", ("a", 1), (1, "a"), datetime(2001, 1, 1)]
-    ids = np.empty(len(texts + others), dtype=object)
-    ids[:] = texts + others
-    assert len(set(hash_ids(ids).tolist())) == len(ids)
-    many = np.array([f"query-{number}" for number in range(50_000)])
-    assert len(np.unique(hash_ids(many))) == 50_000
-
-
-def test_hashes_are_the_same_in_every_process():
-    ids = "hash_ids(np.array(['a', 1, 0.5, ('a', 1)], dtype=object)).tolist()"
-    command = [sys.executable, "-c", f"from skrank_metrics._input.id_hash import *; print({ids})"]
-    for seed in ("1", "2"):  # of Python's own hashes of strings
-        environment = os.environ | {"PYTHONHASHSEED": seed}
-        printed = subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
-        assert printed.strip() == str(hash_ids(np.array(["a", 1, 0.5, ("a", 1)], dtype=object)).tolist())

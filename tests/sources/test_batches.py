@@ -163,23 +163,6 @@ def test_the_row_of_a_null_is_counted_from_the_first_batch_on():
         evaluate_batches(reader, **NAMES)
 
 
-@pytest.mark.parametrize("order", ["check", "shuffle"])
-def test_ids_of_float16(order):
-    rows = pa.table(
-        {
-            "y": [1, 0, 0, 0, 1, 0, 1],
-            "s": [2, 1, 3, 2, 1, 2, 1],
-            "q": pa.array(np.array([1, 1, 2.5, 2.5, 2.5, -1, -1], dtype=np.float16)),
-        }
-    )
-    report = evaluate_batches(rows, label="y", score="s", qid="q", metrics="mrr", order=order, batch_rows=2)
-    assert dict(zip(report.qid.tolist(), report.per_query["mrr"].tolist(), strict=True)) == {
-        1: 1,
-        2.5: 1 / 3,
-        -1: 1 / 2,
-    }
-
-
 def test_a_query_that_comes_back_is_an_error():
     for source, batch_rows in ((SHUFFLED, 50), (SHUFFLED, 10_000), (pa.concat_tables([TABLE, TABLE.slice(3, 1)]), 100)):
         with pytest.raises(ValueError, match=r"query .* came back.*order='shuffle'"):
@@ -280,8 +263,8 @@ def test_options_are_those_of_evaluate(options):
         ({"order": "sort"}, ValueError, "order must be one of"),
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),
-        ({"score": "nan"}, ValueError, "column 'nan' must hold numbers, not NaN; got nan in row 7 of the source"),
-        ({"label": "nan"}, ValueError, "column 'nan' must hold finite numbers >= 0; got nan in row 7 of the source"),
+        ({"score": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
+        ({"label": "nan"}, ValueError, "column 'nan' contains NaN, first in row 7 of the source"),
         ({"sample_weight": "negative"}, ValueError, "column 'negative' must hold numbers >= 0.* got -1 in row 9 of"),
         (
             {"score": "large"},
@@ -444,7 +427,7 @@ def test_no_file_is_left_behind(tmp_path, monkeypatch):
         yield TABLE.set_column(1, "s", pa.array([np.nan] * len(TABLE)))
 
     names = NAMES | {"order": "shuffle", "temp_dir": folder}
-    with pytest.raises(ValueError, match="column 's' must hold numbers, not NaN"):
+    with pytest.raises(ValueError, match="column 's' contains NaN"):
         evaluate_batches(spoiled(), **names)
     assert not list(folder.iterdir())
     with pytest.raises(FileNotFoundError):
@@ -478,7 +461,7 @@ def test_without_pyarrow():
     call = "skrank_metrics.evaluate_batches('a', label='y', score='s', qid='q')"
     code = f"import sys; sys.modules['pyarrow'] = None; import skrank_metrics; {call}"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "evaluate_batches needs pyarrow: pip install 'skrank-metrics[arrow]'" in found.stderr
+    assert "evaluate_batches needs pyarrow: pip install pyarrow" in found.stderr
 
 
 def test_objects_of_pandas_in_batches():

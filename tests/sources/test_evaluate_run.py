@@ -328,7 +328,7 @@ def test_reports_over_the_same_qrels_compare_whatever_was_returned():
         np.testing.assert_array_equal(sizes, digests[0][0])
         np.testing.assert_array_equal(hashes, digests[0][1])
     found = compare(reports, "ndcg@3", random_state=0)
-    assert len(found.pairs) == 3
+    assert len(found.pairs()) == 3
     assert evaluate_run(qrels | {3: {1: 2}}, {0: [1]}, "mrr").label_digests[1].tolist() != digests[0][1].tolist()
 
 

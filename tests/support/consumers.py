@@ -38,7 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_ranking_scorer, ndcg_score, with_qid
+from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
 
 CV = QueryKFold(3)
 SCORER = "ndcg@5"
@@ -124,7 +124,7 @@ def candidates(model: Any) -> list[Any]:
 def _search(kind: Any, **options: Any) -> Any:
     def run(model: Any, X: Any, y: Any, keywords: Any) -> Any:
         name, values = parameter(model)
-        search = kind(model, {name: values}, scoring=get_ranking_scorer(SCORER), cv=CV, error_score="raise", **options)
+        search = kind(model, {name: values}, scoring=make_ranking_scorer(SCORER), cv=CV, error_score="raise", **options)
         found = search.fit(X, y, **keywords).cv_results_
         order = np.argsort([params[name] for params in found["params"]])
         return np.array([[found[f"split{i}_test_score"][c] for i in range(3)] for c in order])
@@ -143,7 +143,7 @@ def _halving(kind: Any) -> Any:
         options = {"n_candidates": 2, "random_state": 0} if kind is HalvingRandomSearchCV else {}
         search = kind(
             model, {depth: [0.05, 0.3]}, resource=name, min_resources=2, max_resources=4, factor=2,
-            scoring=get_ranking_scorer(SCORER), cv=CV, error_score="raise", refit=False, **options,
+            scoring=make_ranking_scorer(SCORER), cv=CV, error_score="raise", refit=False, **options,
         )  # fmt: skip
         found = search.fit(X, y, **keywords).cv_results_
         rows = sorted(
@@ -163,7 +163,7 @@ def _halving_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 
 
 def _cross_validate(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = get_ranking_scorer(SCORER)
+    scorer = make_ranking_scorer(SCORER)
     found = cross_validate(model, X, y, scoring=scorer, cv=CV, return_train_score=True, params=keywords or None)
     return np.array([found["test_score"], found["train_score"]])
 
@@ -174,7 +174,7 @@ def _cross_validate_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 
 
 def _cross_val_score(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    return cross_val_score(model, X, y, scoring=get_ranking_scorer(SCORER), cv=CV, params=keywords or None)
+    return cross_val_score(model, X, y, scoring=make_ranking_scorer(SCORER), cv=CV, params=keywords or None)
 
 
 def _cross_val_predict(model: Any, X: Any, y: Any, keywords: Any) -> Any:
@@ -189,7 +189,7 @@ def _cross_val_predict_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 
 
 def _learning_curve(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = get_ranking_scorer(SCORER)
+    scorer = make_ranking_scorer(SCORER)
     return learning_curve(
         model, X, y, scoring=scorer, cv=CV, train_sizes=[0.5, 1.0], params=keywords or None, error_score="raise"
     )[2]
@@ -209,13 +209,13 @@ def _learning_curve_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 def _validation_curve(model: Any, X: Any, y: Any, keywords: Any) -> Any:
     name, values = parameter(model)
     return validation_curve(
-        model, X, y, param_name=name, param_range=values, scoring=get_ranking_scorer(SCORER), cv=CV,
+        model, X, y, param_name=name, param_range=values, scoring=make_ranking_scorer(SCORER), cv=CV,
         params=keywords or None, error_score="raise",
     )[1]  # fmt: skip
 
 
 def _permutation_test(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    scorer = get_ranking_scorer(SCORER)
+    scorer = make_ranking_scorer(SCORER)
     score, permuted, _ = permutation_test_score(
         model, X, y, scoring=scorer, cv=CV, n_permutations=3, random_state=0, params=keywords or None
     )
@@ -228,7 +228,7 @@ def _mean_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 
 
 def _sequential_selection(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    selector = SequentialFeatureSelector(model, n_features_to_select=1, scoring=get_ranking_scorer(SCORER), cv=CV)
+    selector = SequentialFeatureSelector(model, n_features_to_select=1, scoring=make_ranking_scorer(SCORER), cv=CV)
     return selector.fit(X, y, **keywords).get_support()
 
 
@@ -245,7 +245,7 @@ def _importance(model: Any) -> Any:
 
 
 def _rfecv(model: Any, X: Any, y: Any, keywords: Any) -> Any:
-    selector = RFECV(model, step=1, min_features_to_select=3, scoring=get_ranking_scorer(SCORER), cv=CV)
+    selector = RFECV(model, step=1, min_features_to_select=3, scoring=make_ranking_scorer(SCORER), cv=CV)
     return selector.fit(X, y, **keywords).cv_results_["mean_test_score"]
 
 
@@ -261,7 +261,7 @@ def _rfecv_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any:
 
 def _permutation_importance(model: Any, X: Any, y: Any, keywords: Any) -> Any:
     fitted = clone(model).fit(X, y, **keywords)
-    scorer = get_ranking_scorer(SCORER)
+    scorer = make_ranking_scorer(SCORER)
     with sklearn.config_context(enable_metadata_routing=False):
         return permutation_importance(fitted, X, y, scoring=scorer, n_repeats=2, random_state=0).importances_mean[2:]
 
@@ -282,7 +282,7 @@ def _permutation_importance_by_hand(model: Any, X: Any, y: Any, qid: Any) -> Any
 
 def _nested(model: Any, X: Any, y: Any, keywords: Any) -> Any:
     name, values = parameter(model)
-    scorer = get_ranking_scorer(SCORER)
+    scorer = make_ranking_scorer(SCORER)
     inner = GridSearchCV(model, {name: values}, scoring=scorer, cv=CV, error_score="raise")
     return cross_val_score(inner, X, y, scoring=scorer, cv=CV, params=keywords or None, error_score="raise")
 

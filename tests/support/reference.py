@@ -135,15 +135,13 @@ def _walk(ranked, k, p, gain, max_grade, threshold):
         reads *= (1 - stop) * p
 
 
-def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
-    return sum(stop / rank for rank, stop in _walk(ranked, k, p, gain, max_grade, relevance_threshold))
-
-
-def nerr(ranked, k=None, p=1.0, gain="exp2", max_grade=4, relevance_threshold=None):
-    if not any(_hits(ranked, relevance_threshold)):
+def err(ranked, k=None, p=1.0, gain="exp2", max_grade=4, normalize=False, relevance_threshold=None):
+    options = {"p": p, "gain": gain, "max_grade": max_grade, "relevance_threshold": relevance_threshold}
+    if normalize and not any(_hits(ranked, relevance_threshold)):
         return math.nan
-    best = err(sorted(ranked, reverse=True), k, p, gain, max_grade, relevance_threshold)
-    return err(ranked, k, p, gain, max_grade, relevance_threshold) / best
+    best = err(sorted(ranked, reverse=True), k, **options) if normalize else 1
+    stops = _walk(ranked, k, p, gain, max_grade, relevance_threshold)
+    return sum(stop / rank for rank, stop in stops) / best
 
 
 def pfound(ranked, k=None, p=0.85, gain="linear", max_grade=4, relevance_threshold=None):

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from skrank_metrics import (
     Comparison,
-    Comparisons,
-    Leaderboard,
     QueryKFold,
     RankingReport,
     compare,
@@ -40,11 +38,10 @@ assert_type(ndcg_score(labels, scores, qid=ids, average=None), FloatArray)
 assert_type(precision_at_k_score(labels, scores, qid=ids, k=10, average="micro"), float)
 assert_type(evaluate(labels, scores, qid=ids, metrics=["ndcg@10", "map"]), RankingReport)
 board = leaderboard(labels, {"a": scores, "b": scores}, qid=ids)
-assert_type(board, Leaderboard)
-assert_type(board.compare("map"), Comparison)
+assert_type(board, Comparison)
 assert_type(compare(board.reports, "map", by=ids), Comparison)
-assert_type(compare(board.reports), Comparison)
-assert_type(compare(board.reports, ["map", "mrr"]), Comparisons)
+assert_type(compare(list(board.reports.values()), ["map", "mrr"]), Comparison)
+assert_type(board.best_set, tuple[str, ...])
 
 # What goes in: lists, arrays, Series, in one dimension or two.
 ndcg_score(y, np.array(scores), qid=np.array(ids))

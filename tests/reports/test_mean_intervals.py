@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from skrank_metrics import get_metric
-from skrank_metrics.reports.statistics import bounds_of, check_confidence, mean_interval, moments
+from skrank_metrics.reports.mean_intervals import bounds_of, check_confidence, mean_interval, moments, quantile
 
 
 def test_is_student_t():
@@ -31,12 +31,32 @@ def test_without_spread_and_bounds_there_is_none():
     assert np.isnan(mean_interval(moments([0.3, 0.1 + 0.2, 0.3]), (0, np.inf))).all(), "equal up to rounding"
 
 
-def test_three_perfect_queries_by_hand():
-    # With half an observation at 0 and at 1: mean 3.5 / 4, squares 3 (1/8)^2 + (7/8)^2 / 2 + (1/8)^2 / 2 = 7/16, which
-    # make a variance of 7/16 / 3 and a standard error of sqrt(7/16 / 3 / 4), with 3 degrees of freedom.
-    low, high = mean_interval(moments([1.0, 1.0, 1.0]), (0, 1))
-    assert low == pytest.approx(7 / 8 - stats.t.ppf(0.975, 3) * np.sqrt(7 / 16 / 3 / 4))
-    assert high == 1
+def test_equal_values_by_hand():
+    # Half an observation at 0 and at 1: mean 2 / 4, squares 1/4, a variance of 1/4 / 3, three degrees of freedom.
+    half = stats.t.ppf(0.975, 3) * np.sqrt(1 / 4 / 3 / 4)
+    assert mean_interval(moments([0.5, 0.5, 0.5]), (0, 1)) == pytest.approx((1 / 2 - half, 1 / 2 + half))
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])
+@pytest.mark.parametrize("n_high", [0, 1, 5, 12])
+def test_two_values_have_the_interval_of_agresti_and_coull(bounds, n_high):
+    low, high = bounds
+    values, z = np.r_[np.full(n_high, high), np.full(12 - n_high, low)], stats.norm.ppf(0.975)
+    share = (n_high + z**2 / 2) / (12 + z**2)
+    ends = share + np.array([-1, 1]) * z * np.sqrt(share * (1 - share) / (12 + z**2))
+    assert mean_interval(moments(values), bounds) == pytest.approx(tuple(np.clip(low + (high - low) * ends, low, high)))
+    assert mean_interval(moments(values, np.full(12, 3.0)), bounds) == pytest.approx(
+        mean_interval(moments(values), bounds)
+    )
+
+
+@pytest.mark.parametrize("n_degrees", [0.3, 1, 2.5, 30, 1e6, np.inf])
+@pytest.mark.parametrize("confidence", [0.01, 0.5, 0.95, 0.999999])
+def test_quantiles(confidence, n_degrees):
+    expected = (
+        stats.norm.isf((1 - confidence) / 2) if n_degrees == np.inf else stats.t.isf((1 - confidence) / 2, n_degrees)
+    )
+    assert quantile(confidence, n_degrees) == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), (-1, 1), (-7, 2)])

@@ -1,0 +1,79 @@
+"""Pictures inside HTML pages."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import re
+import warnings
+from html import escape
+from typing import Any
+
+from skrank_metrics.displays import style
+
+# Widths of the two drawings in inches, and of the page below which the narrow one is shown.
+WIDE, SLIM, PHONE = 8.0, 4.6, "40rem"
+
+
+def page_picture(result: Any) -> str:
+    """Draw a result for an HTML page: one drawing for screens and one for phones, which follow the page's theme.
+
+    Parameters
+    ----------
+    result : result of this package
+        What to draw.
+
+    Returns
+    -------
+    html : str
+        A ``<figure>`` with inline SVG, which loads nothing and runs no script; empty if the result has no display or
+        matplotlib is not installed.
+    """
+    module, _, name = (getattr(result, "_display", None) or "").rpartition(".")
+    if not module:
+        return ""
+    display = getattr(importlib.import_module(f"skrank_metrics.displays.{module}"), name)
+    try:
+        drawings = [_svg(display, result, width) for width in (WIDE, SLIM)]
+    except ImportError:
+        return ""
+    key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
+    light, dark = style.declarations()
+    css = (
+        f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
+        f"#{key} svg+svg{{display:none}}"
+        f"@media (max-width:{PHONE}){{#{key} svg{{display:none}}#{key} svg+svg{{display:block}}}}"
+        f"@media (prefers-color-scheme:dark){{#{key}{{{dark}}}}}"
+    )
+    # Ids, those of clipping paths and marks, are unique on the page.
+    shown = (_in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
+    what = escape(re.sub("(?<=[a-z])(?=[A-Z])", " ", display.__name__.removesuffix("Display")), quote=True)
+    return f'<figure id="{key}" role="img" aria-label="{what}"><style>{css}</style>{"".join(shown)}</figure>'
+
+
+def _svg(display: Any, result: Any, width: float) -> str:
+    """A drawing of a result, without what a page does not need, and with variables for colours."""
+    target = io.StringIO()
+    with style.offscreen(width, titled=False), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's font may have it
+        figure = display.from_result(result).figure_
+        figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
+    svg = target.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    # As wide as the page, but at most somewhat wider than drawn.
+    size = f'style="max-width:{100 * figure.get_figwidth():.0f}px" viewBox'
+    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg).replace("viewBox", size, 1)
+    used = set(re.findall(r"#([\w-]+)", svg))
+    svg = _in_tags(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = _in_tags(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
+    # The font of the page.
+    svg = _in_tags(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
+    colours = style.variables()
+    svg = _in_tags("|".join(colours), lambda colour: colours[colour[0]], svg)
+    return re.sub(r"\n\s*", "\n", svg)
+
+
+def _in_tags(pattern: str, replacement: Any, svg: str) -> str:
+    """Replace in the tags only, as the text between them may hold anything."""
+    return re.sub("<[^<>]*>", lambda tag: re.sub(pattern, replacement, tag[0]), svg)

@@ -1,0 +1,275 @@
+"""The look of all pictures, decided in one place: themes, type, grid, panels, rows of names and direct labels."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Any
+
+from skrank_metrics._output.table import visible
+
+# Width of new figures, and below which panels are stacked, in inches.
+WIDTH, _NARROW = 8.0, 6.0
+# Heights in inches: a row, a line of a name, a line of smaller text, and the axis below the rows.
+_ROW, _LINE, _SMALL_LINE, _AXIS = 0.34, 0.195, 0.17, 0.65
+# Longer names are wrapped, in wide and in narrow pictures.
+_NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
+# More digits than in the tables are shown only if all digits there are 0.
+_DIGITS, _MOST_DIGITS = 4, 8
+_HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
+# Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
+_canvas: ContextVar[tuple[float, bool] | None] = ContextVar("canvas", default=None)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours for light or dark backgrounds, with the same meaning in all pictures and on pages.
+
+    Their contrast with the background is at least 3:1, and 4.5:1 for those of text: ``ink`` and ``soft``.
+    """
+
+    ink: str
+    soft: str  # labels of axes, and what is worse
+    rule: str  # the grid
+    best: str  # what is best, or cannot be distinguished from it
+    alarm: str  # losses and leaks
+    second: str  # further curves
+    third: str
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """Colours of curves of equal rank, which remain distinct with each kind of colour blindness."""
+        return self.best, self.alarm, self.second, self.third
+
+
+LIGHT = Theme("#1a1a1a", "#5c5c5c", "#dedede", "#0072b2", "#c44e00", "#7b1e86", "#5b21d6")
+DARK = Theme("#e8e8e8", "#a6a6a6", "#3d4148", "#56b4e9", "#f0954a", "#2bead2", "#d946ef")
+
+
+def theme() -> Theme:
+    """Colours that suit the background, which is dark if matplotlib's text is light."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_rgb
+
+    ink = rcParams["text.color"]
+    return replace(DARK if sum(to_rgb(ink)) > 1.5 else LIGHT, ink=ink)
+
+
+def settings(look: Theme) -> dict[str, Any]:
+    """Settings of matplotlib that belong to a theme."""
+    return dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.ink)
+
+
+def variables() -> dict[str, str]:
+    """Variables of CSS in place of the colours of the light theme."""
+    return {getattr(LIGHT, field.name): f"var(--skrank-{field.name})" for field in fields(Theme)}
+
+
+def declarations() -> tuple[str, str]:
+    """The values of these variables on light and on dark pages."""
+    light, dark = (
+        ";".join(f"--skrank-{f.name}:{getattr(look, f.name)}" for f in fields(Theme)) for look in (LIGHT, DARK)
+    )
+    return light, dark
+
+
+@contextmanager
+def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iterator[None]:
+    """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
+    from matplotlib import rc_context
+
+    token = _canvas.set((width, titled))
+    try:
+        # Text stays text, and is as wide as that of common fonts of pages at most.
+        rc: Any = {**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}
+        with rc_context(rc):
+            yield
+    finally:
+        _canvas.reset(token)
+
+
+def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
+    """An empty figure, of one of these heights in inches, and wider for more than three panels of usual width."""
+    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    canvas = _canvas.get()
+    width = canvas[0] if canvas else WIDTH
+    size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
+    return (Figure if canvas else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+
+
+def is_narrow() -> bool:
+    """Whether the picture is drawn for a phone."""
+    canvas = _canvas.get()
+    return canvas is not None and canvas[0] < _NARROW
+
+
+def polish(ax: Any, grid: str = "x") -> Theme:
+    """Draw a light grid in place of the frame, and labels that stay behind the data."""
+    look = theme()
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+    ax.grid(visible=True, axis=grid, color=look.rule, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0, labelsize="small", labelcolor=look.soft)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=look.soft, size="small")
+    return look
+
+
+def plain(text: str) -> str:
+    """A text that matplotlib draws as it is, without control characters and formulas."""
+    return visible(text).replace("$", r"\$")
+
+
+def wrapped(names: Sequence[str], width: int | None = None) -> list[str]:
+    """Names on several lines where they are long, broken at spaces, and longer words after punctuation."""
+    width = width or _NAME_WIDTHS[is_narrow()]
+    return ["\n".join(_filled(plain(line), width) for line in name.split("\n")) for name in names]
+
+
+def _filled(line: str, width: int) -> str:
+    # A NUL is a place to break without a space: in long words after punctuation, in long parts at humps, too.
+    line = re.sub(rf"\S{{{width},}}", lambda word: re.sub(r"(?<=[(=,/])(?=\w)", "\0", word[0]), line)
+    line = re.sub(rf"[^\s\0]{{{width},}}", lambda part: _HUMP.sub("\0", part[0]), line)
+    wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = re.compile(r"([ \0]+)")
+    return wrapper.fill(line).replace("\0", "")
+
+
+def height_of(names: Sequence[str], row: float = _ROW) -> float:
+    """Height of a figure with one row per name, of this height or as high as two neighbours need, in inches."""
+    n_lines = [1 + name.count("\n") for name in wrapped(names)]
+    beyond = 0.8 * max(n_lines[0], n_lines[-1])  # there is some room above and below
+    needed = max([beyond, *((first + second) / 2 for first, second in pairwise(n_lines))])
+    return _AXIS + len(names) * max(row, 0.1 + _LINE * needed)
+
+
+def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:
+    """Put the names beside their rows, the first on top."""
+    ax.set_yticks(range(len(names)), wrapped(names))
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", labelsize="medium")
+    ax.tick_params(axis="x", labelsize="small")
+    for row, label in enumerate(ax.get_yticklabels()):
+        label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
+    ax.xaxis.set_major_locator(_few_ticks())
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=4, steps=[1, 2, 5, 10])
+
+
+def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> Any:
+    """Write a value beside its mark."""
+    look = {"color": colour, "size": "small", "ha": "left", "va": "center", "annotation_clip": False}
+    return ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
+
+
+def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
+    """Write lines of text, each with its colour, in place of the label of the horizontal axis."""
+    from matplotlib import rcParams
+
+    size, below = 0.833 * float(rcParams["font.size"]), 6.0
+    for text, colour in lines:
+        (text,) = wrapped([text], _BELOW_WIDTH)
+        place = {"xytext": (0, -below), "textcoords": "offset points", "va": "top", "annotation_clip": False}
+        ax.annotate(text, (0, 0), xycoords="axes fraction", color=colour, size="small", **place)
+        below += 1.45 * size * (1 + text.count("\n"))
+
+
+def height_below(texts: Sequence[str]) -> float:
+    """Height of lines that write_below writes, in inches."""
+    return _SMALL_LINE * sum(1 + text.count("\n") for text in wrapped(texts, _BELOW_WIDTH))
+
+
+def height_of_title(text: str) -> float:
+    """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
+    canvas = _canvas.get()
+    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
+
+
+def entitle(figure: Any, text: str) -> None:
+    """Put a title above the panels, flush left."""
+    if height_of_title(text):
+        figure.suptitle(_title(text, figure.get_figwidth()), x=0.012, ha="left", size="medium")
+
+
+def _title(text: str, width: float) -> str:
+    return textwrap.fill(plain(text), int(11 * width))
+
+
+def highlight(ax: Any, row: int, *, across: bool) -> None:
+    """Put a band behind a row, on request across the figure, behind panels on the right, too."""
+    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import blended_transform_factory
+
+    for panel in ax.figure.axes if across else ():
+        panel.patch.set_visible(False)  # it would cover the band
+    place = blended_transform_factory(ax.figure.transSubfigure if across else ax.transAxes, ax.transData)
+    band = Rectangle((0, row - 0.5), 1, 1, transform=place, clip_on=False)
+    band.set(color=theme().best, alpha=0.1, linewidth=0, zorder=0, in_layout=False)
+    ax.add_artist(band)
+
+
+def label_ends(ax: Any, lines: Sequence[Any]) -> None:
+    """Write the name of each line beside its end, apart from the other names."""
+    from matplotlib import rcParams
+
+    for text in [text for text in ax.texts if text.get_gid() == "name"]:
+        text.remove()
+    named = sorted((line for line in lines if line.get_gid()), key=lambda line: float(line.get_ydata()[-1]))
+    size = 0.833 * float(rcParams["font.size"])
+    names = [wrapped([line.get_gid()])[0] for line in named]
+    low, high = ax.get_ylim()
+    points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
+    unit = (high - low) / points  # height of a point in units of the axis
+    heights = [1.45 * size * (1 + name.count("\n")) * unit for name in names]
+    places = _apart([float(line.get_ydata()[-1]) for line in named], heights, low, high)
+    for line, name, y in zip(named, names, places, strict=True):
+        style = {"xycoords": ("axes fraction", "data"), "gid": "name", "weight": line.get_label().strip("_")}
+        write_beside(ax, (1, y), name, line.get_color(), **style)
+
+
+def _apart(places: list[float], heights: Sequence[float], low: float, high: float) -> list[float]:
+    """Move places, in ascending order, so that labels of these heights do not overlap."""
+    moved: list[float] = []
+    for place, height in zip(places, heights, strict=True):
+        floor = moved[-1] + (heights[len(moved) - 1] + height) / 2 if moved else low
+        moved.append(max(place, floor))
+    for number in reversed(range(len(moved))):
+        above = moved[number + 1] - (heights[number] + heights[number + 1]) / 2 if number + 1 < len(moved) else high
+        moved[number] = min(moved[number], above)
+    return moved
+
+
+def count_ticks(first: float, last: float) -> list[float]:
+    """Ticks at round numbers of ranks, and at 1 if they start there."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True)
+    between = [float(tick) for tick in locator.tick_values(first, last) if max(1, first) < tick <= last]
+    return [1.0, *between] if first == 1 else between
+
+
+def spell(*numbers: float, signed: bool = False) -> Callable[[float], str]:
+    """Format of numbers with true minus signs and enough digits to show the sign of each that is not 0."""
+    nonzero = [abs(number) for number in numbers if number and math.isfinite(number)]
+    digits = min(_MOST_DIGITS, max([_DIGITS, *(math.ceil(-math.log10(number)) for number in nonzero)]))
+    sign = "+" if signed else ""
+    return lambda number: f"{number:{sign}z.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def with_direction(label: str, greater_is_better: bool) -> str:
+    """Add to the label of an axis that smaller values are better, if they are."""
+    return label if greater_is_better else f"{label} (lower is better)"

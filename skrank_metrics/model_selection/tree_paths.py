@@ -1,0 +1,234 @@
+"""Candidates that differ only in their number of trees: the first trees of one model are the smaller models.
+
+A table says for each class of estimator which parameter counts the trees, how to predict with the first ones, and when
+these predictions are those of a model fitted with fewer trees, to the bit. Everything here was tried: dropout (dart)
+rescales earlier trees, early stopping cuts the model, CatBoost derives its default learning rate, and for Logloss the
+number of leaf iterations, from the number of trees.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial, update_wrapper
+from numbers import Integral
+from typing import Any
+
+from sklearn.base import clone
+
+# Parameters of ``fit`` that can end or continue the training of a model.
+_OF_TRAINING = re.compile(r"callback|early|eval|init_model|monitor|snapshot|xgb_model")
+# The same for parameters of LightGBM and XGBoost that their signatures do not name, and other names of their own.
+_OTHER_NAMES = re.compile(r"boost|early|estimators|iter|model|process|round|snapshot|tree|updat")
+# Losses for which no default of CatBoost depends on the number of trees.
+_RANKING_LOSSES = re.compile(r"(YetiRank|PairLogit)(Pairwise)?\b|QueryRMSE\b")
+_OF_CATBOOST = re.compile(r"^(od_|early_stop|use_best|best_model|langevin|diffusion|posterior|model_shrink|.*snapshot)")
+_COUNTS_OF_CATBOOST = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+
+
+@dataclass(frozen=True)
+class Trees:
+    """How a class of estimators grows trees."""
+
+    parameters: tuple[str, ...]  # names of the number of trees
+    first: Callable[[Any, int], Any]  # a model of the first trees of a fitted one
+    grows: Callable[[Any], bool]  # whether more trees leave the first ones as they are
+    grew: Callable[[Any], bool] = lambda fitted: True  # the same, of what only the fitted model tells
+
+
+def _shadow(model: Any, **attributes: Any) -> Any:
+    """A copy of a fitted model that shares its contents, but for some attributes or methods."""
+    copied = object.__new__(type(model))
+    vars(copied).update(vars(model), **attributes)
+    return copied
+
+
+def _with_argument(name: str, argument: Callable[[int], Any], model: Any, n_trees: int) -> Any:
+    responses = {method: getattr(model, method) for method in ("predict", "predict_proba") if hasattr(model, method)}
+    given = {name: argument(n_trees)}
+    return _shadow(model, **{name: update_wrapper(partial(call, **given), call) for name, call in responses.items()})
+
+
+def _truncated(name: str, model: Any, n_trees: int) -> Any:
+    counts = {name: n_trees for name in ("n_estimators", "n_estimators_") if hasattr(model, name)}
+    return _shadow(model, **{name: getattr(model, name)[:n_trees]}, **counts)
+
+
+def _unnamed(model: Any) -> list[str]:
+    """Parameters that are set but that no signature names."""
+    kind: Any = type(model)
+    named = _named(kind)
+    return [name for name, value in model.get_params().items() if name not in named and value is not None]
+
+
+@cache
+def _named(kind: Any) -> set[str]:
+    signatures = (inspect.signature(vars(base)["__init__"]) for base in kind.__mro__ if "__init__" in vars(base))
+    return {name for signature in signatures for name in signature.parameters}
+
+
+def _lightgbm_grows(model: Any) -> bool:
+    params = model.get_params()
+    kind = params["boosting_type"] in ("gbdt", "goss", "rf") and not callable(params["objective"])
+    return kind and not any(map(_OTHER_NAMES.search, _unnamed(model)))
+
+
+def _xgboost_grows(model: Any) -> bool:
+    params = model.get_params()
+    stops = params["early_stopping_rounds"] is not None or bool(params["callbacks"])
+    kind = params["booster"] in (None, "gbtree") and not callable(params["objective"])
+    return kind and not stops and not any(map(_OTHER_NAMES.search, _unnamed(model)))
+
+
+def _catboost_grows(model: Any) -> bool:
+    params = {name: value for name, value in model.get_params().items() if value is not None}
+    loss = params.get("loss_function", "YetiRank" if type(model).__name__ == "CatBoostRanker" else None)
+    if not isinstance(loss, str | None) or params.get("task_type") == "GPU" or any(map(_OF_CATBOOST.match, params)):
+        return False
+    if loss is not None and _RANKING_LOSSES.match(loss):
+        return True
+    is_rmse = loss == "RMSE" or (loss is None and type(model).__name__ == "CatBoostRegressor")
+    return "learning_rate" in params and (is_rmse or "leaf_estimation_iterations" in params)
+
+
+def _histogram_grows(model: Any) -> bool:
+    return model.early_stopping in (False, "auto") and not model.warm_start
+
+
+def _boosting_grows(model: Any) -> bool:
+    return model.n_iter_no_change is None and not model.warm_start and model.random_state is not None
+
+
+def _forest_grows(model: Any) -> bool:
+    # Threads add up predictions in any order.
+    return model.n_jobs in (None, 1) and not model.warm_start and model.random_state is not None
+
+
+_LIGHTGBM = Trees(("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows)
+_XGBOOST = Trees(("n_estimators",), partial(_with_argument, "iteration_range", lambda n: (0, n)), _xgboost_grows)
+_CATBOOST = Trees(_COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows)
+# Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
+_HISTOGRAM = Trees(
+    ("max_iter",), partial(_truncated, "_predictors"), _histogram_grows, lambda fitted: not fitted.do_early_stopping_
+)
+_BOOSTING = Trees(("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows)
+_FOREST = Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows)
+
+# By library and class; subclasses may predict otherwise.
+TABLE = {
+    **{f"lightgbm.LGBM{kind}": _LIGHTGBM for kind in ("Ranker", "Regressor", "Classifier")},
+    **{f"xgboost.XGB{kind}": _XGBOOST for kind in ("Ranker", "Regressor", "Classifier")},
+    **{f"catboost.CatBoost{kind}": _CATBOOST for kind in ("Ranker", "Regressor", "Classifier")},
+    **{f"sklearn.HistGradientBoosting{kind}": _HISTOGRAM for kind in ("Regressor", "Classifier")},
+    **{f"sklearn.GradientBoosting{kind}": _BOOSTING for kind in ("Regressor", "Classifier")},
+    **{
+        f"sklearn.{name}{kind}": _FOREST
+        for name in ("RandomForest", "ExtraTrees")
+        for kind in ("Regressor", "Classifier")
+    },
+}
+
+
+def _wrapped(model: Any) -> tuple[str, str] | None:
+    """The parameter and the fitted attribute that hold the estimator inside a QueryRanker."""
+    return getattr(type(model), "_wraps", None)
+
+
+def _leaf(model: Any) -> tuple[str, Any]:
+    """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
+    if hasattr(model, "steps"):
+        name, inner = model.steps[-1]
+    elif names := _wrapped(model):
+        if model.validation_fraction is not None:  # stops early
+            return "", None
+        name, inner = names[0], getattr(model, names[0])
+    else:
+        return "", model
+    prefix, leaf = _leaf(inner)
+    return f"{name}__{prefix}", leaf
+
+
+def _trees(leaf: Any) -> Trees | None:
+    kind = type(leaf)
+    return TABLE.get(f"{kind.__module__.partition('.')[0]}.{kind.__name__}")
+
+
+def n_trees_of(model: Any) -> int | None:
+    """Number of trees that a fitted model was told to grow; None if the table does not have it."""
+    if hasattr(model, "steps"):
+        return n_trees_of(model.steps[-1][1])
+    if names := _wrapped(model):
+        return n_trees_of(getattr(model, names[1]))
+    trees = _trees(model)
+    counts = [model.get_params().get(name) for name in trees.parameters] if trees else []
+    return next((count for count in counts if count is not None), None)
+
+
+def first_trees(model: Any, n_trees: int) -> Any:
+    """A fitted model that predicts with its first trees; None if these are not those of a smaller model."""
+    if hasattr(model, "steps"):
+        (*steps, (name, last)) = model.steps
+        inner = first_trees(last, n_trees)
+        return None if inner is None else _shadow(model, steps=[*steps, (name, inner)])
+    if names := _wrapped(model):
+        inner = first_trees(getattr(model, names[1]), n_trees)
+        return None if inner is None else _shadow(model, **{names[1]: inner})
+    trees = _trees(model)
+    return trees.first(model, n_trees) if trees and trees.grows(model) and trees.grew(model) else None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate of a search: its parameters, and its number of trees, if one of its parameters is that."""
+
+    params: Mapping[str, Any]
+    n_trees: int | None = None
+    path: Any = None  # equal for candidates that differ only in the number of trees
+    kind: str = ""  # class of the estimator with trees
+
+
+def candidates_of(
+    estimator: Any, params: Sequence[Mapping[str, Any]], fit_params: Mapping[str, Any]
+) -> list[Candidate]:
+    """Find the candidates that differ only in the number of trees."""
+    if any(map(_OF_TRAINING.search, fit_params)):
+        return [Candidate(one) for one in params]
+    return [_candidate(estimator, one) for one in params]
+
+
+def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
+    try:
+        prefix, leaf = _leaf(clone(estimator).set_params(**clone(dict(params), safe=False)))
+        trees = _trees(leaf)
+        grows = trees is not None and trees.grows(leaf)
+    except Exception:  # of parameters that do not exist, which the fit tells
+        return Candidate(params)
+    if trees is None or not grows:
+        return Candidate(params)
+    names = [prefix + name for name in trees.parameters if prefix + name in params]
+    counts = [params[name] for name in names]
+    if len(counts) != 1 or not isinstance(counts[0], Integral) or isinstance(counts[0], bool) or counts[0] < 1:
+        return Candidate(params)
+    path = (names[0], *((name, _key(value)) for name, value in sorted(params.items()) if name != names[0]))
+    return Candidate(params, int(counts[0]), path, type(leaf).__name__)
+
+
+def _key(value: Any) -> Any:
+    """Equal for equal plain values; other objects equal themselves only."""
+    return (type(value), repr(value)) if isinstance(value, str | bytes | int | float | None) else id(value)
+
+
+def groups_of(candidates: Sequence[Candidate], rows: Sequence[int]) -> Iterator[list[int]]:
+    """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
+    groups: dict[Any, list[int]] = {}
+    for row in rows:
+        groups.setdefault(row if candidates[row].path is None else candidates[row].path, []).append(row)
+    for group in groups.values():
+        yield sorted(group, key=lambda row: -(candidates[row].n_trees or 0))
+
+
+def has_paths(candidates: Sequence[Candidate]) -> bool:
+    """Whether some candidates differ only in the number of trees."""
+    return any(len(group) > 1 for group in groups_of(candidates, range(len(candidates))))

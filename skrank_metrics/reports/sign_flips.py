@@ -1,0 +1,463 @@
+"""Paired tests of rankings by one matrix of random signs, their corrections, and the set that contains the best.
+
+Arrays in, arrays out. Rankings are numbers or columns, and larger values are better. Rows are units, which flip
+together: queries, or groups of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.id_hash import Hashes, hash_ids
+
+Interval = tuple[float, float]
+
+TESTS = {"permutation": "paired sign-flip permutation test", "t": "paired t-test"}
+CORRECTIONS = {
+    "max": "adjusted by the maximum",
+    "holm": "adjusted by Holm's method",
+    "bh": "adjusted by Benjamini and Hochberg's method",
+    None: "not adjusted",
+}
+
+# Number of sign vectors, the observed one included (Phipson & Smyth 2010), so no p-value is below 1 / 10,000.
+N_SIGNS = 10_000
+# All sign vectors are used for at most this many units that differ: 2^13 < 10,000.
+MOST_ENUMERATED = 13
+# More units than this are merged at random. Flipping them together has the same level, and the power of this many.
+MOST_UNITS = 16_384
+# Signs of this many units, and sums of this many sign vectors, fit into the caches.
+UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
+# Values of a query that differ by less, relative to their size, differ by rounding only.
+ROUNDING = 1e-12
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+def without_rounding(values: FloatArray) -> FloatArray:
+    """Make the values in a row equal if they differ by rounding only: each run of them takes its smallest value."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=1)
+    steps = np.diff(ascending, axis=1, prepend=-np.inf)
+    starts = steps > ROUNDING * np.maximum(np.abs(ascending), np.roll(np.abs(ascending), 1, axis=1))
+    places = np.maximum.accumulate(np.where(starts, np.arange(values.shape[1]), 0), axis=1)
+    found = np.empty_like(values)
+    np.put_along_axis(found, order, np.take_along_axis(ascending, places, axis=1), axis=1)
+    return found
+
+
+def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
+    """Bits that depend on the hash of a unit and the seed only, so neither order nor other units matter.
+
+    Each unit has its own stream of SplitMix64 (Steele, Lea & Flood 2014).
+    """
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    start = hash_ids(hash_ids(hashes ^ hash_ids(np.array([seed], dtype=np.uint64) + golden)))
+    words = hash_ids(start[:, None] + golden * np.arange(-(-n_bits // 64), dtype=np.uint64))
+    return np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1, count=n_bits)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ranking minus each of the others, one entry per other ranking."""
+
+    total: FloatArray  # weighted sum of the differences
+    squares: FloatArray  # of the weighted differences of units
+    cross: FloatArray  # their products with the weights of the units
+    largest: FloatArray
+    wins: IntArray  # number of units
+    losses: IntArray
+    error: FloatArray  # standard error of the mean, from units
+    fold_error: FloatArray  # the same from folds if that is larger, else 0
+    norm: FloatArray  # by which sums with random signs are divided
+    z: FloatArray
+    tolerance: FloatArray  # of z, for rounding in sums
+
+    @property
+    def n_changed(self) -> IntArray:
+        """Number of units that differ."""
+        return self.wins + self.losses
+
+
+@dataclass
+class SignFlips:
+    """Tests of all pairs of rankings over the same queries.
+
+    The statistic of a pair is |sum d| / sqrt(sum d^2 + L^2 / 2), where d are the weighted differences of the units and
+    L is the largest, as if half a win and half a loss of that size had been seen, too. It is compared with |sum e d| /
+    sqrt(sum d^2) for random signs e; flips do not change the norm, so pairs of unlike spread share one maximum. With
+    test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    """
+
+    values: FloatArray  # (n_queries, n_rankings), finite
+    weights: FloatArray  # (n_queries,), above 0
+    units: Hashes  # (n_queries,); equal for queries that flip together
+    seed: int
+    test: str = "permutation"
+    span: float = np.inf  # largest difference possible
+    folds: IntArray | None = None
+    enumerates: bool = True  # False: random signs, which the tests of several slices can share
+    _rows: dict[int, Row] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        # Values can exceed the bounds of the metric, if it replaces undefined values.
+        self.span = max(self.span, float(np.ptp(self.values, axis=1).max(initial=0.0)))
+        values = without_rounding(self.values)
+        values = values - values.mean(axis=1, keepdims=True)  # keeps the differences, and sums lose fewer digits
+        # Scaling by a power of two is exact, and keeps squares from overflowing or vanishing.
+        exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+        self.scale = 2.0**exponent
+        weights = self.weights / self.weights.max()
+        self._weighted = np.ldexp(values, -exponent) * weights[:, None]
+        units = self.units if len(self.units) <= MOST_UNITS else hash_ids(self.units) % np.uint64(MOST_UNITS)
+        self.hashes, self.sums, self.masses = _summed(self._weighted, weights, units)
+        self.of_folds = None if self.folds is None else _summed(self._weighted, weights, self.folds)[1:]
+        self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
+        # Number of units of equal weight that would be as informative (Kish 1965).
+        self.n_effective = self.total_mass**2 / self.square_mass
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean of each ranking, relative to the mean over rankings."""
+        means: FloatArray = self.scale * self.sums.sum(axis=0) / self.total_mass
+        return means
+
+    @property
+    def covers_folds(self) -> bool:
+        """Whether differences vary more between folds than between queries for some pair."""
+        return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
+
+    def row(self, i: int) -> Row:
+        """Statistics of one ranking against each of the others."""
+        if i not in self._rows:
+            self._rows[i] = self._row(i)
+        return self._rows[i]
+
+    def _row(self, i: int) -> Row:
+        d = self.sums[:, i, None] - self.sums
+        total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
+        error = _error(d, self.masses)
+        if self.test == "t":
+            norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
+            z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
+        else:
+            norm = np.sqrt(squares)
+            z = _divided(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
+        fold_error = np.zeros_like(error)
+        if self.of_folds is not None:
+            sums, masses = self.of_folds
+            of_folds = _error(sums[:, i, None] - sums, masses)
+            fold_error = np.where(of_folds > error, of_folds, 0.0)
+            t = _divided(np.abs(total) / self.total_mass, fold_error)
+            z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
+        sizes = np.abs(self.sums).sum(axis=0)
+        tolerance = 1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm)
+        wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
+        return Row(total, squares, cross, np.abs(d).max(axis=0), wins, losses, error, fold_error, norm, z, tolerance)
+
+    @cached_property
+    def flipped(self) -> FloatArray:
+        """Sums of each ranking with random signs, of shape (n_rankings, n_signs); the first signs are all +."""
+        sums = self.sums
+        if self.test == "t":
+            sums = sums - self.masses[:, None] * (sums.sum(axis=0) / self.total_mass)
+        changed = np.ptp(sums, axis=1) > 0
+        sums, hashes = sums[changed], self.hashes[changed]
+        if len(sums) <= MOST_ENUMERATED and self.enumerates:
+            numbers = np.arange(2 ** max(0, len(sums) - 1))[:, None]  # both of e and -e give the same |sum|
+            signs = 1.0 - 2.0 * (numbers >> np.arange(len(sums)) & 1)
+            return sums.T @ signs.T
+        total = np.repeat(sums.sum(axis=0)[:, None], N_SIGNS, axis=1)
+        minus = np.empty((UNITS_AT_A_TIME, N_SIGNS))
+        for start in range(0, len(sums), UNITS_AT_A_TIME):
+            part = slice(start, start + UNITS_AT_A_TIME)
+            bits = minus[: len(hashes[part])]
+            bits[...] = random_bits(hashes[part], N_SIGNS, self.seed)
+            bits[:, 0] = 0.0
+            total -= (2 * sums[part].T) @ bits
+        return total
+
+    def null(self, i: int, j: int) -> FloatArray:
+        """Null distribution of the statistic of a pair."""
+        return np.abs(self.flipped[i] - self.flipped[j]) * _inverse(self.row(i).norm[j])
+
+    def row_maximum(self, i: int) -> FloatArray:
+        """Null distribution of the largest statistic of one ranking against all others."""
+        flipped, inverse = self.flipped, _inverse(self.row(i).norm)[:, None]
+        found = np.empty(flipped.shape[1])
+        for start in range(0, len(found), SIGNS_AT_A_TIME):
+            part = slice(start, start + SIGNS_AT_A_TIME)
+            t = flipped[:, part] - flipped[i, part]
+            np.abs(t, out=t)
+            t *= inverse
+            t.max(axis=0, out=found[part])
+        return found
+
+    def p_value(self, i: int, j: int) -> float:
+        """Two-sided p-value of a pair."""
+        row = self.row(i)
+        if self.test == "t":
+            return float(2 * special.ndtr(-row.z[j]))
+        return float(max(np.mean(self.null(i, j) >= row.z[j] - row.tolerance[j]), self.least_p(i)[j]))
+
+    def least_p(self, i: int) -> FloatArray:
+        """Smallest p-values possible with so many units that differ: all positive or all negative."""
+        n_changed = self.row(i).n_changed
+        return np.minimum(1.0, 2.0 ** (1.0 - n_changed)) if self.test != "t" else np.where(n_changed > 0, 0.0, 1.0)
+
+    def critical(self, i: int, j: int, level: float) -> float:
+        """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
+        if self.test == "t":
+            return float(-special.ndtri(level / 2))
+        return float(critical_value(self.null(i, j), level))
+
+    def intervals(self, i: int, critical: FloatArray | float, level: float, n_tests: int = 1) -> FloatArray:
+        """Intervals of one ranking minus each of the others, (n_rankings, 2), by inverting the test.
+
+        A shift x of the mean is in the interval if |total - x mass| <= c sqrt(sum (d - x w)^2 + L^2 / 2). If too few
+        units differ for the test to reject, the interval follows from the number of wins and losses alone.
+        """
+        row = self.row(i)
+        c = critical + row.tolerance
+        mass, mean = self.total_mass, row.total / self.total_mass
+        with np.errstate(all="ignore"):
+            if self.test == "t":
+                half = _as_student(c, self.n_effective - 1) * row.error
+                ends = np.stack([mean - half, mean + half], axis=1)
+                ends[(row.error == 0) | (self.n_effective <= 1)] = np.nan
+            else:
+                a = mass**2 - c**2 * self.square_mass
+                b = row.total * mass - c**2 * row.cross
+                half = np.sqrt(np.fmax(b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0)) / a
+                ends = np.stack([b / a - half, b / a + half], axis=1)
+                few = (a <= 0) | (self.least_p(i) > level)
+                ends[few] = self._by_counts(row, level / n_tests)[few]
+            if row.fold_error.any():
+                half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
+                wider = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
+                ends = np.where((row.fold_error > 0)[:, None], wider, ends)
+        return np.clip(self.scale * ends, -self.span, self.span)
+
+    def _by_counts(self, row: Row, level: float) -> FloatArray:
+        """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
+        ends = []
+        for sign, counts in ((-1, row.losses), (1, row.wins)):
+            left = np.fmax(self.n_effective - counts, 1e-9)
+            ends.append(sign * self.span / self.scale * special.betaincinv(counts + 1, left, 1 - level / 2))
+        found = np.stack(ends, axis=1)
+        return found if np.isfinite(self.span) else np.full_like(found, np.nan)
+
+    def step_down(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+        """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
+        z = np.array([self.row(i).z[j] - self.row(i).tolerance[j] for i, j in pairs])
+        running, adjusted = np.zeros(self.flipped.shape[1]), np.empty(len(pairs))
+        order = np.argsort(z, kind="stable")
+        for place in order:
+            np.maximum(running, self.null(*pairs[place]), out=running)
+            adjusted[place] = np.mean(running >= z[place])
+        descending = order[::-1]
+        adjusted[descending] = np.maximum.accumulate(adjusted[descending])
+        return adjusted
+
+
+@dataclass(frozen=True)
+class BestSet:
+    """The rankings that may be the best (Hsu 1984, https://doi.org/10.1214/aos/1176346732)."""
+
+    p_values: FloatArray  # that each is the best
+    inside: Mask
+    intervals: FloatArray  # (n_rankings, 2), of each minus the best other
+    regret: FloatArray  # the most that choosing it loses
+
+
+@dataclass
+class Family:
+    """Pairs of rankings that are corrected together, in one set of queries or in several slices."""
+
+    parts: Sequence[SignFlips]
+    level: float
+    correction: str | None = "max"
+    baseline: int | None = None  # compared with all others; None compares all pairs
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs, the same in each part."""
+        n = self.parts[0].sums.shape[1]
+        if self.baseline is not None:
+            return [(i, self.baseline) for i in range(n) if i != self.baseline]
+        return [(i, j) for i in range(n) for j in range(i + 1, n)]
+
+    @property
+    def n_tests(self) -> int:
+        """Number of p-values that are corrected together."""
+        return len(self.pairs) * len(self.parts)
+
+    @cached_property
+    def _null(self) -> FloatArray:
+        """Null distribution of the largest statistic of the family."""
+        if self.baseline is None:
+            return self._null_of_all
+        return np.max([part.row_maximum(self.baseline) for part in self.parts], axis=0)
+
+    @cached_property
+    def _null_of_all(self) -> FloatArray:
+        """The same for all pairs in all parts."""
+        found = np.zeros(self.parts[0].flipped.shape[1])
+        for part in self.parts:
+            for i in range(part.sums.shape[1]):
+                np.maximum(found, part.row_maximum(i), out=found)
+        return found
+
+    @cached_property
+    def critical(self) -> float:
+        """Critical value of the simultaneous intervals."""
+        if self.n_tests == 1:
+            return self.parts[0].critical(*self.pairs[0], self.level)
+        return critical_value(self._null, self.level)
+
+    @cached_property
+    def _p_values(self) -> FloatArray:
+        """P-values of single pairs, of shape (n_parts, n_pairs)."""
+        return np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
+
+    @cached_property
+    def p_adjusted(self) -> FloatArray:
+        """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
+        n = self.parts[0].sums.shape[1]
+        adjusted, found = self._adjusted(), np.full((len(self.parts), n, n), np.nan)
+        for number, (i, j) in enumerate(self.pairs):
+            found[:, i, j] = found[:, j, i] = adjusted[:, number]
+        return found
+
+    def _adjusted(self) -> FloatArray:
+        alone = self._p_values
+        if self.n_tests == 1 or self.correction is None:
+            return alone
+        if self.correction != "max":
+            return adjust(alone.ravel(), self.correction).reshape(alone.shape)
+        if len(self.parts) == 1:
+            return np.maximum(alone, self.parts[0].step_down(self.pairs))
+        z = np.array([[part.row(i).z[j] - part.row(i).tolerance[j] for i, j in self.pairs] for part in self.parts])
+        return np.maximum(alone, tail(self._null, z))
+
+    def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
+        """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
+        flips = self.parts[part]
+        p, adjusted = flips.p_value(i, j), float(self.p_adjusted[part, i, j])
+        ahead = flips.row(i).total[j] > 0
+        alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
+        interval = agreeing(alone, rejected=p <= self.level, ahead=ahead)
+        if np.isnan(adjusted):  # outside the family
+            return p, adjusted, interval, (np.nan, np.nan)
+        if self.correction is None:
+            return p, adjusted, interval, interval
+        together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
+        return p, adjusted, interval, agreeing(together, rejected=adjusted <= self.level, ahead=ahead)
+
+    def best_set(self, part: int = 0) -> BestSet:
+        """The rankings that may be the best in a part.
+
+        Each ranking is compared with all others by the maximum over these. It leaves the set if it is significantly
+        worse than one of them, so the truly best one stays with probability >= confidence. The intervals and the regret
+        hold together with this, as all follow from the comparisons of the truly best one.
+        """
+        flips = self.parts[part]
+        found = [self._against_all(flips, i) for i in range(flips.sums.shape[1])]
+        critical, p_values = (np.array(column) for column in zip(*found, strict=True))
+        n, inside = len(found), p_values > self.level
+        # Upper ends of each ranking (row) minus each other (column).
+        upper = np.stack([flips.intervals(i, critical[i], self.level, n - 1)[:, 1] for i in range(n)])
+        np.fill_diagonal(upper, np.nan)
+        upper[np.isnan(upper) & ~np.eye(n, dtype=bool)] = np.inf
+        regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
+        alone = inside & (inside.sum() == 1)
+        regret = np.where(alone, 0.0, np.maximum(regret, SMALLEST))
+        most = np.fmin.reduce(upper, axis=1)
+        intervals = np.stack([0.0 - regret, np.where(inside, np.maximum(most, SMALLEST), 0.0)], axis=1)
+        return BestSet(p_values, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
+
+    def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
+        """Critical value of one ranking against all others, and the p-value of its being the best."""
+        row = flips.row(i)
+        rivals = row.total < 0
+        if len(rivals) == 2 and len(self.parts) == 1:
+            return flips.critical(i, 1 - i, self.level), flips.p_value(i, 1 - i) if rivals.any() else 1.0
+        null = flips.row_maximum(i) if len(self.parts) == 1 else self._null_of_all
+        p = np.maximum(tail(null, row.z - row.tolerance), flips.least_p(i))
+        return critical_value(null, self.level), float(p[rivals].min(initial=1.0))
+
+
+def agreeing(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
+    """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
+
+    This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.
+    """
+    low, high = interval.tolist()
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    return (max(low, SMALLEST), high) if ahead else (low, min(high, -SMALLEST))
+
+
+def adjust(p_values: FloatArray, correction: str) -> FloatArray:
+    """Correct p-values for the number of tests (Holm: family-wise error, BH: false discovery rate)."""
+    n, order = len(p_values), np.argsort(p_values, kind="stable")
+    adjusted = np.empty(n)
+    if correction == "holm":
+        adjusted[order] = np.maximum.accumulate(p_values[order] * np.arange(n, 0, -1))
+    else:
+        adjusted[order] = np.minimum.accumulate((p_values[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+    return adjusted.clip(max=1)
+
+
+def tail(null: FloatArray, z: Any) -> Any:
+    """Shares of a null distribution that are at least z."""
+    return (len(null) - np.searchsorted(np.sort(null), z, side="left")) / len(null)
+
+
+def critical_value(null: FloatArray, level: float) -> float:
+    """Value that a statistic must exceed for its tail to be at most ``level``."""
+    place = len(null) - 1 - int(np.floor(level * len(null) + 1e-9))
+    return float(np.partition(null, place)[place])
+
+
+def _summed(values: FloatArray, weights: FloatArray, codes: NDArray[Any]) -> tuple[Hashes, FloatArray, FloatArray]:
+    """Distinct codes in ascending order, and sums of values and weights by code."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=codes[order[:1]] + codes.dtype.type(1)))
+    return codes[order][starts], np.add.reduceat(values[order], starts), np.add.reduceat(weights[order], starts)
+
+
+def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
+    """Standard errors of ratio estimates; 0 if all differences are equal, or there is only one."""
+    mass, n = masses.sum(), masses.sum() ** 2 / (masses @ masses)
+    residuals = differences - masses[:, None] * (differences.sum(axis=0) / mass)
+    squares = (residuals * residuals).sum(axis=0)
+    squares[squares <= (ROUNDING**2) * (differences * differences).sum(axis=0)] = 0.0
+    return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
+
+
+def _divided(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Divide; 0 where the divisor is 0."""
+    return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
+
+
+def _inverse(norm: FloatArray) -> FloatArray:
+    return _divided(np.ones_like(norm), norm)
+
+
+def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:
+    """The normal quantile with the tail of Student's t."""
+    found: FloatArray = np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0)
+    return found
+
+
+def _as_student(z: FloatArray, n_degrees: float) -> FloatArray:
+    found: FloatArray = -special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z))
+    return found

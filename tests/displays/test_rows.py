@@ -1,0 +1,227 @@
+"""Displays with one row per metric, candidate, cause, fold or way: what they draw, against values by hand."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, KFold
+from support.ranks import report_of_ranks, rows_of_ranks
+
+from skrank_metrics import (
+    QueryKFold,
+    QueryRanker,
+    RankingReport,
+    audit_splits,
+    evaluate,
+    explain_difference,
+    match_convention,
+    ranking_scorers,
+)
+from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
+from skrank_metrics.reports.explain_difference import Cause, Difference
+from skrank_metrics.splitters.audit import SplitReport
+
+Y, SCORES, QID = rows_of_ranks([1, 2, 1, 3])
+X = SCORES[:, None]
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def axes():
+    return Figure().subplots()
+
+
+def row_names(display):
+    return [label.get_text().replace("\n", " ") for label in display.ax_.get_yticklabels()]
+
+
+def written(texts):
+    return [text.get_text().replace("\N{MINUS SIGN}", "-") for text in texts]
+
+
+def drawn_interval(bars):
+    (segment,) = bars.lines[2][0].get_segments()
+    return segment[:, 0].tolist()
+
+
+def test_each_metric_has_its_histogram_mean_and_interval():
+    report = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"])
+    display = QueryScoreDisplay.from_result(report, ax=axes())
+    assert row_names(display) == ["mrr", "recall@1"]
+    assert written(display.texts_) == [f"{mean:.4f}" for mean in report.mean.values()]
+    for bars, (name, mean) in zip(display.means_, report.mean.items(), strict=True):
+        assert bars.lines[0].get_xdata().tolist() == [mean]
+        assert drawn_interval(bars) == pytest.approx(report.intervals()[name])
+    heights, edges, base = display.areas_[0].get_data()
+    shares = {round(float(edges[place]), 2): float(base - heights[place]) for place in np.flatnonzero(heights < base)}
+    assert shares == pytest.approx({0.32: 0.3, 0.48: 0.3, 0.96: 0.6}), "two queries at 1, one each at 1/2 and 1/3"
+    assert row_names(QueryScoreDisplay.from_result(report, metric="recall@1")) == ["recall@1"]
+    with pytest.raises(ValueError, match=r"metric must be one of .* got 'ndcg@5'"):
+        QueryScoreDisplay.from_result(report, metric="ndcg@5")
+
+
+def test_slices_stand_below_the_first_metric():
+    by = np.repeat(["b", "a", "b", "a"], len(Y) // 4)
+    display = evaluate(Y, SCORES, qid=QID, metrics=["mrr", "recall@1"], by=by).plot()
+    assert row_names(display) == ["mrr", "a", "b", "recall@1"]
+    assert written(display.texts_) == ["0.7083", "0.4167", "1.0000", "0.5000"], "of slice a (1/2 + 1/3) / 2"
+    whole, *slices, other = (text.get_color() for text in display.texts_)
+    assert whole == other
+    assert {whole}.isdisjoint(slices)
+
+
+def test_weights_and_undefined_queries_of_a_distribution():
+    report = report_of_ranks([1, 2, 0, 4], weights=[3, 1, 5, 1], replace_undefined_by=np.nan)
+    display = report.plot()
+    assert written(display.texts_) == ["0.7500"], "(3 + 1/2 + 1/4) / 5"
+    heights, _, base = display.areas_[0].get_data()
+    assert sorted(base - heights[heights < base]) == pytest.approx([0.2, 0.2, 0.6]), "weights 1, 1 and 3"
+    empty = evaluate([[0, 0]], [[2, 1]], metrics="mrr", replace_undefined_by=np.nan)
+    with pytest.raises(ValueError, match="There is nothing to draw: mrr is NaN for all queries"):
+        empty.plot()
+
+
+@pytest.mark.parametrize(("metrics", "ends"), [(["mrr", "cg"], (0, 1)), (["neg_kendall_tau_distance", "mrr"], (-2, 0))])
+def test_metrics_of_another_range_are_left_out(metrics, ends):
+    display = evaluate(Y, SCORES, qid=QID, metrics=metrics).plot()
+    assert row_names(display) == metrics[: 2 if ends == (0, 1) else 1]
+    assert tuple(display.areas_[0].get_data().edges[[0, -1]]) == ends
+    signed = RankingReport.from_frame({"kendall_tau": [-0.5, 0.5], "qid": [1, 2]}).plot()
+    assert tuple(signed.areas_[0].get_data().edges[[0, -1]]) == (-1, 1)
+
+
+def difference(effects, changes):
+    causes = [
+        Cause("gain", change, effect, 1, f"gain: {change}") for effect, change in zip(effects, changes, strict=True)
+    ]
+    return Difference("ndcg", ("sklearn", "xgboost"), 0.5, 0.5 + sum(effects), causes, [])
+
+
+def test_steps_lead_from_one_value_to_the_other():
+    display = difference([0.25, -0.5, 0.125], ["a -> b", "c -> d", "e -> f"]).plot(ax=axes())
+    assert [(bar.get_x(), bar.get_width()) for bar in display.bars_] == [(0.5, 0.25), (0.75, -0.5), (0.25, 0.125)]
+    up, down, again = (bar.get_facecolor() for bar in display.bars_)
+    assert up == again != down
+    assert display.ends_.get_xydata().tolist() == [[0.5, 0], [0.375, 4]]
+    assert written(display.texts_) == ["0.5000", "+0.2500", "-0.5000", "+0.1250", "0.3750"]
+    assert row_names(display) == ["sklearn", *(f"gain: {step}" for step in ("a → b", "c → d", "e → f")), "xgboost"]
+    tiny = difference([0.00002], ["a"]).plot(ax=axes())
+    assert written(tiny.texts_) == ["0.50000", "+0.00002", "0.50002"], "as many digits as show the sign"
+    assert written(difference([], []).plot(ax=axes()).texts_) == ["0.5000", "0.5000"]
+
+
+def test_a_difference_is_drawn_as_it_is_explained():
+    expected = explain_difference(Y, SCORES, qid=QID // 2, metric="ndcg", conventions=("trec_eval", "xgboost"))
+    display = expected.plot(ax=axes())
+    np.testing.assert_allclose([bar.get_width() for bar in display.bars_], [cause.effect for cause in expected.causes])
+    assert display.ends_.get_xdata().tolist() == pytest.approx([expected.start, expected.end], abs=1e-15)
+    assert display.ax_.get_xlabel() == "ndcg"
+
+
+def test_folds_and_leaks():
+    table = {
+        "documents": [300, 1000],
+        "queries": [5, 1],
+        "share_relevant": [0.5, 0.25],
+        "leaking": [0, 2],
+        "cut": [0, 1],
+    }
+    table = {name: np.array(column) for name, column in table.items()}
+    display = SplitReport("KFold(2)", table, {"leaking": [[], [1, 2]], "cut": [[], [3]]}).plot()
+    widths = [[bar.get_width() for bar in bars] for bars in display.bars_]
+    assert widths == [[5, 1], [300, 1000], [0.5, 0.25]], "queries, documents, share"
+    assert [panel.get_xlabel() for panel in display.axes_] == ["queries", "documents", "share of relevant documents"]
+    assert [written(panel.texts) for panel in display.axes_] == [["5", "1"], ["300", "1,000"], ["50.0%", "25.0%"]]
+    assert row_names(display) == ["fold 0", "fold 1: 3 leaks"], "of both kinds"
+    sound, leaking = (label.get_color() for label in display.ax_.get_yticklabels())
+    assert sound != leaking
+    assert display.ax_.get_title(loc="left") == "KFold(2)"
+
+
+def test_folds_of_splitters():
+    cut = audit_splits(KFold(3), X, Y, qid=QID)
+    display = cut.plot()
+    assert [bar.get_width() for bar in display.bars_[0]] == cut.table["queries"].tolist()
+    assert sum("leak" in name for name in row_names(display)) == 3
+    assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot()) == ["fold 0", "fold 1"]
+
+
+def test_ways_stand_beside_the_target_value():
+    found = match_convention(Y, SCORES, qid=QID, value=0.7827, metric="ndcg", tolerance=0.01)
+    display = found.plot(ax=axes())
+    shown = found.ways[:10]
+    assert [float(point.get_xdata()[0]) for point in display.points_] == [0.7827, *(way.value for way in shown)]
+    assert row_names(display)[0] == "target value"
+    target, *colours = (point.get_color() for point in display.points_)
+    n_matches = len(found.matches)
+    assert 0 < n_matches < len(shown)
+    assert len({*colours[:n_matches]}) == len({*colours[n_matches:]}) == 1
+    assert len({target, colours[0], colours[-1]}) == 3
+
+
+def fitted_search(folds, params=None, scoring="map", refit=True):
+    """A search with these scores of candidates in folds, by name of the metric, and nothing fitted."""
+    folds = {name: np.array(values, dtype=float) for name, values in folds.items()}
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, scoring=scoring, refit=refit)
+    n_candidates = len(next(iter(folds.values())))
+    search.cv_results_ = {"params": params or [{"estimator__alpha": 10**i} for i in range(n_candidates)]}
+    for name, values in folds.items():
+        search.cv_results_ |= {f"split{fold}_test_{name}": column for fold, column in enumerate(values.T)}
+        search.cv_results_ |= {f"mean_test_{name}": values.mean(axis=1), f"std_test_{name}": values.std(axis=1)}
+    search.scorer_ = scoring
+    return search
+
+
+SEARCH = fitted_search(
+    {"ndcg@10": [[0.3, 0.5], [0.7, 0.5], [0.8, 0.8]], "map": [[0.5, 0.7], [0.4, 0.4], [0.9, np.nan]]},
+    scoring=ranking_scorers("ndcg@10", "map"),
+    refit="ndcg@10",
+)
+MAP = ranking_scorers("map")["map"]
+
+
+def test_candidates_from_the_best_down():
+    display = CVResultsDisplay.from_estimator(SEARCH, ax=axes())
+    assert row_names(display) == ["alpha=100", "alpha=10", "alpha=1"]
+    assert display.folds_.get_xydata().tolist() == [[0.8, 0], [0.8, 0], [0.7, 1], [0.5, 1], [0.3, 2], [0.5, 2]]
+    assert [float(line.get_xdata()[0]) for line in display.means_] == pytest.approx([0.8, 0.6, 0.4])
+    assert written(display.texts_) == ["0.8000", "0.6000", "0.4000"]
+    assert display.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds"
+
+
+def test_metric_and_number_of_candidates():
+    few = CVResultsDisplay.from_estimator(SEARCH, n_candidates=2)
+    assert few.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds, best 2 of 3 candidates"
+    other = CVResultsDisplay.from_estimator(SEARCH, metric="map")
+    assert row_names(other) == ["alpha=1", "alpha=10"], "the third failed in a fold"
+    later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
+    assert row_names(CVResultsDisplay.from_estimator(later)) == ["alpha=100", "alpha=10"]
+    many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
+    assert len(row_names(CVResultsDisplay.from_estimator(many))) == 10, "the default"
+    with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
+        CVResultsDisplay.from_estimator(SEARCH, metric="mrr")
+    with pytest.raises(NotFittedError, match="not fitted"):
+        CVResultsDisplay.from_estimator(GridSearchCV(Ridge(), {}))
+
+
+def test_scores_of_other_packages_and_candidates_without_parameters():
+    search = fitted_search({"score": [[0.5, 0.6], [0.1, 0.2]]}, [{}, {"estimator__alpha": 3}], make_scorer(r2_score))
+    display = CVResultsDisplay.from_estimator(search)
+    assert display.ax_.get_xlabel().startswith("r2_score, ")
+    assert row_names(display) == ["defaults", "alpha=3"]
+
+
+def test_candidates_that_a_race_dropped_are_hollow_and_last():
+    search = fitted_search({"score": [[0.875, np.nan, np.nan], [0.75, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP)
+    search.cv_results_ |= {"dropped_after": np.array([1, np.nan, 2]), "dropped_because": np.array(["", "", ""])}
+    display = CVResultsDisplay.from_estimator(search)
+    assert row_names(display) == ["alpha=10", "alpha=100 dropped after fold 2", "alpha=1 dropped after fold 1"]
+    assert [line.get_markerfacecolor() == "none" for line in display.means_] == [False, True, True]
+    assert written(display.texts_) == ["0.7500", "0.7500", "0.8750"]

@@ -1,0 +1,94 @@
+"""scikit-learn's own tests of its searches, from the installed package, run on searches made of RacingSearchCV.
+
+Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
+"""
+
+import importlib.util
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.model_selection
+from sklearn.base import is_classifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import check_cv
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from skrank_metrics import RacingSearchCV
+
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
+
+
+class Unraced(RacingSearchCV):
+    """Without a race, and by default with folds of rows."""
+
+    confidence, indifference, min_queries = None, 0.0, 30
+
+    def _splitter(self, y):
+        return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+
+
+class GridSearchCV(Unraced):
+    n_iter = random_state = None
+
+    def __init__(
+        self, estimator, param_grid, *, scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
+        pre_dispatch="2*n_jobs", error_score=np.nan, return_train_score=False,
+    ):  # fmt: skip
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        vars(self).update(given)
+
+
+class RandomizedSearchCV(Unraced):
+    def __init__(
+        self, estimator, param_distributions, *, n_iter=10, scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
+        pre_dispatch="2*n_jobs", random_state=None, error_score=np.nan, return_train_score=False,
+    ):  # fmt: skip
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        vars(self).update(given)
+
+    @property
+    def param_grid(self):
+        return self.param_distributions
+
+
+EXCLUDED = {
+    "test_custom_run_search": "compares all attributes with those of another search, which counts no fits",
+    "test_array_api_search_cv_classifier": "its parameters are a generator, which pytest refuses here",
+}
+
+
+def load():
+    """The test module, as if the searches of scikit-learn were these."""
+    spec = importlib.util.find_spec("sklearn.model_selection.tests.test_search")
+    if spec is None:
+        pytest.skip("this scikit-learn comes without its tests", allow_module_level=True)
+    spec = importlib.util.spec_from_file_location("scikit_learn_test_search", spec.origin)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (GridSearchCV, RandomizedSearchCV):
+            patch.setattr(sklearn.model_selection, kind.__name__, kind)
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def global_random_seed():
+    return 0
+
+
+tests = {name: test for name, test in vars(load()).items() if name.startswith("test_") and name not in EXCLUDED}
+globals().update(tests)
+
+
+@pytest.mark.parametrize(("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})])
+def test_estimator_checks_fail_where_those_of_grid_search_fail(model, grid):
+    kinds = sklearn.model_selection.GridSearchCV, GridSearchCV
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = [check_estimator(kind(model, grid, cv=2), on_fail=None, on_skip=None) for kind in kinds]
+    (expected, found) = ({one["check_name"]: one["status"] for one in results} for results in both)
+    assert found == expected
+    assert sum(status == "passed" for status in found.values()) >= 40

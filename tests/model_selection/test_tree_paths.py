@@ -1,0 +1,296 @@
+"""Candidates that differ only in the number of trees share a fit, and have the results of GridSearchCV to the bit."""
+
+import warnings
+
+import numpy as np
+import pytest
+from catboost import CatBoostClassifier, CatBoostRanker, CatBoostRegressor
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
+from sklearn.base import clone
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.metrics import make_scorer, mean_squared_error
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier, XGBRanker, XGBRegressor
+from xgboost.callback import LearningRateScheduler
+
+from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, ranking_scorers, with_qid
+from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection import tree_paths
+
+X, Y, QID = make_ranking(45, random_state=0)
+LABELS = with_qid(Y, QID)
+COUNTS = [3, 12, 7]
+SCORING = {**ranking_scorers("ndcg@5", "mrr"), "error": make_scorer(mean_squared_error)}
+LGB = {"min_child_samples": 2, "verbose": -1, "n_jobs": 1}
+CAT = {"verbose": False, "thread_count": 1, "allow_writing_files": False}
+SHARED = [
+    LGBMRanker(**LGB),
+    LGBMRanker(**LGB, subsample=0.5, subsample_freq=2, colsample_bytree=0.5),
+    LGBMRanker(**LGB, data_sample_strategy="goss"),
+    LGBMRanker(**LGB, boosting_type="rf", subsample=0.5, subsample_freq=1),
+    LGBMRegressor(**LGB),
+    LGBMClassifier(**LGB),
+    XGBRanker(n_jobs=1),
+    XGBRanker(n_jobs=1, subsample=0.5, num_parallel_tree=2, lambdarank_pair_method="mean", booster="gbtree"),
+    XGBRegressor(n_jobs=1),
+    XGBClassifier(n_jobs=1),
+    CatBoostRanker(**CAT),
+    CatBoostRanker(**CAT, loss_function="PairLogit", rsm=0.5, bootstrap_type="Bernoulli"),
+    CatBoostRanker(**CAT, loss_function="QueryRMSE", boosting_type="Ordered", bootstrap_type="MVS"),
+    CatBoostRegressor(**CAT, learning_rate=0.1),
+    CatBoostClassifier(**CAT, learning_rate=0.1, leaf_estimation_iterations=2),
+    HistGradientBoostingRegressor(random_state=0),
+    HistGradientBoostingClassifier(),
+    GradientBoostingRegressor(random_state=0, subsample=0.5),
+    GradientBoostingClassifier(random_state=0),
+    RandomForestRegressor(random_state=0),
+    RandomForestClassifier(random_state=0),
+    ExtraTreesRegressor(random_state=np.random.RandomState(0)),
+    ExtraTreesClassifier(random_state=0),
+]
+ALONE = [
+    LGBMRanker(**LGB, boosting_type="dart"),
+    LGBMRanker(**LGB, boosting="dart"),
+    XGBRanker(n_jobs=1, booster="dart", rate_drop=0.5),
+    XGBRanker(n_jobs=1, callbacks=[LearningRateScheduler(lambda epoch: 0.5 / (1 + epoch))]),
+    CatBoostRanker(**CAT, langevin=True),
+    CatBoostRanker(**CAT, learning_rate=0.1, model_shrink_rate=0.1),
+    CatBoostRegressor(**CAT),  # its default learning rate depends on the number of trees
+    CatBoostClassifier(**CAT, learning_rate=0.1),  # as do the iterations of its leaves
+    HistGradientBoostingRegressor(early_stopping=True, random_state=0),
+    GradientBoostingRegressor(n_iter_no_change=2, random_state=0),
+    GradientBoostingRegressor(),
+    RandomForestRegressor(random_state=0, warm_start=True),
+    RandomForestRegressor(random_state=0, n_jobs=2),
+    QueryRanker(LGBMRanker(**LGB), validation_fraction=0.3, early_stopping_rounds=2, random_state=0),
+]
+
+
+def count_of(model):
+    """Name of the parameter for the number of trees."""
+    leaf = model.estimator if isinstance(model, QueryRanker) else model
+    kind = type(leaf).__name__
+    return "iterations" if kind.startswith("Cat") else "max_iter" if kind.startswith("Hist") else "n_estimators"
+
+
+def named(model):
+    leaf = model.estimator if isinstance(model, QueryRanker) else model
+    return f"{type(leaf).__name__} {[f'{k}={v}' for k, v in leaf.get_params(deep=False).items() if v is not None][-3:]}"
+
+
+def wrapped(model):
+    return model if isinstance(model, QueryRanker) else QueryRanker(model)
+
+
+def searched(make, model, grid, **options):
+    options = {"scoring": SCORING, "refit": "ndcg@5", "cv": QueryKFold(3), "error_score": "raise"} | options
+    fit_params = options.pop("fit_params", {})
+    search = make(model, grid, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return search.fit(X, LABELS, **fit_params)
+
+
+def assert_same(search, grid):
+    for name, column in grid.cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(search.cv_results_[name], column, err_msg=name)
+            assert np.asarray(search.cv_results_[name]).dtype == np.asarray(column).dtype
+    assert search.best_params_ == grid.best_params_
+    np.testing.assert_array_equal(search.predict(X), grid.predict(X))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", SHARED, ids=named)
+def test_first_trees_are_the_smaller_model(model):
+    grid = {f"estimator__{count_of(model)}": COUNTS}
+    options = {"return_train_score": True}
+    found = searched(RacingSearchCV, wrapped(model), grid, confidence=None, **options)
+    assert_same(found, searched(GridSearchCV, wrapped(model), grid, **options))
+    assert found.n_fits_ == 3 + 1, "one per fold, and one to check"
+    assert found.n_trees_ == 3 * 12 + 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ALONE, ids=named)
+def test_other_candidates_are_fitted_one_by_one(model):
+    grid = {f"estimator__{count_of(model)}": COUNTS}
+    found = searched(RacingSearchCV, wrapped(model), grid, confidence=None, refit=False)
+    assert found.n_fits_ == 9
+    if not isinstance(model, GradientBoostingRegressor) or model.random_state is not None:
+        for name, column in searched(GridSearchCV, wrapped(model), grid, refit=False).cv_results_.items():
+            if "time" not in name:
+                np.testing.assert_array_equal(found.cv_results_[name], column)
+
+
+GRID = {"n_estimators": COUNTS, "num_leaves": [2, 5], "learning_rate": [0.05, 0.3]}
+WRAPPERS = {
+    "bare": ("", LGBMRegressor(**LGB)),
+    "ranker": ("estimator__", QueryRanker(LGBMRanker(**LGB))),
+    "pipeline": ("queryranker__estimator__", make_pipeline(StandardScaler(), QueryRanker(LGBMRanker(**LGB)))),
+    "inner pipeline": (
+        "estimator__lgbmregressor__",
+        QueryRanker(make_pipeline(StandardScaler(), LGBMRegressor(**LGB))),
+    ),
+}
+
+
+@pytest.mark.parametrize(("prefix", "model"), WRAPPERS.values(), ids=WRAPPERS)
+def test_through_pipelines_and_rankers(prefix, model):
+    grid = {prefix + name: values for name, values in GRID.items()}
+    found = searched(RacingSearchCV, model, grid, confidence=None)
+    assert found.n_fits_ == 4 * 3 + 1
+    assert_same(found, searched(GridSearchCV, model, grid))
+
+
+@pytest.mark.option("RacingSearchCV.confidence")
+def test_a_race_fits_the_largest_that_remains():
+    prefix, model = WRAPPERS["ranker"]
+    grid = {prefix + name: values for name, values in GRID.items()}
+    options = {"scoring": "ndcg@5", "refit": True, "min_queries": 2}
+    found = searched(RacingSearchCV, model, grid, confidence=0.5, **options).cv_results_
+    expected = searched(RacingSearchCV, model, grid, confidence=None, **options)
+    dropped, n_trees, n_fits = np.nan_to_num(found["dropped_after"], nan=3), 3, 1
+    for fold in range(3):
+        running = [params for params, after in zip(found["params"], dropped, strict=True) if after > fold]
+        largest = {}
+        for params in running:
+            path = tuple(params[f"{prefix}{name}"] for name in ("num_leaves", "learning_rate"))
+            largest[path] = max(largest.get(path, 0), params[f"{prefix}n_estimators"])
+        n_trees, n_fits = n_trees + sum(largest.values()), n_fits + len(largest)
+        ran = dropped > fold
+        column = f"split{fold}_test_score"
+        np.testing.assert_array_equal(found[column][ran], expected.cv_results_[column][ran])
+    assert 0 < sum(dropped < 3) < 12
+    search = searched(RacingSearchCV, model, grid, confidence=0.5, **options)
+    assert (search.n_fits_, search.n_trees_) == (n_fits, n_trees)
+    # Of a library of this version, one fold of values for every candidate that ran.
+    assert [np.sum(~np.isnan(fold.values).all(axis=1)) for fold in search._fold_values] == [
+        np.sum(dropped > fold) for fold in range(3)
+    ]
+
+
+def test_values_per_query_are_kept_of_each_candidate():
+    prefix, model = WRAPPERS["ranker"]
+    found = searched(RacingSearchCV, model, {f"{prefix}n_estimators": COUNTS}, confidence=None, scoring="ndcg@5")
+    for number, fold in enumerate(found._fold_values):
+        scores = found.cv_results_[f"split{number}_test_score"]
+        np.testing.assert_allclose(fold.values.mean(axis=1), scores, rtol=1e-12)
+    assert sorted(np.concatenate([fold.ids for fold in found._fold_values])) == sorted(set(QID))
+
+
+@pytest.mark.parametrize(
+    ("grid", "n_fits"),
+    [
+        ({"n_estimators": [3, 3, 7]}, 4),  # twice the same
+        ({"n_estimators": [5]}, 3),
+        ([{"n_estimators": [3, 7]}, {"n_estimators": [5], "num_leaves": [4]}, {"num_leaves": [4]}], 10),
+    ],
+)
+def test_grids_that_hold_other_things_than_paths(grid, n_fits):
+    grid = [grid] if isinstance(grid, dict) else grid
+    grid = [{f"estimator__{name}": values for name, values in one.items()} for one in grid]
+    model = QueryRanker(LGBMRanker(**LGB, n_estimators=4))
+    found = searched(RacingSearchCV, model, grid, confidence=None)
+    assert found.n_fits_ == n_fits
+    assert_same(found, searched(GridSearchCV, model, grid))
+
+
+def test_estimators_among_the_parameters_have_their_own_paths():
+    models = [LGBMRanker(**LGB), LGBMRanker(**LGB, num_leaves=3), LGBMRanker(**LGB, boosting_type="dart")]
+    grid = {"estimator": models, "estimator__n_estimators": [3, 7]}
+    found = searched(RacingSearchCV, QueryRanker(LGBMRanker()), grid, confidence=None)
+    assert found.n_fits_ == 2 * 3 + 1 + 2 * 3
+    grid = searched(GridSearchCV, QueryRanker(LGBMRanker()), grid)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_ndcg@5"], grid.cv_results_["mean_test_ndcg@5"])
+
+
+def test_parameters_of_fit_that_can_stop_training_leave_no_paths():
+    fit_params = {"callbacks": [lambda step: None]}
+    grid = {"n_estimators": [3, 7]}
+    found = searched(RacingSearchCV, LGBMRegressor(**LGB), grid, confidence=None, fit_params=fit_params)
+    assert found.n_fits_ == 6
+
+
+def test_scorers_that_see_the_model_get_the_very_model():
+    seen = []
+
+    def trees(model, X, y):
+        seen.append(model.booster_.num_trees())
+        return 0.0
+
+    scoring = {**ranking_scorers("ndcg@5"), "trees": trees}
+    found = searched(RacingSearchCV, LGBMRegressor(**LGB), {"n_estimators": [3, 7]}, confidence=None, scoring=scoring)
+    assert found.n_fits_ == 6
+    assert set(seen) == {3, 7}
+
+
+@pytest.fixture
+def wrong_table(monkeypatch):
+    """A version of LightGBM whose first trees are those of another model."""
+    monkeypatch.setitem(tree_paths.TABLE, "lightgbm.LGBMRegressor", tree_paths.Trees(("n_estimators",), off, bool))
+
+
+def off(model, n_trees):
+    return tree_paths.TABLE["lightgbm.LGBMRanker"].first(model, n_trees + 1)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_the_check_gives_paths_up(wrong_table, confidence):
+    options = {"scoring": "ndcg@5", "cv": QueryKFold(3), "refit": False}
+    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
+    search = RacingSearchCV(LGBMRegressor(**LGB), grid, confidence=confidence, **options)
+    with pytest.warns(UserWarning, match="The first 3 trees of a LGBMRegressor do not predict what a model of as many"):
+        search.fit(X, LABELS)
+    grid = searched(GridSearchCV, LGBMRegressor(**LGB), grid, scoring=ranking_scorers("ndcg@5")["ndcg@5"], refit=False)
+    ran = ~np.isnan(search.cv_results_["split2_test_score"])
+    for fold in range(3):
+        column = f"split{fold}_test_score"
+        np.testing.assert_array_equal(search.cv_results_[column][ran], grid.cv_results_[column][ran])
+    assert search.n_fits_ >= 6 * 3 + 1 or confidence
+
+
+class Fails(LGBMRegressor):
+    """Not in the table."""
+
+
+def test_subclasses_may_predict_otherwise():
+    assert searched(RacingSearchCV, Fails(**LGB), {"n_estimators": [3, 7]}, confidence=None).n_fits_ == 6
+
+
+def test_a_path_whose_largest_model_fails_is_fitted_one_by_one(monkeypatch):
+    fit = LGBMRegressor.fit
+
+    def limited(self, X, y, **given):
+        if self.n_estimators > 10:
+            raise MemoryError("too many trees")
+        return fit(self, X, y, **given)
+
+    monkeypatch.setattr(LGBMRegressor, "fit", limited)
+    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
+    both = [
+        searched(make, LGBMRegressor(**LGB), grid, error_score=np.nan, **options)
+        for make, options in ((RacingSearchCV, {"confidence": None}), (GridSearchCV, {}))
+    ]
+    for name, column in both[1].cv_results_.items():
+        if "time" not in name:
+            np.testing.assert_array_equal(both[0].cv_results_[name], column, err_msg=name)
+
+
+def test_in_parallel_workers_score_first_trees():
+    grid = {"n_estimators": COUNTS, "num_leaves": [2, 5]}
+    found = searched(RacingSearchCV, LGBMRegressor(**LGB), grid, confidence=None, n_jobs=2)
+    assert found.n_fits_ == 2 * 3 + 1
+    assert_same(found, searched(GridSearchCV, LGBMRegressor(**LGB), grid))
+    assert_same(clone(found).set_params(n_jobs=None).fit(X, LABELS), found)

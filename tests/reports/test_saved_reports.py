@@ -1,0 +1,305 @@
+"""Reports in files, and reports made from values per query."""
+
+import datetime
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skrank_metrics import (
+    RankingAccumulator,
+    RankingReport,
+    compare,
+    evaluate,
+    get_metric,
+    get_metric_names,
+    make_metric,
+)
+from skrank_metrics.datasets import make_ranking
+from skrank_metrics.reports.saved_reports import FORMAT_VERSION
+
+X, Y, QID = make_ranking(30, random_state=0)
+METRICS = ["ndcg(gain=exp2)@10", "map", "recall(average=micro)@5", "neg_kendall_tau_distance", "dcg@3"]
+
+
+def report_of(column=0, **options):
+    return evaluate(Y, X[:, column].round(1), qid=QID, **{"metrics": METRICS, **options})
+
+
+def reloaded(report, tmp_path):
+    report.save(tmp_path / "report.json")
+    return RankingReport.load(str(tmp_path / "report.json"))
+
+
+def assert_same(found, report):
+    assert found.mean == report.mean
+    for name, ends in report.intervals().items():
+        assert found.intervals()[name] == pytest.approx(ends, nan_ok=True)
+    for name in ("qid", "weights", "by", "groups"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(report, name))
+    for name, values in report.per_query.items():
+        np.testing.assert_array_equal(found.per_query[name], values)
+    assert found.n_undefined == report.n_undefined
+
+
+@pytest.mark.option("RankingReport.save.path", "RankingReport.load.path")
+def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
+    rows = {"by": np.array(["x", None, "y"], dtype=object)[QID % 3], "groups": QID // 4, "sample_weight": QID % 5 + 1}
+    report = report_of(**rows, replace_undefined_by=None)
+    found = reloaded(report, tmp_path)
+    assert_same(found, report)
+    assert list(found.slices) == ["x", "y", None]
+    assert_same(found.slices[None], report.slices[None])
+    assert found.n_documents == report.n_documents
+    assert found.health.findings == report.health.findings
+    assert vars(found.health) == vars(report.health)
+    assert not found.has_documents
+    assert {name: metric.definition for name, metric in found.metrics.items()} == {
+        name: metric.definition for name, metric in report.metrics.items()
+    }
+    assert str(found).splitlines()[:9] == str(report).splitlines()[:9]
+    again = tmp_path / "again.json"
+    found.save(again)
+    assert again.read_bytes() == (tmp_path / "report.json").read_bytes()
+    assert again.read_bytes().isascii()
+
+
+def test_reports_of_batches_are_saved_too(tmp_path):
+    report = RankingAccumulator(METRICS).update(Y, X[:, 0].round(1), qid=QID).result()
+    found = reloaded(report, tmp_path)
+    assert_same(found, report)
+    assert found.health.findings == report.health.findings
+
+
+def test_a_saved_report_is_compared_with_a_new_one(tmp_path):
+    old, new = report_of(0), report_of(1)
+    expected = compare({"old": old, "new": new}, "map").pair("old", "new")
+    found = compare({"old": reloaded(old, tmp_path), "new": new}, "map").pair("old", "new")
+    assert (found.difference, found.interval) == (expected.difference, expected.interval)
+    other = evaluate(np.where(np.arange(len(Y)) == 0, Y + 1, Y), X[:, 1], qid=QID, metrics=METRICS)
+    with pytest.raises(ValueError, match="same documents with the same labels"):
+        compare({"old": reloaded(old, tmp_path), "new": other}, "map")
+
+
+IDS = {
+    "int": [3, -1],
+    "uint64": np.array([2**64 - 1, 0], dtype=np.uint64),
+    "float": [0.5, math.inf],
+    "bool": [True, False],
+    "str": ["é\udc80", "a"],
+    "bytes": [b"a\xff", b""],
+    "days": np.array(["2001-02-03", "2001-02-04"], dtype="M8[D]"),
+    "nanoseconds": np.array([1, 2], dtype="M8[ns]"),
+    "durations": np.array([1, 2], dtype="m8[s]"),
+    "mixed": [1, "1"],
+    "tuples": [(1, "a"), (1, ("b", 0.5))],
+    "dates": [datetime.date(2001, 2, 3), datetime.date(2001, 2, 4)],
+    "times": [datetime.datetime(2001, 2, 3, 4, 5, 6, 7), datetime.datetime(2001, 2, 3, tzinfo=datetime.UTC)],
+    "timedeltas": [datetime.timedelta(days=-1, microseconds=3), datetime.timedelta(0)],
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_ids_keep_their_types(kind, tmp_path):
+    ids = IDS[kind]
+    if isinstance(ids, list):
+        array = np.empty(2, dtype=object)
+        array[:] = ids
+        ids = array
+    qid = np.repeat(ids, 2)
+    report = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=qid, metrics="mrr", by=qid if kind != "tuples" else None)
+    found = reloaded(report, tmp_path)
+    assert found.qid.dtype == report.qid.dtype
+    assert list(map(repr, found.qid.tolist())) == list(map(repr, report.qid.tolist()))
+    assert list(found.slices) == list(report.slices)
+
+
+def test_ids_that_a_file_cannot_hold_are_refused(tmp_path):
+    rows = {"y_true": [1, 0], "y_score": [2, 1], "metrics": "mrr"}
+    by_time = evaluate(**rows, qid=np.array([pd.Timestamp(10**18 + 1, tz="UTC")] * 2, dtype=object))
+    with pytest.raises(TypeError, match=r"qid holds .*Timestamp.*, which a file cannot hold. Evaluate with str\(id\)"):
+        by_time.save(tmp_path / "report.json")
+    of_sets = evaluate(**rows, qid=[0, 0], by=np.array([frozenset("a")] * 2, dtype=object))
+    with pytest.raises(TypeError, match="by holds frozenset"):
+        of_sets.save(tmp_path / "report.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", get_metric_names())
+def test_every_metric_is_known_again(name, tmp_path):
+    cutoff = {"k": 3} if get_metric(name).record.has_cutoff else {}
+    params = {"relevance_threshold": 0.5} if "relevance_threshold" in get_metric(name).record.options else {}
+    params = {} if "gain" in get_metric(name).record.options else params
+    metric = get_metric(name, ties="worst", **cutoff, **params)
+    report = evaluate(Y > 0, X[:, 0].round(1), qid=QID, metrics=[metric])
+    (found,) = reloaded(report, tmp_path).metrics.values()
+    ((spelled, own),) = report.metrics.items()
+    assert (found.definition, found.average, str(found)) == (own.definition, own.average, spelled)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        get_metric("ndcg", gain=np.array([0, 1, 3, 7, 15]), k=3),
+        get_metric("mrr", replace_undefined_by=np.nan),
+        get_metric("map", average="median"),
+        get_metric("map", average="geometric"),
+    ],
+    ids=str,
+)
+def test_parameters_are_known_again(metric, tmp_path):
+    report = report_of(metrics=[metric])
+    found = reloaded(report, tmp_path)
+    assert_same(found, report)
+    assert next(iter(found.metrics.values())).definition == metric.definition
+
+
+def test_own_metrics_keep_their_values_bounds_and_direction(tmp_path):
+    def cost(labels):
+        return float(labels[0]) if len(labels) > 3 else np.nan
+
+    metrics = [
+        make_metric(cost, bounds=(0, 5), greater_is_better=False),
+        get_metric("neg_" + "fall_out@3"),
+        get_metric("dcg", gain=lambda labels: labels * 2, k=3),
+    ]
+    one, other = (report_of(column, metrics=metrics) for column in (0, 1))
+    found = reloaded(one, tmp_path)
+    assert_same(found, one)
+    assert list(found.metrics) == list(one.metrics)
+    own = next(iter(found.metrics.values()))
+    assert (own.record.lower, own.record.upper, own.greater_is_better) == (0, 5, False)
+    with pytest.raises(ValueError, match="has recorded values only, and cannot be computed"):
+        own([1, 0], [2, 1], qid=[0, 0])
+    both = {"one": found, "other": reloaded(other, tmp_path)}
+    assert compare(both, "cost").pair("one", "other").difference == pytest.approx(one.mean["cost"] - other.mean["cost"])
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "report.json"
+    report_of().save(path)
+    text = path.read_text()
+    load = RankingReport.load
+    for end in (10, 300, len(text) - 3):
+        path.write_text(text[:end])
+        with pytest.raises(
+            ValueError, match=r"report.json is (truncated or damaged|not JSON); a saved report is needed"
+        ):
+            load(path)
+    path.write_text(text.replace("0.5", "0.6", 1))
+    with pytest.raises(ValueError, match="is damaged: its contents do not match the checksum"):
+        load(path)
+    path.write_text(text.replace(f'"version": {FORMAT_VERSION}', f'"version": {FORMAT_VERSION + 1}'))
+    with pytest.raises(ValueError, match=r"has format version 2, written by skrank_metrics .* reads version 1. Update"):
+        load(path)
+    for other in ("{}", "[1]", "3", '{"format": "skrank_metrics comparison", "version": 1}'):
+        path.write_text(other)
+        with pytest.raises(ValueError, match=r"is not a saved report, but (other JSON|a skrank_metrics comparison)\."):
+            load(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="is not JSON"):
+        load(path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing.json")
+    with pytest.raises(TypeError, match="path must be a file name; got 3"):
+        load(3)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 10**6), st.integers(1, 126))
+def test_any_changed_character_is_noticed(tmp_path_factory, place, character):
+    path = tmp_path_factory.getbasetemp() / "changed.json"
+    evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").save(path)
+    data = bytearray(path.read_bytes())
+    place %= len(data)
+    before = json.loads(data)
+    data[place] = character
+    path.write_bytes(data)
+    try:
+        RankingReport.load(path)
+    except ValueError:
+        return
+    after = json.loads(data)
+    assert {**before, "written_by": ""} == {**after, "written_by": ""}, "only blanks, or the version of the writer"
+
+
+@pytest.mark.option(
+    "RankingReport.from_frame.qid",
+    "RankingReport.from_frame.weight",
+    "RankingReport.from_frame.by",
+    "RankingReport.from_frame.groups",
+)
+def test_the_frame_of_a_report_gives_the_report():
+    report = report_of(by=QID % 3, groups=QID // 4, sample_weight=QID % 5 + 1, metrics=["ndcg@10", "map", "dcg"])
+    assert_same(RankingReport.from_frame(report.to_frame()), report)
+    frame = report.to_frame("polars")
+    assert_same(RankingReport.from_frame(frame), report)
+    assert_same(RankingReport.from_frame(frame.to_arrow()), report)
+    assert_same(RankingReport.from_frame({name: frame[name] for name in frame.columns}), report)
+    names = {"qid": "query", "weight": "w", "by": "kind", "group": "user"}
+    arguments = {"groups" if name == "group" else name: new for name, new in names.items()}
+    assert_same(RankingReport.from_frame(frame.rename(names), **arguments), report)
+
+
+@pytest.mark.option("RankingReport.from_frame.metrics")
+def test_columns_named_like_metrics_have_their_bounds():
+    values = {"recip_rank": [1.0, 0.5, 0.0], "ndcg_cut_10": [0.2, 0.3, np.nan], "helpful": [4, 2, np.nan]}
+    report = RankingReport.from_frame(pd.DataFrame(values, index=["a", "b", "c"]))
+    assert list(report.metrics) == list(values)
+    assert report.mean == pytest.approx({"recip_rank": 0.5, "ndcg_cut_10": 0.5 / 3, "helpful": 3})
+    assert report.n_undefined == {"recip_rank": 0, "ndcg_cut_10": 1, "helpful": 1}
+    assert report.metrics["recip_rank"].definition == get_metric("mrr", convention="trec_eval").definition
+    assert report.intervals()["recip_rank"] == (0, 1)
+    assert report.metrics["helpful"].greater_is_better
+    low, high = report.intervals()["helpful"]
+    assert low < 2 < 4 < high
+    assert report.n_documents is None
+    assert str(report).startswith("3 queries\n")
+    chosen = RankingReport.from_frame(pd.DataFrame(values), metrics={"helpful": "dcg@3"})
+    assert chosen.metrics["helpful"].definition == get_metric("dcg@3").definition
+    assert list(RankingReport.from_frame(pd.DataFrame(values), metrics="helpful").mean) == ["helpful"]
+    smaller = RankingReport.from_frame(pd.DataFrame({"neg_fall_out@3": [-0.5], "fall_out@3": [0.5]}))
+    assert [metric.greater_is_better for metric in smaller.metrics.values()] == [True, False]
+
+
+def test_values_from_anywhere_are_compared():
+    one, other = report_of(0, metrics="map"), report_of(1, metrics="map")
+    frame = other.to_frame()[::-1]
+    expected = compare([one, other], "map").pairs()[0]
+    found = compare([one, RankingReport.from_frame(frame)], "map").pairs()[0]
+    assert (found.difference, found.wins, found.losses) == (expected.difference, expected.wins, expected.losses)
+    seeds = [RankingReport.from_frame({"qid": [1, 2, 3], "judge": values}) for values in ([4, 5, 3], [3, 5, 1])]
+    assert compare(seeds, "judge").pairs()[0].difference == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "error", "message"),
+    [
+        ({"map": [0.5]}, {}, TypeError, "qid must name the column of the query ids; the frame has no column 'qid'"),
+        (pl.DataFrame({"map": [0.5]}), {"qid": "id"}, ValueError, "no column 'id' for qid=; columns: map"),
+        ({"qid": [1], "map": [0.5]}, {"metrics": ["mrr"]}, ValueError, "no column 'mrr'; columns: qid, map"),
+        ({"qid": [1, 1], "map": [0.5, 1]}, {}, ValueError, "one row per query, but query ids repeat"),
+        ({"qid": [1]}, {}, ValueError, "at least one query and one column of values; got none"),
+        ({"qid": [1], "text": ["a"]}, {}, TypeError, "text must hold real numbers"),
+        ({"qid": [1], "map": [71.0]}, {}, ValueError, "outside the range of map, 0 to 1. Divide percentages by 100"),
+        ({"qid": [1], "judge": [math.inf]}, {}, ValueError, "Column 'judge' holds inf, outside the range"),
+        ({"qid": [1, 2], "map": [0.5, 1]}, {"weight": "map"}, ValueError, "at least one query and one column"),
+        (
+            {"qid": [1, 2], "map": [0.5, 1], "weight": [0, 0]},
+            {},
+            ValueError,
+            "sample_weight must not be zero everywhere",
+        ),
+        (pa.table({"qid": [1, None], "map": [0.5, 1]}), {}, ValueError, "qid must not have missing ids|missing"),
+        (7, {}, TypeError, "frame must be a frame or a dict of columns; got int"),
+    ],
+)
+def test_frames_that_do_not_fit(frame, options, error, message):
+    with pytest.raises(error, match=message):
+        RankingReport.from_frame(frame, **options)

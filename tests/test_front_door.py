@@ -47,6 +47,7 @@ MADE_BY_THE_PACKAGE = {"Comparison", "Convention", "CrossEvaluation", "Inspectio
 def test_options_are_passed_by_name(name):
     # Splitters take n_splits by position, as those of scikit-learn do.
     allowed = {"n_splits", "compare.metric", "within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
+    allowed |= {"compare.metrics", "evaluate_run.metrics", "search_report.X", "search_report.y"}
     if not callable(function := getattr(skrank_metrics, name)):
         return
     options = [p for p in inspect.signature(function).parameters.values() if p.default is not p.empty]

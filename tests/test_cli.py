@@ -19,7 +19,6 @@ from skrank_metrics import (
     RankingReport,
     compare,
     evaluate,
-    evaluate_batches,
     evaluate_run,
     explain_difference,
     match_convention,
@@ -288,9 +287,6 @@ def test_integers_that_float64_cannot_hold_are_refused(score, files, capsys, tmp
     assert "large, line 2: expected a number, and integers within +-2**53, which float64 holds exactly; got" in message
     (tmp_path / "large").write_text(f"9007199254740992\n{score}.0\n")
     output_of(capsys, "evaluate", "two.svm", "mrr", "--score", "large")
-    (tmp_path / "large.csv").write_text(f"q,y,a\n1,1,9007199254740992\n1,0,{score}\n")
-    message = error_of(capsys, "evaluate", "large.csv", "mrr", *ROWS)
-    assert f"'a' must hold integers within +-2**53, which float64 holds exactly; got {score} in line 3 of" in message
 
 
 def test_infinite_scores_of_rows_are_ranked_first_and_last(files, capsys, tmp_path):
@@ -318,17 +314,15 @@ def write_table(frame, name):
         frame.to_feather(name, compression="uncompressed")
 
 
-NAMES = ["rows.pq", "rows.PARQUET", "rows.CSV", "rows.Tsv", "rows.TSV.GZ", "rows.arrow", "rows.feather", "rows.ipc"]
+NAMES = ["rows.PARQUET", "rows.TSV.GZ", "rows.feather"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_formats_are_the_same_here_and_in_batches(name, files, capsys):
+def test_formats_in_other_spellings(name, files, capsys):
     write_table(files, name)
     expected = report_of(files, metrics="ndcg@3").mean["ndcg@3"]
     (row,) = rows_of(output_of(capsys, "evaluate", name, "ndcg@3", *ROWS, "--output", "tsv"))
     assert float(row["mean"]) == expected
-    report = evaluate_batches(name, label="y", score="a", qid="q", metrics=["ndcg@3"])
-    assert report.mean["ndcg@3"] == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet", "rows.arrow"])
@@ -584,114 +578,68 @@ def test_match(files, capsys):
 # --- Errors
 
 ALL = "columns: q, y, a, b, kind, lang, user, w, seen, known."
-WRONG = {
-    "a file that is not there": ("evaluate qrels runn.txt ngcd@10", "File not found: runn.txt."),
-    "a file with a similar name": ("evaluate qrels othr mrr", "File not found: othr. Did you mean 'other'?"),
-    "a folder that is not there": ("evaluate qrels no/run mrr", "File not found: no/run."),
-    "a metric that is not known": ("evaluate qrels run ngcd@10", "Unknown metric 'ngcd'. Did you mean 'ndcg@10'?"),
-    "a file after a metric": ("evaluate qrels run mrr other", "Files come before metrics; got other after mrr."),
-    "no run": ("evaluate qrels mrr", "Pass one or more rankings, as QRELS RUN [RUN ...]; got none."),
-    "a folder": ("evaluate qrels .", ".: Is a directory"),
-    "a run twice": ("evaluate qrels run run", "Rankings must have different names; got run, run."),
-    "a run for judgments": ("evaluate run other", "run, line 1: expected 4 fields (topic iteration document"),
-    "no option at all": ("evaluate rows.csv", "no column 'qid'. Pass --label, --score and --qid; " + ALL),
-    "only columns": ("evaluate rows.parquet --qid q", "rows.parquet needs --label and --score; " + ALL),
-    "a missing column": (
-        "evaluate rows.csv --label yy --score a b --qid q",
-        "rows.csv has no column 'yy'. Pass --label; " + ALL,
-    ),
-    "a similar column": ("evaluate rows.csv --label y --score a --qid q --by knd", "Did you mean 'kind'?"),
-    "several missing columns": (
-        "evaluate rows.csv --label y --score a c --by Kind",
-        "rows.csv has no column 'c', 'qid' or 'Kind'. Pass --score, --qid and --by; " + ALL,
-    ),
-    "a metric for a column": (
-        "evaluate rows.csv --label y --qid q --score a ndcg@5",
-        "rows.csv has no column 'ndcg@5'. Pass --score; "
-        + ALL
-        + " Metrics come before --score, or after another option.",
-    ),
-    "a metric for a file": (
-        "evaluate rows.svm --score scores ndcg@5",
-        "File not found: ndcg@5. Metrics come before --score, or after another option.",
-    ),
-    "a column of strings": (
-        "evaluate rows.csv --label q --score a --qid q",
-        "label must be a column of numbers; 'q' has 'q0' in line 2 of rows.csv.",
-    ),
-    "an option without meaning": ("evaluate qrels run --by q", "--by does not apply to trec files."),
-    "an option of other files": ("evaluate rows.csv --missing zero", "--missing does not apply to csv files."),
-    "rows of no known format": (
-        "evaluate qrels --label y --score a",
-        "Pass --format to say what qrels is: parquet, csv, tsv, arrow.",
-    ),
-    "a column twice": (
-        "evaluate rows.csv --label y --qid q --score a a",
-        "Rankings must have different names; got a, a.",
-    ),
-    "an empty table": ("evaluate empty.csv ROWS", "empty.csv must hold at least one line; got an empty file."),
-    "a table of a header": ("evaluate head.csv ROWS", "head.csv must hold at least one document; got none."),
-    "a table in another encoding": ("evaluate latin.csv ROWS", r"latin.csv, line 3: expected text in UTF-8; got 'caf"),
-    "a row with a cell too few": ("evaluate short.csv ROWS", "short.csv must be a file of csv; reading it failed"),
-    "a cut table": ("evaluate cut.parquet ROWS", "cut.parquet must be a file of parquet; reading it failed"),
-    "no parquet": (
-        "evaluate rows.csv --format parquet ROWS",
-        "rows.csv must be a file of parquet; reading it failed",
-    ),
-    "slices that vary": ("evaluate rows.csv --label y --score a --qid kind --by q", "rows.csv: by must "),
-    "an unknown option": ("evaluate qrels run --nope", "unrecognized arguments: --nope"),
-    "no number to match": ("match qrels run", "the following arguments are required: --value"),
-    "a number out of range": ("match qrels run mrr --value 7", "value must be in the range of mrr, from"),
-    "no pair of libraries": ("explain qrels run --conventions sklearn", "expected 2 arguments"),
-    "two tables": ("evaluate rows.csv rows.tsv ROWS", "Pass a single file of rows; got 2: rows.csv, rows.tsv."),
-    "scores of other rows": (
-        "evaluate rows.svm --score one",
-        "one must hold one score per row of rows.svm; got 1 scores for",
-    ),
-    "no svmlight": ("evaluate run --format svmlight --score scores", "run, line 1: expected a row as 'label qid:id"),
-    "no scores": ("evaluate rows.svm --score words", "words, line 2: expected a number; got 'x'."),
-    "no score files": ("evaluate rows.svm", "Pass one or more rankings, as --score FILE [FILE ...]; got none."),
-    "one ranking to compare": (
-        "compare qrels run mrr",
-        "Pass two or more rankings, as QRELS RUN [RUN ...]; got run.",
-    ),
-    "one column to compare": (
-        "compare rows.csv mrr ROWS",
-        "Pass two or more rankings, as --score COLUMN [COLUMN ...]; got a.",
-    ),
-    "one saved report to compare": ("compare saved.json", "Pass two or more rankings, as saved reports; got saved.js"),
-    "a metric that was not saved": (
-        "compare qrels run saved.json map",
-        "Metric 'map' is missing from saved.json, which has mrr.",
-    ),
-    "a damaged report": ("evaluate cut.json", "cut.json is truncated or damaged"),
-    "no report": ("evaluate other.json", "other.json is not a saved report, but other JSON."),
-    "options of a saved report": ("evaluate saved.json --ties best", "--ties does not apply to saved files."),
-    "the documents of a saved report": (
-        "explain saved.json mrr --conventions sklearn trec_eval",
-        "Labels and scores are needed, but this report keeps no",
-    ),
-    "slices of some rankings": (
-        "compare rows.csv saved.json ROWS --by kind",
-        "--by must be the same for all rankings; saved.json was evaluated without it.",
-    ),
-    "groups of some rankings": (
-        "compare rows.csv saved.json ROWS --groups user",
-        "--groups must be the same for all rankings; saved.json was evaluated without it.",
-    ),
-    "several reports in a file": (
-        "evaluate qrels run other --save both.json",
-        "--save takes one ranking; got run, other.",
-    ),
-    "another name for a report": (
-        "evaluate qrels run --save out.txt",
-        "--save must name a file that ends in .json; got out.txt.",
-    ),
-    "no folder for the picture": ("demo --picture no/picture.png", "--picture must be in an existing folder; got no"),
-}
+# Commands, and what their errors say.
+WRONG = """\
+evaluate qrels runn.txt ngcd@10 -> File not found: runn.txt.
+evaluate qrels othr mrr -> File not found: othr. Did you mean 'other'?
+evaluate qrels no/run mrr -> File not found: no/run.
+evaluate qrels run ngcd@10 -> Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
+evaluate qrels run mrr other -> Files come before metrics; got other after mrr.
+evaluate qrels mrr -> Pass one or more rankings, as QRELS RUN [RUN ...]; got none.
+evaluate qrels . -> .: Is a directory
+evaluate qrels run run -> Rankings must have different names; got run, run.
+evaluate run other -> run, line 1: expected 4 fields (topic iteration document
+evaluate rows.csv -> no column 'qid'. Pass --label, --score and --qid; ALL
+evaluate rows.parquet --qid q -> rows.parquet needs --label and --score; ALL
+evaluate rows.csv --label yy --score a b --qid q -> rows.csv has no column 'yy'. Pass --label; ALL
+evaluate rows.csv ROWS --by knd -> Did you mean 'kind'?
+evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c', 'qid' or 'Kind'. Pass --score, --qid and --by; ALL
+evaluate rows.csv --label y --qid q --score a ndcg@5 ->\
+ rows.csv has no column 'ndcg@5'. Pass --score; ALL Metrics come before --score, or after another option.
+evaluate rows.svm --score scores ndcg@5 ->\
+ File not found: ndcg@5. Metrics come before --score, or after another option.
+evaluate rows.csv --label q --score a --qid q ->\
+ label must be a column of numbers; 'q' has 'q0' in line 2 of rows.csv.
+evaluate qrels run --by q -> --by does not apply to trec files.
+evaluate rows.csv --missing zero -> --missing does not apply to csv files.
+evaluate qrels GIVEN -> Pass --format to say what qrels is: parquet, csv, tsv, arrow.
+evaluate rows.csv --label y --qid q --score a a -> Rankings must have different names; got a, a.
+evaluate empty.csv ROWS -> empty.csv must hold at least one line; got an empty file.
+evaluate head.csv ROWS -> head.csv must hold at least one document; got none.
+evaluate latin.csv ROWS -> latin.csv, line 3: expected text in UTF-8; got 'caf
+evaluate short.csv ROWS -> short.csv must be a file of csv; reading it failed
+evaluate cut.parquet ROWS -> cut.parquet must be a file of parquet; reading it failed
+evaluate rows.csv --format parquet ROWS -> rows.csv must be a file of parquet; reading it failed
+evaluate rows.csv GIVEN --qid kind --by q -> rows.csv: by must
+evaluate qrels run --nope -> unrecognized arguments: --nope
+match qrels run -> the following arguments are required: --value
+match qrels run mrr --value 7 -> value must be in the range of mrr, from
+explain qrels run --conventions sklearn -> expected 2 arguments
+evaluate qrels rows.csv -> rows.csv is a table, but qrels is not: pass TREC files, or one
+evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
+evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
+evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id
+evaluate rows.svm --score words -> words, line 2: expected a number; got 'x'.
+evaluate rows.svm -> Pass one or more rankings, as --score FILE [FILE ...]; got none.
+compare qrels run mrr -> Pass two or more rankings, as QRELS RUN [RUN ...]; got run.
+compare rows.csv mrr ROWS -> Pass two or more rankings, as --score COLUMN [COLUMN ...]; got a.
+compare saved.json -> Pass two or more rankings, as saved reports; got saved.js
+compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.
+evaluate cut.json -> cut.json is truncated or damaged
+evaluate other.json -> other.json is not a saved report, but other JSON.
+evaluate saved.json --ties best -> --ties does not apply to saved files.
+explain saved.json mrr --conventions sklearn trec_eval -> Labels and scores are needed, but this report keeps no
+compare rows.csv saved.json ROWS --by kind ->\
+ --by must be the same for all rankings; saved.json was evaluated without it.
+compare rows.csv saved.json ROWS --groups user ->\
+ --groups must be the same for all rankings; saved.json was evaluated without it.
+evaluate qrels run other --save both.json -> --save takes one ranking; got run, other.
+evaluate qrels run --save out.txt -> --save must name a file that ends in .json; got out.txt.
+demo --picture no/picture.png -> --picture must be in an existing folder; got no
+"""
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("case", WRONG.splitlines())
 def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, tmp_path):
     (tmp_path / "one").write_text("1.5\n")
     (tmp_path / "words").write_text("1.5\nx\n")
@@ -703,24 +651,18 @@ def test_bad_input_is_one_line_and_exit_code_2(case, files, capsys, tmp_path):
     report_of(files).save("saved.json")
     (tmp_path / "cut.json").write_text((tmp_path / "saved.json").read_text()[:-30])
     (tmp_path / "other.json").write_text("{}")
-    words, expected = WRONG[case]
-    message = error_of(capsys, *words.replace("ROWS", " ".join(ROWS)).split())
+    words, expected = (
+        case.replace("ROWS", " ".join(ROWS)).replace("GIVEN", "--label y --score a").replace("ALL", ALL).split(" -> ")
+    )
+    message = error_of(capsys, *words.split())
     assert re.match("skrank-metrics( explain| match)?: error: ", message)
     assert expected in message
 
 
-LINES = {
-    "301 Q0 c 3 1.5": "expected 6 fields (topic Q0 document rank score tag); got '301 Q0 c 3 1.5'.",
-    "301 Q0 c 3 high tag": "expected a number as score; got '301 Q0 c 3 high tag'.",
-    "301 Q0 a 3 1.5 tag": "expected each document once per topic, and line 2 has this one; got '301 Q0 a 3 1.5 tag'.",
-    "301 Q0 é 3 1.5 tag": "expected text in UTF-8; got '301 Q0 \\\\xe9 3 1.5 tag'.",
-}
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_wrong_lines_of_runs_are_shown(line, files, capsys, tmp_path):
-    (tmp_path / "run").write_bytes((RUN + line).encode("latin-1"))
-    assert error_of(capsys, "evaluate", "qrels", "run") == f"skrank-metrics: error: run, line 5: {LINES[line]}"
+def test_wrong_lines_of_runs_are_shown(files, capsys, tmp_path):
+    (tmp_path / "run").write_bytes(f"{RUN}301 Q0 é 3 1.5 tag".encode("latin-1"))
+    message = error_of(capsys, "evaluate", "qrels", "run")
+    assert message == "skrank-metrics: error: run, line 5: expected text in UTF-8; got '301 Q0 \\\\xe9 3 1.5 tag'."
 
 
 def test_runs_that_are_empty_or_of_other_topics(files, capsys, tmp_path):
@@ -731,15 +673,12 @@ def test_runs_that_are_empty_or_of_other_topics(files, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
-@pytest.mark.parametrize("column", ["y", "a", "q", "kind"])
-def test_nulls(name, column, files, capsys):
-    files[column] = files[column].astype(object)
-    files.loc[4, column] = None
-    files.to_csv("rows.csv", index=False)
-    files.to_parquet("rows.parquet")
-    message = error_of(capsys, "evaluate", name, *ROWS, "--by", "kind")
+def test_nulls(name, files, capsys):
+    files.loc[4, "lang"] = None
+    write_table(files, name)
     place = "line 6 of rows.csv" if name == "rows.csv" else "row 4 of rows.parquet"
-    assert message.endswith(f"column '{column}' must not hold nulls; got one in {place}.")
+    message = error_of(capsys, "evaluate", name, *ROWS, "--by", "lang")
+    assert message.endswith(f"column 'lang' must not hold nulls; got one in {place}.")
 
 
 CELLS = {

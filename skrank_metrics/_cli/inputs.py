@@ -212,6 +212,8 @@ def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str
     shadowed = f" {found[0]!r} is taken as a metric; write ./{found[0]} for the file." if found else ""
     if form not in ("trec", "saved") and len(rows) != 1:
         raise ValueError(f"Pass a single file of rows; got {len(rows)}: {', '.join(rows)}.{shadowed}")
+    if tables := [name for name in rows[1:] if form == "trec" and format_of(name)]:
+        raise ValueError(f"{tables[0]} is a table, but {rows[0]} is not: pass TREC files, or one table with all rows.")
     if len(names) < chosen.least and (chosen.score or form not in TABLES):
         what = {"trec": "QRELS RUN [RUN ...]", "svmlight": "--score FILE [FILE ...]", "saved": "saved reports"}
         several = "two or more rankings" if chosen.least > 1 else "one or more rankings"

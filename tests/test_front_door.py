@@ -55,6 +55,8 @@ def test_options_are_passed_by_name(name):
         "within_noise.metric",
         "qid_from_sizes.first",
         "query_fold.seed",
+        "search_report.X",
+        "search_report.y",
     }
     if not callable(function := getattr(skrank_metrics, name)):
         return

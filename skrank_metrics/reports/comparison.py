@@ -428,10 +428,16 @@ class Comparison(Result):
         It is the median over the comparisons of the best ranking, or of the baseline, with all others.
         """
         tests, number = self.family()
-        row = tests.parts[number].row(self.names.index(self.baseline or self.names[0]))
-        errors = np.maximum(row.error, row.fold_error)
-        errors = errors[errors > 0] * tests.parts[number].scale * (tests.critical + quantile(2 * POWER - 1, np.inf))
-        return float(np.median(errors)) if len(errors) else np.nan
+        flips, base = tests.parts[number], self.names.index(self.baseline or self.names[0])
+        row = flips.row(base)
+        found = (self._critical() + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
+        return float(flips.scale * np.median(found[found > 0])) if found.any() else np.nan
+
+    def _critical(self) -> FloatArray:
+        """Critical values by the first metric of each ranking against another one, for the question that is asked."""
+        if self.baseline is None:
+            return self._best(self.metrics[0]).critical
+        return np.full(len(self.names), self.family()[0].critical)
 
     def queries_needed(
         self, difference: float, *, power: float = POWER, first: str | None = None, second: str | None = None
@@ -490,7 +496,8 @@ class Comparison(Result):
             raise ValueError(
                 f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
             )
-        error = flips.row(self.names.index(pair.first)).error[self.names.index(pair.second)]
+        one, other = self.names.index(pair.first), self.names.index(pair.second)
+        error, critical = flips.row(one).error[other], self._critical()[other]
         if not error > 0:
             raise ValueError(
                 f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
@@ -501,7 +508,7 @@ class Comparison(Result):
             warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
         spread = float(error) * flips.scale * flips.n_effective**0.5
         most, normal = float(np.abs(pair.differences).max()), quantile(abs(2 * chance - 1), np.inf)
-        needed = _units_needed(wanted / spread, most / spread, tests.critical, normal if chance > 0.5 else -normal)
+        needed = _units_needed(wanted / spread, most / spread, critical, normal if chance > 0.5 else -normal)
         return int(np.ceil(needed * pair.n_queries / flips.n_effective))
 
     # Queries and slices

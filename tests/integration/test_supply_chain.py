@@ -89,9 +89,9 @@ def unsafe(tree):
             if isinstance(called, ast.Name) and called.id in UNSAFE_CALLS:
                 yield called.id
             # np.load can unpickle. json.loads, re.compile, and whatever else is called compile, are harmless.
-            if isinstance(called, ast.Attribute) and called.attr in (UNSAFE_CALLS - {"compile"}) | {"load"}:
-                if ast.unparse(called) != "json.loads":
-                    yield called.attr
+            names = (UNSAFE_CALLS - {"compile"}) | {"load"}
+            if isinstance(called, ast.Attribute) and called.attr in names and ast.unparse(called) != "json.loads":
+                yield called.attr
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())

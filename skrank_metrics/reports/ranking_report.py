@@ -522,7 +522,7 @@ class RankingReport(Result):
         frame : frame of pandas, polars or pyarrow, or dict of columns
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
             as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
-            are better and may have any size: pass negatives if smaller values are better, named "neg_..." by
+            are better and may have any size: pass negatives if smaller values are better, named ``neg_...`` by
             convention. NaN is an undefined value: it counts as 0 for metrics of this package, as in evaluate, and is
             left out of the mean of others.
         metrics : sequence of str, or dict of str to metric, default=None

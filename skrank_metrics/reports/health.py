@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
 from skrank_metrics._input.arrays import IntArray, Mask
@@ -141,12 +141,10 @@ def examine(lists: QueryLists, metrics: Metrics, results: Results, left_out: tup
     """Count ties and degenerate queries, and describe them in sentences."""
     counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
     counts.numbers.update(ties)
-    if any(map(may_draw, metrics.values())):
-        counts.numbers["n_drawn"] = count_drawn(lists)
     worst, best = (_means(lists, metrics, results, policy, tied) for policy in ("worst", "best"))
     tie_means = {name: (worst[name], best[name]) for name in metrics}
     means = {name: float(metric.aggregate(results[name], lists.weights)) for name, metric in metrics.items()}
-    return describe(counts, metrics, lists.condense, left_out, tie_means, means)
+    return describe(counts, metrics, lists.condense, left_out, tie_means, means, count_drawn(lists, metrics))
 
 
 def describe(
@@ -156,6 +154,7 @@ def describe(
     left_out: tuple[str, ...] = (),
     tie_means: dict[str, tuple[float, float]] | None = None,
     means: Mapping[str, float] | None = None,
+    drawn: Mapping[str, int] | None = None,
 ) -> Health:
     """Put counts into sentences; without ``tie_means``, ties were not counted."""
     known = [name for name, _ in _ROWS.values() if tie_means is not None or "tied" not in name]
@@ -164,7 +163,7 @@ def describe(
     findings = (
         *(_of_ties(health, means or {}) if health.n_tied else ()),
         *_of_scores(health),
-        *_of_orders(counts.numbers["n_drawn"], metrics),
+        *drawn_orders({"": drawn or {}}),
         *(_of_cutoffs(metrics) if not counts.numbers["n_not_ranked"] else ()),
         *_of_judgments(counts.numbers["n_unjudged"], counts.numbers["n_ranked"], condense),
         *_of_labels(health, counts.all_relevant),
@@ -252,35 +251,31 @@ def _of_scores(health: Health) -> Iterator[str]:
         )
 
 
-def _of_orders(n_drawn: int, metrics: Metrics) -> Iterator[str]:
-    names = [name for name, metric in metrics.items() if may_draw(metric)]
-    if names and n_drawn:
-        yield (
-            f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied labels, "
-            f"for which {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
+def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
+    """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
+    computations = {name: m.computation for name, m in metrics.items() if m.record.transform == "orders"}
+    ways = {name: (own.unjudged, own.ties, own.documents) for name, own in computations.items()}
+    drawn = {
+        (unjudged, ties, documents): sum(
+            not query.enumerable
+            for _, ranked in ranked_blocks(seen_lists(lists, unjudged), None, ties)
+            for query in ranked.each(documents)
         )
+        for unjudged, ties, documents in set(ways.values())
+    }
+    return {name: drawn[way] for name, way in ways.items() if drawn[way]}
 
 
-def may_draw(metric: BoundMetric) -> bool:
-    """Whether a metric is a mean over orders of tied labels, which are drawn if there are too many."""
-    return metric.record.transform == "orders" and metric.computation.ties == "average"
-
-
-def count_drawn(lists: QueryLists) -> int:
-    """Count the queries with too many orders of tied labels to go through."""
-    blocks = ranked_blocks(lists.counted, None, "average")
-    return sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
-
-
-def drawn_orders(reports: Mapping[str, Any], metrics: Mapping[str, BoundMetric]) -> list[str]:
-    """One sentence if metrics of the reports are means over orders drawn at random."""
-    names = [name for name, metric in metrics.items() if may_draw(metric)]
-    drawn = [f"{report._n_drawn:,} of {name!r}" for name, report in reports.items() if names and report._n_drawn]
-    if not drawn:
-        return []
+def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """One sentence for each metric that is a mean over orders drawn at random, in some queries of some rankings."""
+    by_metric: dict[str, list[str]] = {}
+    for name, numbers in drawn.items():
+        for metric, number in numbers.items():
+            by_metric.setdefault(metric, []).append(f"{number:,} of {name!r}" if name else counted(number, "query"))
     return [
-        f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
-        f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
+        f"Drawn orders: {metric} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
+        f"{MOST_ORDERS} different orders of tied documents: {', '.join(numbers)}."
+        for metric, numbers in by_metric.items()
     ]
 
 

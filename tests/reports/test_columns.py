@@ -98,10 +98,10 @@ def test_every_table_says_that_orders_were_drawn():
     tied = np.zeros(len(Y))
     reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
     (finding,) = (text for text in reports["a"].health.findings if text.startswith("Drawn"))
-    n_drawn = int(finding.split()[2])
+    n_drawn = int(finding.split()[-2])
     sentence = (
         "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 different "
-        "orders of tied labels: "
+        "orders of tied documents: "
     )
     assert f"{sentence}{n_drawn} of 'a'." in " ".join(str(compare(reports, first_hit)).split())
     assert sentence not in " ".join(str(compare(reports, "mrr")).split())

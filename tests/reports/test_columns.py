@@ -117,3 +117,21 @@ def test_the_report_of_a_search_says_that_orders_were_drawn():
     )
     text = str(search_report(search.fit(X_flat, with_qid(Y, QID)), X_flat, Y, qid=QID))
     assert "Drawn orders: first_hit is the mean over 100 orders" in text
+
+
+@pytest.mark.parametrize("ties", ["average", "best"])
+def test_orders_of_documents_with_other_columns_are_counted(ties):
+    price = make_metric(
+        lambda labels, price: float(price[0]), name="price_of_first", documents=["price"], bounds=(0, 9)
+    )
+    columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
+    flat = evaluate([[1] * 9] * 3, [[0] * 9] * 3, metrics=[price, "mrr"], documents=columns, ties=ties, by=[0, 1, 0])
+    for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):
+        found = [finding for finding in report.health.findings if finding.startswith("Drawn")]
+        assert len(found) == n
+        assert all(finding.endswith("different orders of tied documents: 1 query.") for finding in found)
+
+
+def test_slices_keep_what_metrics_say_of_negative_labels():
+    report = evaluate([[1, -1], [1, 0]], [[1, 1], [2, 1]], metrics="kendall_tau", by=[0, 1])
+    assert [part.health.tie_means["kendall_tau"] for part in report.slices.values()] == [(-1, 1), (1, 1)]

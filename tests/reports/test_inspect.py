@@ -1,7 +1,6 @@
 """Single queries, rank by rank."""
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -372,33 +371,3 @@ def test_text_explains_the_columns_that_it_shows(compared):
 
 def test_negative_zero_is_zero():
     assert "-0" not in str(evaluate([[1, 0]], [[0.5, -0.0]], metrics="dcg").inspect(0))
-
-
-class Outline(HTMLParser):
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.text = set(), set(), ""
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def test_ids_names_and_texts_that_look_like_markup_are_text(tmp_path):
-    report = evaluate([1, 0], [2, 1], qid=[HOSTILE] * 2, metrics="ndcg")
-    other = evaluate([1, 0], [1, 2], qid=[HOSTILE] * 2, metrics="ndcg")
-    inspection = compare({HOSTILE: report, "x": other}, "ndcg").inspect(documents=[HOSTILE, HOSTILE])
-    inspection.to_html(tmp_path / "page.html")
-    tags = {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    page = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
-    allowed_attributes = {"style", "class", "open", "lang", "charset", "http-equiv", "content", "name"}
-    allowed_attributes |= {"tabindex"}
-    for html, allowed in ((inspection._repr_html_(), tags), ((tmp_path / "page.html").read_text(), tags | page)):
-        outline = Outline(html)
-        assert outline.tags <= allowed
-        assert outline.attributes <= allowed_attributes
-        assert outline.text.count(HOSTILE) >= 7, "id, names and four documents"

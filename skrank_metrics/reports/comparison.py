@@ -18,9 +18,9 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.alignment import check_by_query, is_mean
-from skrank_metrics.reports.inspection import Inspection
+from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
-from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, without_rounding
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices

@@ -230,7 +230,9 @@ def notes(found: Any) -> Iterator[str]:
                 yield f"But by {metric}, {found.names[0]} is worse: the best is {_some(best, 'or')}."
         yield from _counts(found, tested[0])
     yield from weighting(report.weights)
-    yield from drawn_orders(found.reports, {metric: report.metrics[metric] for metric in found.metrics})
+    yield from drawn_orders(
+        {name: {m: n for m, n in one._drawn.items() if m in found.metrics} for name, one in found.reports.items()}
+    )
     yield from _findings(found)
 
 

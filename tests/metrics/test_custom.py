@@ -81,8 +81,8 @@ def test_many_orders_are_drawn_alike_in_every_order_of_rows_and_the_report_says_
     again = evaluate(labels[mixed], scores[mixed], qid=qid[mixed], metrics=depth)
     assert again.mean["depth_of_last"] == report.mean["depth_of_last"]
     assert (
-        "Drawn orders: 2 queries with more than 720 different orders of tied labels, for which depth_of_last is the "
-        "mean over 100 orders drawn at random." in report.health.findings
+        "Drawn orders: depth_of_last is the mean over 100 orders drawn at random for queries with more than 720 "
+        "different orders of tied documents: 2 queries." in report.health.findings
     )
     # The last hit is the last of the relevant documents of the lowest group that has one.
     lowest = labels[:15]

@@ -609,7 +609,7 @@ def test_inspect(reports):
     one = comparison.inspect(qid=[5], first="noise", second="first", metric="mrr", n_ranks=2)
     ((noise, first),) = one.queries
     assert (one.metric, noise.qid, noise.ranking, first.ranking) == ("mrr", 5, "noise", "first")
-    assert len(noise.rows) == 2
+    assert len(noise.columns["row"]) == 2
     with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
         comparison.inspect(1, qid=5)
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import dcg_score as sklearn_dcg_score
 from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 
-from skrank_metrics import evaluate, explain_difference, get_metric, make_ranking_scorer, ndcg_score
+from skrank_metrics import evaluate, explain_difference, get_metric, make_ranking_scorer
 from skrank_metrics.metrics.conventions import CONVENTIONS
 
 CUTOFFS = (1, 5, 10)
@@ -272,14 +272,6 @@ def test_parameters_set_explicitly_win():
     assert get_metric("ndcg", convention="xgboost", k=None).k is None
 
 
-@pytest.mark.option("make_ranking_scorer.convention")
-def test_scorers_and_reports_take_a_convention(lists):
-    labels, scores, qid = lists
-    assert "gain=exp2" in repr(make_ranking_scorer("ndcg@10", convention="lightgbm"))
-    report = evaluate(labels, scores, qid=qid, metrics=["ndcg@10"], convention="catboost")
-    assert report.mean == {"ndcg@10": ours("ndcg@10", "catboost", lists)}
-
-
 def test_unknown_conventions_are_named():
     for call in (get_metric, make_ranking_scorer):
         with pytest.raises(ValueError, match=r"convention must be one of .* got 'lightgmb'. Did you mean 'lightgbm'"):
@@ -316,22 +308,6 @@ def test_another_base_of_the_logarithm_is_a_factor_as_the_table_says(rng):
     theirs = sklearn_dcg_score(labels, scores, log_base=3)
     assert theirs == pytest.approx(np.log2(3) * get_metric("dcg")(labels, scores), rel=1e-12)
     assert "With log_base=b, DCG is log2(b) times as large." in CONVENTIONS["sklearn"].not_imitated
-
-
-def test_a_difference_names_causes_and_queries_concerned():
-    # Query "a" ties its documents, "b" has nothing relevant, "c" tells linear from exponential gains.
-    labels, scores, qid = [1, 0, 0, 1, 2], [1, 1, 0, 2, 1], ["a", "a", "b", "c", "c"]
-    difference = explain_difference(labels, scores, qid=qid, metric="ndcg@10")
-    assert [(cause.cause, cause.n_queries) for cause in difference.causes] == [
-        ("gain", 1),
-        ("ties", 1),
-        ("queries without a value", 1),
-    ]
-    assert difference.causes[2].effect == pytest.approx(1 / 3)
-    assert "gain: linear -> exp2" in str(difference)
-    plain = explain_difference(labels, scores, qid=qid, metric=ndcg_score, conventions=("lightgbm", "xgboost"))
-    assert [cause.cause for cause in plain.causes] == ["cutoff"]
-    assert explain_difference(labels, scores, qid=qid, conventions=("sklearn", "sklearn")).causes == []
 
 
 def test_a_difference_takes_two_conventions():

@@ -150,7 +150,7 @@ class TableFile:
             source = self.name if self.data is None else pa.BufferReader(self.data)
             if self.form == "parquet":
                 return list(pq.read_schema(source).names)
-            with pa.memory_map(self.name) if self.data is None else source as opened, pa.ipc.open_file(opened) as rows:
+            with pa.ipc.open_file(source) as rows:
                 return list(rows.schema.names)
 
     def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:

@@ -25,10 +25,10 @@ TOPICS = {
     "splitters": "Folds of whole queries",
     "model_selection": "Model selection",
     "rankers": "Rankers",
-    "displays": "Pictures",
     "sources": "Rows that arrive in parts",
 }
 MODULES = {
+    "displays": "Pictures",
     "datasets": "Data sets",
     "trec": "TREC files",
     "dask": "Dask",
@@ -194,6 +194,8 @@ def api_index() -> str:
 def public_in(module: str) -> list[str]:
     """List the functions and classes that a public module defines."""
     space = vars(getattr(skrank_metrics, module))
+    if "__all__" in space:
+        return list(space["__all__"])
     here = f"skrank_metrics.{module}"
     return [n for n, value in space.items() if n[0] != "_" and getattr(value, "__module__", None) == here]
 

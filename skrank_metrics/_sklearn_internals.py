@@ -98,7 +98,7 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
 
 def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with rows, given the local variables of a function of scikit-learn; none if it has no X and y."""
-    if "estimator" in local and "args" in local:  # around fit
+    if {"estimator", "args", "kwargs"} <= local.keys():  # around fit
         return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
     if "X" not in local or {"y", "y_true"}.isdisjoint(local):
         return {}

@@ -46,7 +46,14 @@ MADE_BY_THE_PACKAGE = {"Comparison", "Convention", "CrossEvaluation", "Inspectio
 @pytest.mark.parametrize("name", sorted(set(skrank_metrics.__all__) - MADE_BY_THE_PACKAGE))
 def test_options_are_passed_by_name(name):
     # Splitters take n_splits by position, as those of scikit-learn do.
-    allowed = {"n_splits", "compare.metric", "within_noise.metric", "qid_from_sizes.first", "query_fold.seed"}
+    allowed = {
+        "n_splits",
+        "compare.metric",
+        "evaluate_run.metrics",
+        "within_noise.metric",
+        "qid_from_sizes.first",
+        "query_fold.seed",
+    }
     if not callable(function := getattr(skrank_metrics, name)):
         return
     options = [p for p in inspect.signature(function).parameters.values() if p.default is not p.empty]

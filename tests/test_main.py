@@ -166,7 +166,7 @@ def test_demo_sorts_the_models_and_takes_the_near_pixels(data, saved, monkeypatc
     nearest = evaluate(data.target, -data.data[:, 3], qid=data.qid).mean
     assert rows[_demo.BASELINE] == f"{nearest['ndcg@10']:.4f}"
     assert list(rows.values()) == sorted(rows.values(), reverse=True)
-    assert re.search(r"^With 95% confidence, .* strong", printed, re.MULTILINE)
+    assert re.search(r"^With 95% confidence, .*strong", printed, re.MULTILINE)
     assert re.search(r"^This took \d+ s\.$", printed, re.MULTILINE)
     assert list(saved) == [Path("picture.png")]
 

@@ -1,7 +1,7 @@
 """
-=========================
+========================
 Which model is the best?
-=========================
+========================
 
 The model with the highest mean is rarely the only good choice. The picture of
 :func:`~skrank_metrics.leaderboard` shows the mean of each model, highlights the models

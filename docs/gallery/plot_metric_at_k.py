@@ -3,9 +3,9 @@
 How many results do users need to see?
 ======================================
 
-:class:`~skrank_metrics.displays.MetricAtKDisplay` draws a metric against the number of results
-that users look at. Here, recall@k is the share of the images of the query's digit that
-are among the first k results, ranked by a model or by pixel distance alone.
+:class:`~skrank_metrics.displays.MetricAtKDisplay` draws a metric against the number of
+results that users look at. Here, recall@k is the share of the images of the query's
+digit that are among the first k results, ranked by a model or by pixel distance alone.
 """
 
 from lightgbm import LGBMRanker

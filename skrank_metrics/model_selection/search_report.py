@@ -77,8 +77,8 @@ class SearchReport(CrossEvaluation):
         n_whole = sum(reason != "failed" and "dropped" not in reason for reason in self.not_compared.values())
         if (n_whole := n_whole + len(self.names)) > 1:
             yield (
-                f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}, which is too good, as "
-                f"it is the best of {n_whole}. The best on all other folds scores {self.expected_score:.4f}."
+                f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}, which is too good, "
+                f"as it is the best of {n_whole}. The best on all other folds scores {self.expected_score:.4f}."
             )
         reasons = list(self.not_compared.values())
         if reasons:

@@ -17,7 +17,7 @@ from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
 from skrank_metrics._output.docstrings import Text
 from skrank_metrics.sources.files import import_arrow
-from skrank_metrics.sources.partitions import ORDERS, Reports, documented
+from skrank_metrics.sources.partitions import ORDERS, Reports, documented_columns
 from skrank_metrics.sources.progress import Progress
 from skrank_metrics.sources.tables import joined, n_rows, tables_of
 
@@ -60,7 +60,7 @@ _TEXTS: dict[str, Text] = {
 }
 
 
-@documented(**_TEXTS)
+@documented_columns(**_TEXTS)
 def evaluate_batches(
     source: Any,
     *,

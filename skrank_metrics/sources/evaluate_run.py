@@ -21,6 +21,7 @@ from skrank_metrics._input.arrays import (
     document_columns,
 )
 from skrank_metrics._input.grouping import Grouping
+from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import group_of_query, slice_of_query
@@ -151,19 +152,19 @@ def evaluate_run(
     judged = lists_of(qrels, "qrels", names, negative=in_trec_eval)
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
-    joined = _join(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
+    joined = _match(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
     joined = joined.compared_in(np.dtype(score_type))
     if in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()):
         joined = joined.in_order_of_ids()
     lists = joined.query_lists(_document_columns(documents, document))
     del returned, judged, seen, joined  # as large as the input
     slices, clusters = (
-        None if of_query is None else grouped(_of_queries(of_query, ids, name), lists.grouping, two_dimensional=True)
+        None if of_query is None else grouped(_by_id(of_query, ids, name), lists.grouping, two_dimensional=True)
         for name, of_query, grouped in (("by", by, slice_of_query), ("groups", groups, group_of_query))
     )
     weights = None
     if sample_weight is not None:
-        weights = check_weights(_of_queries(sample_weight, ids, "sample_weight"), len(ids), "query")
+        weights = check_weights(_by_id(sample_weight, ids, "sample_weight"), len(ids), "query")
     lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
     return evaluate_lists(lists, bound, by=slices, groups=clusters, left_out=left_out)
 
@@ -176,7 +177,7 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
         raise ValueError(f"run and qrels share no query: {one!r} ... against {other!r} ...")
     absent = [query for query in judged.queries if query not in ranked]
     if absent and missing == "error":
-        raise ValueError(f"run has no list for {len(absent)} queries of qrels, such as {absent[0]!r}.")
+        raise ValueError(f"run has no list for {counted(len(absent), 'query')} of qrels, such as {absent[0]!r}.")
     found = []
     if absent:
         fate = "left out; missing='zero' counts them as 0." if missing == "skip" else "counted as empty lists."
@@ -246,7 +247,7 @@ class _Joined:
         scores = arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0)
         own = {}
         for name, column in columns.items():
-            returned, others = (_looked_up(part, name, *column) for part in parts)
+            returned, others = (_values_by_id(part, name, *column) for part in parts)
             own[name] = arranged(returned, others, column[1][:1])
         judged = labels >= 0
         return QueryLists(
@@ -267,7 +268,7 @@ def _by_query(codes: IntArray, n_queries: int) -> IntArray | None:
     return Grouping(codes, np.bincount(codes, minlength=n_queries), codes).order
 
 
-def _join(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
+def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
     """Match pairs of a query and a document, without returned pairs that are excluded."""
     if judged.dicts is not None and returned.dicts is not None and seen is None:
         labels, others = _looked_up_labels(judged, returned)
@@ -315,7 +316,7 @@ def _to_array(ids: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def _of_queries(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
+def _by_id(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
     """One value per query from values by query id."""
     table = values
     if hasattr(values, "index") and hasattr(values, "iloc"):
@@ -325,7 +326,7 @@ def _of_queries(values: Any, queries: Sequence[Any], name: str) -> list[Any]:
     if not isinstance(table, Mapping):
         raise TypeError(f"{name} must be a dict or a Series by query id; got {type(values).__name__}.")
     if absent := [query for query in queries if query not in table]:
-        raise ValueError(f"{name} has no value for {len(absent)} queries, such as {absent[0]!r}.")
+        raise ValueError(f"{name} has no value for {counted(len(absent), 'query')}, such as {absent[0]!r}.")
     return [table[query] for query in queries]
 
 
@@ -349,7 +350,7 @@ def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDA
     return found
 
 
-def _looked_up(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
+def _values_by_id(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
     """The value of the document of each row."""
     wanted, among = comparable([lists.documents, ids])
     zeros = (np.zeros(len(part), dtype=np.intp) for part in (wanted, among))

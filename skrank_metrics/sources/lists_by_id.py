@@ -146,7 +146,7 @@ def _of_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     lists = list(source.values())
     scored = [isinstance(one, dict | Mapping) for one in lists]
     if all(scored):
-        return _of_scores(source, lists, argument)
+        return _of_dicts(source, lists, argument)
     if any(scored):
         raise TypeError(f"{argument} must have dicts for all queries, or for none.")
     for query, one in source.items():
@@ -165,7 +165,7 @@ def _of_dict(source: Mapping[Any, Any], argument: str) -> Lists:
     return Lists(argument, list(source), codes, ids_of(documents, argument), values)
 
 
-def _of_scores(source: Mapping[Any, Any], lists: list[Mapping[Any, Any]], argument: str) -> Lists:
+def _of_dicts(source: Mapping[Any, Any], lists: list[Mapping[Any, Any]], argument: str) -> Lists:
     """Dicts of labels or scores by document."""
     if any(None in one for one in lists):
         raise ValueError(f"{argument} must not hold missing ids; got None.")

@@ -58,7 +58,7 @@ TEXTS: dict[str, Text] = {
 }
 
 
-def documented(**texts: Text) -> Callable[[F], F]:
+def documented_columns(**texts: Text) -> Callable[[F], F]:
     """Complete a docstring: parameters stand in place of "{parameters}"."""
 
     def complete(function: F) -> F:
@@ -87,7 +87,7 @@ def documented_engine(engine: str, process: str) -> Callable[[F], F]:
     def complete(function: F) -> F:
         text = inspect.getdoc(function) or ""
         function.__doc__ = text.replace("{shared}", _OF_ENGINE.format(engine=engine, process=process))
-        return documented(**texts)(function)
+        return documented_columns(**texts)(function)
 
     return complete
 

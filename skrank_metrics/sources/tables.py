@@ -32,7 +32,7 @@ class _Part(NamedTuple):
 def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
     """Tables of at most ``batch_rows`` rows with the chosen columns and valid values."""
     schema, empty = None, True
-    for part in _parts(source, columns, batch_rows, use_threads):
+    for part in _tables_by_source(source, columns, batch_rows, use_threads):
         first = 0
         for table in part.tables:
             chosen = selected(table, columns, part.holder)
@@ -64,10 +64,10 @@ def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
 def selected(table: Any, columns: Columns, holder: str) -> Any:
     """The chosen columns, checked, with plain values."""
     columns.check(table.schema, holder)
-    return _plain(table.select(columns.names))
+    return _plain_columns(table.select(columns.names))
 
 
-def _plain(table: Any) -> Any:
+def _plain_columns(table: Any) -> Any:
     import pyarrow as pa
 
     found = [pa.chunked_array([*map(plain_array, one.chunks)], _plain_kind(one.type)) for one in table.columns]
@@ -211,7 +211,7 @@ def _files_of(source: Any) -> list[TableFile]:
     return [TableFile(path, str(format_of(path))) for path in paths]
 
 
-def _parts(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
+def _tables_by_source(source: Any, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[_Part]:
     """The tables of each file or stream, and how to name their rows."""
     _refuse_engines(source)
     source, place = with_stream(source), "row {} of the source".format

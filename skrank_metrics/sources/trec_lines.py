@@ -74,7 +74,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     """Read a file: a path, "-" for standard input, or an open file. Errors name the argument that it came as."""
     data, name = read_bytes(source, text=True, argument=argument)
     blocks, buffers, size, line = [], [data], len(data), 1
-    for start, end in _cut(data):
+    for start, end in _blocks_of_lines(data):
         try:
             block, offset = _read_block(data[start:end], form), start
         except _IrregularError:
@@ -100,7 +100,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     return lines
 
 
-def _cut(data: bytes) -> Iterator[tuple[int, int]]:
+def _blocks_of_lines(data: bytes) -> Iterator[tuple[int, int]]:
     """Blocks of whole lines."""
     start = 0
     while start < len(data):

@@ -77,6 +77,9 @@ class SplitReport(Result):
         for line in self._lines_of_leaks():
             raise ValueError(f"cv must keep {self._promise()}; got {self.splitter}: {line}. {self._way_out()}")
 
+    def _brief(self) -> str:
+        return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
+
     def _promise(self) -> str:
         whole = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
         return whole + " and train on the past only" * ("from_future" in self.ids)

@@ -7,7 +7,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
 from skrank_metrics import (
-    MetricAtKDisplay,
     QueryKFold,
     QueryRanker,
     compare,
@@ -19,6 +18,7 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
+from skrank_metrics.displays import MetricAtKDisplay
 
 rng = np.random.default_rng(0)
 QID = np.repeat(np.arange(60), rng.integers(3, 12, 60))
@@ -90,13 +90,13 @@ def test_appears_in_reports_comparisons_and_pictures():
     for name, report in result.reports.items():
         np.testing.assert_allclose(report.per_query["discounted_share"], expected[name], rtol=0, atol=1e-12)
         assert f"discounted_share  {expected[name].mean():.4f}" in str(report)
-    (pair,) = compare(result.reports, "discounted_share", test="t").pairs
+    (pair,) = compare(result.reports, "discounted_share", test="t").pairs()
     assert abs(pair.difference) == pytest.approx(abs(np.subtract(*expected.values()).mean()), abs=1e-12)
 
     scores = result.scores["0.1"]
     display = MetricAtKDisplay.from_predictions(Y, scores, qid=QID, metric=metric, k=[1, 4])
     at_k = [by_hand(discounted_share, Y, scores, QID, k=k).mean() for k in (1, 4)]
-    np.testing.assert_allclose(display.mean, at_k, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(display.lines_[0].get_ydata(), at_k, rtol=0, atol=1e-12)
     plt.close(display.figure_)
 
 

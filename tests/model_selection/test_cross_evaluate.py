@@ -9,10 +9,11 @@ import pytest
 import sklearn
 from catboost import CatBoostRanker
 from joblib import parallel_config
-from lightgbm import LGBMRanker
+from lightgbm import LGBMRanker, LGBMRegressor, log_evaluation
 from scipy import sparse, stats
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -26,7 +27,9 @@ from skrank_metrics import (
     cross_evaluate,
     evaluate,
     make_metric,
+    ndcg_score,
     ranking_scorers,
+    search_report,
     with_qid,
 )
 from skrank_metrics.datasets import make_ranking
@@ -211,6 +214,57 @@ def test_names_of_models_become_text():
     assert sorted(found.reports) == sorted(found.scores) == ["1", "None"]
     with pytest.raises(ValueError, match="estimators must have different names; got '1' more than once"):
         cross_evaluate({1: Ridge(), "1": Ridge()}, X, Y, qid=QID, cv=CV)
+
+
+@pytest.mark.option("cross_evaluate.params")
+def test_params_go_to_those_who_request_them():
+    weights = np.where(QID < 30, 1.0, 0.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Ridge().set_fit_request(sample_weight=True)
+    found = cross_evaluate(model, X, Y, qid=QID, cv=CV, params={"sample_weight": weights})
+    train, test = next(CV.split(X, Y, QID))
+    expected = Ridge().fit(X[train], Y[train], sample_weight=weights[train]).predict(X[test])
+    np.testing.assert_allclose(found.scores["Ridge"][test], expected)
+
+
+@pytest.mark.option("cross_evaluate.response_method", "cross_evaluate.sample_weight", "cross_evaluate.metrics")
+def test_response_method_and_weights_of_the_reports():
+    binary, weights = (Y > 1).astype(int), np.where(QID < 30, 4.0, 0.5)
+    model = LogisticRegression(max_iter=1000)
+    options = {"response_method": "predict_proba", "sample_weight": weights, "metrics": "ndcg@10"}
+    found = cross_evaluate(model, X, binary, qid=QID, cv=CV, **options)
+    folds = []
+    for train, test in CV.split(X, binary, QID):
+        scores = clone(model).fit(X[train], binary[train]).predict_proba(X[test])[:, 1]
+        np.testing.assert_array_equal(found.scores["LogisticRegression"][test], scores)
+        folds.append(ndcg_score(binary[test], scores, qid=QID[test], k=10, sample_weight=weights[test]))
+    np.testing.assert_allclose(found.fold_means()["LogisticRegression"], folds, rtol=1e-12)
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
+        cross_evaluate(NeverFitted(), X, Y, qid=QID, cv=CV, sample_weight=np.arange(1.0, len(Y) + 1))
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+def test_values_that_are_no_columns_are_passed_on_whole():
+    class Recorder(Ridge):
+        given: ClassVar[list] = []
+
+        def fit(self, X, y, *, eval_set=None, callbacks=None, row_cost=None):
+            self.given.append((eval_set, callbacks, row_cost))
+            return super().fit(X, y)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Recorder().set_fit_request(eval_set=True, callbacks=True, row_cost=True)
+    params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [print] * len(X), "row_cost": list(range(len(X)))}
+    cross_evaluate(model, X, Y, qid=QID, cv=CV, params=params)
+    for (eval_set, callbacks, row_cost), (train, _) in zip(Recorder.given, CV.split(X, Y, QID), strict=True):
+        assert eval_set is params["eval_set"]
+        assert callbacks is params["callbacks"]
+        assert row_cost == train.tolist()
+    search = GridSearchCV(QueryRanker(LGBMRegressor(verbose=-1, n_jobs=1)), {"estimator__n_estimators": [2, 4]}, cv=CV)
+    search.set_params(scoring=ranking_scorers("map")["map"])
+    fit_params = {"eval_set": [(X[:5], Y[:5])], "callbacks": [log_evaluation(0)]}
+    search.fit(X, with_qid(Y, QID), **fit_params)
+    assert search_report(search, X, Y, qid=QID, params=fit_params, verbose=0).changed == 0
 
 
 def test_a_bare_ranker_takes_its_ids():

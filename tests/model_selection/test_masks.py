@@ -87,6 +87,45 @@ def test_out_of_fold_reports_take_them(problem):
         assert explicit.reports["Ridge"].mean[name] == pytest.approx(whole.mean[name], abs=1e-12)
 
 
+@pytest.mark.slow
+def test_searches_take_them(problem):
+    X, y, qid, columns = problem
+    grid, scorer = {"estimator__alpha": [1.0, 100.0]}, make_ranking_scorer("ndcg@5")
+    expected = [np.mean(folds_by_hand("ndcg@5", X, y, qid, columns, alpha)) for alpha in (1.0, 100.0)]
+    labels = with_qid(y, qid, **columns)
+    options = {"scoring": scorer, "cv": CV, "error_score": "raise"}
+    search = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+    race = RacingSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, labels)
+    np.testing.assert_allclose(race.cv_results_["mean_test_score"], expected, rtol=0, atol=1e-12)
+    masks = {name: columns[name] for name in ("retrieved", "judged")}
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
+    assert search_report(search, X, labels, verbose=0).changed < 1e-12
+    assert search_report(routed, X, y, qid=qid, verbose=0, **masks).changed < 1e-12
+
+
+@pytest.mark.slow
+def test_the_index_of_y_reaches_the_scorers_of_other_consumers(problem):
+    X, y, qid, _ = problem
+    labels = with_qid(y, qid, judged=np.zeros(len(y), dtype=bool))
+    # 0 if the mask arrives, else 1.
+    options, model = {"scoring": make_ranking_scorer("judged@3"), "error_score": "raise"}, QueryRanker(Ridge())
+    pipeline = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(pipeline, {"queryranker__estimator__alpha": [1.0, 10.0]}, cv=CV, **options)
+    curve = {"param_name": "estimator__alpha", "param_range": [1.0, 10.0]}
+    importance = permutation_importance(model.fit(X, y, qid=qid), X, labels, scoring=options["scoring"], n_repeats=2)
+    scores = [
+        cross_val_score(pipeline, X, labels, cv=CV, **options),
+        cross_val_score(search, X, labels, cv=CV, **options),
+        search.fit(X, labels).cv_results_["mean_test_score"],
+        *learning_curve(model, X, labels, cv=CV, train_sizes=[0.5, 1.0], **options)[1:],
+        *validation_curve(model, X, labels, cv=CV, **curve, **options),
+        importance.importances,
+    ]
+    assert not np.concatenate([np.ravel(values) for values in scores]).any()
+
+
 def test_the_index_of_y_serves_metrics_and_reports_and_not_the_fit(problem):
     X, y, qid, columns = problem
     labels, scores = with_qid(y, qid, **columns), X[:, 0]

@@ -421,7 +421,7 @@ def test_a_pickle_does_not_reveal_the_ids_of_the_fit(problem):
     assert data == pickle.dumps(QueryRanker(Ridge()).fit(X, y, qid=ids))
     again = pickle.loads(data)
     assert again.n_queries_ == 30
-    with pytest.warns(UserWarning, match="15 of the 15 scored queries were among the 30"):
+    with pytest.warns(UserWarning, match="15 of the 15 scored queries were also in the training set"):
         again.score(X[qid < 15], y[qid < 15], qid=ids[qid < 15])
     many = QueryRanker(Ridge()).fit(np.ones((10_000, 1)), np.ones(10_000), qid=np.char.mod("%040d", np.arange(10_000)))
     assert len(pickle.dumps(many)) < 20 * 10_000

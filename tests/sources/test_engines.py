@@ -141,6 +141,17 @@ def test_metrics_of_users_travel(engine, scattered):
     check(report, in_memory(metrics=[first, "mrr"]))
 
 
+@pytest.mark.option("dask.evaluate.documents", "dask.evaluate.groups")
+@pytest.mark.option("spark.evaluate.documents", "spark.evaluate.groups")
+def test_columns_of_documents_and_groups(engine, scattered):
+    weight = make_metric(lambda labels, w: float(labels[0] * w[0]), name="first_w", documents=["w"])
+    report = engine.evaluate(engine.read(scattered), **NAMES, metrics=[weight], documents="w", groups="b")
+    arrays = {"documents": {"w": TABLE["w"].to_numpy()}, "groups": np.asarray(TABLE["b"].to_pylist())}
+    expected = in_memory(metrics=[weight], ties="average", **arrays)
+    check(report, expected)
+    assert report.intervals()["first_w"] == pytest.approx(expected.intervals()["first_w"], abs=1e-9)
+
+
 def test_one_giant_query(engine, tmp_path):
     table = make_table([50_000, *SIZES[:30]])
     frame = engine.read(write(table, tmp_path / "rows"))

@@ -234,7 +234,7 @@ def test_queries_without_a_list():
     skip = evaluate_run(QRELS, RUN, "recall@2", missing="skip")
     assert skip.qid.tolist() == ["q 1", "q2"]
     assert skip.health.findings[-2] == "Queries without a list: 1, left out; missing='zero' counts them as 0."
-    with pytest.raises(ValueError, match="run has no list for 1 queries of qrels, such as 'q3'"):
+    with pytest.raises(ValueError, match="run has no list for 1 query of qrels, such as 'q3'"):
         evaluate_run(QRELS, RUN, missing="error")
     with pytest.raises(ValueError, match="missing must be one of"):
         evaluate_run(QRELS, RUN, missing="mean")
@@ -278,7 +278,7 @@ def test_slices_groups_and_weights_by_query_id():
         assert {name: part.n_queries for name, part in report.slices.items()} == {"x": 2, None: 1}
         assert report.groups.tolist() == ["u"] * 3
         assert report.mean["mrr"] == pytest.approx((3 * (1 / 2 + 1 / 3) / 2 + 1 / 2) / 4)
-    with pytest.raises(ValueError, match="by has no value for 1 queries, such as 'q3'"):
+    with pytest.raises(ValueError, match="by has no value for 1 query, such as 'q3'"):
         evaluate_run(QRELS, RUN, by={"q 1": 1, "q2": 2})
     with pytest.raises(TypeError, match="by must be a dict or a Series by query id; got list"):
         evaluate_run(QRELS, RUN, by=["x", "y", "z"])

@@ -25,7 +25,7 @@ from skrank_metrics.reports.slices import ALL
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-OUTPUTS = ("table", "tsv", "json", "html")
+
 # Spreadsheets compute cells that start with one of these.
 _FORMULAS = ("=", "+", "-", "@")
 

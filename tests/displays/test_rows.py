@@ -17,7 +17,6 @@ from skrank_metrics import (
     audit_splits,
     evaluate,
     explain_difference,
-    match_convention,
     ranking_scorers,
 )
 from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
@@ -151,19 +150,6 @@ def test_folds_of_splitters():
     assert [bar.get_width() for bar in display.bars_[0]] == cut.table["queries"].tolist()
     assert sum("leak" in name for name in row_names(display)) == 3
     assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot()) == ["fold 0", "fold 1"]
-
-
-def test_ways_stand_beside_the_target_value():
-    found = match_convention(Y, SCORES, qid=QID, value=0.7827, metric="ndcg", tolerance=0.01)
-    display = found.plot(ax=axes())
-    shown = found.ways[:10]
-    assert [float(point.get_xdata()[0]) for point in display.points_] == [0.7827, *(way.value for way in shown)]
-    assert row_names(display)[0] == "target value"
-    target, *colours = (point.get_color() for point in display.points_)
-    n_matches = len(found.matches)
-    assert 0 < n_matches < len(shown)
-    assert len({*colours[:n_matches]}) == len({*colours[n_matches:]}) == 1
-    assert len({target, colours[0], colours[-1]}) == 3
 
 
 def fitted_search(folds, params=None, scoring="map", refit=True):

@@ -179,7 +179,7 @@ def test_json_is_ascii_without_nan(files, capsys, tmp_path):
     assert list(json.loads(printed)) == ["größer"]
     (tmp_path / "same").write_text(RUN)
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
-    (pair,) = json.loads(output_of(capsys, *words))["metrics"]["dcg"]["pairs"]
+    (pair,) = json.loads(output_of(capsys, *words))["pairs"]
     assert (pair["difference"], pair["p_value"], pair["low"]) == (0, 1, None)
 
 
@@ -195,6 +195,7 @@ def test_html(files, capsys):
     printed = output_of(capsys, "compare", "qrels", "run", "other", "mrr", "map", "--output", "html")
     verdict = compare({name: evaluate_run("qrels", name, ["mrr", "map"]) for name in ("run", "other")}).verdict
     assert f"<h1>{verdict}</h1>" in printed
+    assert printed.count(verdict) == 2, "and in the title of the window"
 
 
 def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
@@ -399,9 +400,9 @@ def test_compare(many, capsys):
     assert output_of(capsys, *words) == f"{expected}\n"
     (row,) = rows_of(output_of(capsys, *words, "--output", "tsv"))
     assert (row["first"], float(row["p_value"])) == (expected.pair().first, expected.pair().p_value)
-    found = json.loads(output_of(capsys, *words, "--output", "json"))["metrics"]["mrr"]
-    assert found["verdict"] == expected.verdict
-    assert [one["name"] for one in found["rankings"]] == [*expected.names]
+    found = json.loads(output_of(capsys, *words, "--output", "json"))
+    assert found["verdicts"] == {"mrr": expected.verdict}
+    assert [one["ranking"] for one in found["rankings"]] == [*expected.names]
 
 
 CHOICES = {

@@ -656,9 +656,6 @@ class Comparison(Result):
     def _brief(self) -> str:
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
 
-    def _headline(self) -> str:
-        return self.verdict
-
     def _parts(self) -> list[Part]:
         return [*filter(None, [self.verdict]), self._brief(), *words.tables(self), *self._notes(), *words.slices(self)]
 

@@ -99,8 +99,6 @@ class ConventionMatch(Result):
         Options that the labels do not allow, such as "gain=linear", with the reason.
     """
 
-    _display = "convention_match.ConventionMatchDisplay"
-
     metric: str
     value: float
     tolerance: float

@@ -89,8 +89,8 @@ def search():
 def test_searches_find_a_metric_by_key_name_and_itself(metric, search):
     assert next(iter(search_report(search, X, Y, qid=QID, metric=metric).metrics)) == "ndcg@5"
     np.testing.assert_array_equal(
-        CVResultsDisplay.from_estimator(search, metric=metric, ax=Figure().subplots()).scores,
-        CVResultsDisplay.from_estimator(search, metric="five", ax=Figure().subplots()).scores,
+        CVResultsDisplay.from_result(search, metric=metric, ax=Figure().subplots()).scores,
+        CVResultsDisplay.from_result(search, metric="five", ax=Figure().subplots()).scores,
     )
 
 

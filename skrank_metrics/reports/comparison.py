@@ -81,7 +81,7 @@ class Pair:
         Their values in the first and in the second ranking.
     verdict : {"better", "not worse", "worse", "undecided"}
         Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin or no query differs; else "worse" if it is significantly worse.
+        with a margin, if it loses at most the margin or is equal on all of at least 6 queries; else "worse" if it is significantly worse.
     """
 
     first: str
@@ -363,7 +363,7 @@ class Comparison(Result):
             qid=self.qid[used],
             differences=differences,
             values=(one, other),
-            verdict=words.of_pair(together, self.margin, is_equal=not differences.any()),
+            verdict=words.of_pair(together, self.margin, n_equal=0 if differences.any() else len(differences)),
         )
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
@@ -427,6 +427,8 @@ class Comparison(Result):
 
         It is the median over the comparisons of the best ranking, or of the baseline, with all others.
         """
+        if not self.tested():
+            return np.nan
         tests, number = self.family()
         flips, base = tests.parts[number], self.names.index(self.baseline or self.names[0])
         row = flips.row(base)

@@ -24,7 +24,7 @@ from skrank_metrics import (
     match_convention,
 )
 from skrank_metrics.__main__ import main
-from skrank_metrics._cli import commands
+from skrank_metrics._cli import commands, options
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.metrics.names import bind
 from skrank_metrics.sources import progress
@@ -179,7 +179,7 @@ def test_json_is_ascii_without_nan(files, capsys, tmp_path):
     assert list(json.loads(printed)) == ["größer"]
     (tmp_path / "same").write_text(RUN)
     words = "compare", "qrels", "run", "same", "dcg", "--convention", "sklearn", "--output", "json"
-    (pair,) = json.loads(output_of(capsys, *words))["metrics"]["dcg"]["pairs"]
+    (pair,) = json.loads(output_of(capsys, *words))["pairs"]
     assert (pair["difference"], pair["p_value"], pair["low"]) == (0, 1, None)
 
 
@@ -195,6 +195,7 @@ def test_html(files, capsys):
     printed = output_of(capsys, "compare", "qrels", "run", "other", "mrr", "map", "--output", "html")
     verdict = compare({name: evaluate_run("qrels", name, ["mrr", "map"]) for name in ("run", "other")}).verdict
     assert f"<h1>{verdict}</h1>" in printed
+    assert printed.count(verdict) == 2, "and in the title of the window"
 
 
 def test_output_files_are_replaced_when_complete(files, capsys, tmp_path):
@@ -387,7 +388,7 @@ def test_names_of_metrics_are_metrics_even_if_there_is_such_a_file(files, capsys
     printed = output_of(capsys, "evaluate", "qrels", "./map", "mrr")
     assert printed == output_of(capsys, "evaluate", "qrels", "other", "mrr")
     message = error_of(capsys, "evaluate", "qrels", "map")
-    assert message.endswith("QRELS RUN [RUN ...]; got none. 'map' is taken as a metric; write ./map for the file.")
+    assert message.endswith("saved reports; got none. 'map' is taken as a metric; write ./map for the file.")
 
 
 # --- Comparisons
@@ -399,9 +400,9 @@ def test_compare(many, capsys):
     assert output_of(capsys, *words) == f"{expected}\n"
     (row,) = rows_of(output_of(capsys, *words, "--output", "tsv"))
     assert (row["first"], float(row["p_value"])) == (expected.pair().first, expected.pair().p_value)
-    found = json.loads(output_of(capsys, *words, "--output", "json"))["metrics"]["mrr"]
-    assert found["verdict"] == expected.verdict
-    assert [one["name"] for one in found["rankings"]] == [*expected.names]
+    found = json.loads(output_of(capsys, *words, "--output", "json"))
+    assert found["verdicts"] == {"mrr": expected.verdict}
+    assert [one["ranking"] for one in found["rankings"]] == [*expected.names]
 
 
 CHOICES = {
@@ -583,21 +584,20 @@ WRONG = """\
 evaluate qrels runn.txt ngcd@10 -> File not found: runn.txt.
 evaluate qrels othr mrr -> File not found: othr. Did you mean 'other'?
 evaluate qrels no/run mrr -> File not found: no/run.
-evaluate qrels run ngcd@10 -> Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
+evaluate qrels run ngcd@10 -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
 evaluate qrels run mrr other -> Files come before metrics; got other after mrr.
-evaluate qrels mrr -> Pass one or more rankings, as QRELS RUN [RUN ...]; got none.
+evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
 evaluate qrels . -> .: Is a directory
 evaluate qrels run run -> Rankings must have different names; got run, run.
 evaluate run other -> run, line 1: expected 4 fields (topic iteration document
-evaluate rows.csv -> no column 'qid'. Pass --label, --score and --qid; ALL
-evaluate rows.parquet --qid q -> rows.parquet needs --label and --score; ALL
+evaluate rows.csv -> no column 'qid'. Pass --label, --score, --qid; ALL
+evaluate rows.parquet --qid q -> rows.parquet needs --label, --score; ALL
 evaluate rows.csv --label yy --score a b --qid q -> rows.csv has no column 'yy'. Pass --label; ALL
 evaluate rows.csv ROWS --by knd -> Did you mean 'kind'?
-evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c', 'qid' or 'Kind'. Pass --score, --qid and --by; ALL
+evaluate rows.csv GIVEN c --by Kind -> rows.csv has no column 'c', 'qid', 'Kind'. Pass --score, --qid, --by; ALL
 evaluate rows.csv --label y --qid q --score a ndcg@5 ->\
  rows.csv has no column 'ndcg@5'. Pass --score; ALL Metrics come before --score, or after another option.
-evaluate rows.svm --score scores ndcg@5 ->\
- File not found: ndcg@5. Metrics come before --score, or after another option.
+evaluate rows.svm --score scores ndcg@5 -> ndcg@5: No such file or directory
 evaluate rows.csv --label q --score a --qid q ->\
  label must be a column of numbers; 'q' has 'q0' in line 2 of rows.csv.
 evaluate qrels run --by q -> --by does not apply to trec files.
@@ -615,15 +615,14 @@ evaluate qrels run --nope -> unrecognized arguments: --nope
 match qrels run -> the following arguments are required: --value
 match qrels run mrr --value 7 -> value must be in the range of mrr, from
 explain qrels run --conventions sklearn -> expected 2 arguments
-evaluate qrels rows.csv -> rows.csv is a table, but qrels is not: pass TREC files, or one
+evaluate qrels rows.csv -> is a csv file
 evaluate rows.csv rows.tsv ROWS -> Pass a single file of rows; got 2: rows.csv, rows.tsv.
 evaluate rows.svm --score one -> one must hold one score per row of rows.svm; got 1 scores for
 evaluate run --format svmlight --score scores -> run, line 1: expected a row as 'label qid:id
 evaluate rows.svm --score words -> words, line 2: expected a number; got 'x'.
-evaluate rows.svm -> Pass one or more rankings, as --score FILE [FILE ...]; got none.
-compare qrels run mrr -> Pass two or more rankings, as QRELS RUN [RUN ...]; got run.
-compare rows.csv mrr ROWS -> Pass two or more rankings, as --score COLUMN [COLUMN ...]; got a.
-compare saved.json -> Pass two or more rankings, as saved reports; got saved.js
+evaluate rows.svm -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
+compare qrels run mrr -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got run.
+compare rows.csv mrr ROWS -> Pass two or more rankings: runs after the judgments, --score, or saved reports; got a.
 compare qrels run saved.json map -> Metric 'map' is missing from saved.json, which has mrr.
 evaluate cut.json -> cut.json is truncated or damaged
 evaluate other.json -> other.json is not a saved report, but other JSON.
@@ -775,7 +774,7 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
     assert not about.startswith("Pass TREC files")
     name, first, *words = others[-1].strip().removeprefix("Example:\n").split()
     assert (name, first) == ("skrank-metrics", command)
-    chosen = commands._parse([command, *words])
+    chosen = options.parse([command, *words])
     metrics = [word for word in chosen.words if not word.endswith((".txt", ".csv"))]
     assert 0 < len(metrics) < len(chosen.words)
     for metric in metrics:
@@ -783,7 +782,7 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
 
 
 def test_every_option_has_help():
-    (subparsers,) = (action for action in commands._parser()._actions if action.dest == "command")
+    (subparsers,) = (action for action in options.make_parser()._actions if action.dest == "command")
     for parser in subparsers.choices.values():
         assert parser.description
         assert [action.dest for action in parser._actions if not action.help] == []

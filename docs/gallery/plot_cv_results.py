@@ -35,7 +35,7 @@ search = GridSearchCV(
 )
 search.fit(X, y)
 
-CVResultsDisplay.from_estimator(search)
+CVResultsDisplay.from_result(search)
 plt.show()
 
 # %%

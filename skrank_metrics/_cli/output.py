@@ -25,7 +25,7 @@ from skrank_metrics.reports.slices import ALL
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-OUTPUTS = ("table", "tsv", "json", "html")
+
 # Spreadsheets compute cells that start with one of these.
 _FORMULAS = ("=", "+", "-", "@")
 
@@ -35,14 +35,12 @@ def show_reports(reports: Mapping[str, RankingReport], output: str, *, by_query:
     if output == "json":
         return _as_json({name: _of_report(report, by_query=by_query) for name, report in reports.items()})
     if output == "tsv":
-        return _as_tsv(
-            {(name,): own._columns() if by_query else own._summary() for name, own in reports.items()}, ("ranking",)
-        )
+        return _as_tsv({(name,): own._columns() if by_query else own._summary() for name, own in reports.items()})
     several = len(reports) > 1
     shown: dict[str, Result] = {"": _Sections([*_side_by_side(reports)]) if several else next(iter(reports.values()))}
     shown |= reports if several and output == "html" else {}
     for name, report in reports.items() if by_query else ():
-        rows = [(str(row.pop("qid")), *row.values()) for row in _records({"qid": report.qid, **report.per_query})]
+        rows = list(zip(map(str, report.qid), *report.per_query.values(), strict=True))
         shown[f"{name}, per query"] = _Sections([counted(len(rows), "query"), Table(("qid", *report.per_query), rows)])
     return _as_page(shown, output)
 
@@ -52,10 +50,8 @@ def show_comparison(comparison: Comparison, output: str) -> str:
     if output == "json":
         return _as_json(_of_comparison(comparison))
     if output == "tsv":
-        from skrank_metrics.reports.verdict import columns_of_pairs
-
         parts = {ALL: comparison, **comparison.named_slices()}
-        return _as_tsv({(name,): columns_of_pairs(part) for name, part in parts.items()}, ("slice",))
+        return _as_tsv({(name,): part._pair_columns() for name, part in parts.items()}, ("slice",))
     return _as_page({"": comparison}, output)
 
 
@@ -110,20 +106,11 @@ def _of_report(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
 
 
 def _of_comparison(comparison: Comparison) -> dict[str, Any]:
-    from skrank_metrics.reports.verdict import columns_of_pairs
-
+    """What is known by each metric, the rows of the frames, and the same for the slices."""
     found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
-    pairs = _records(columns_of_pairs(comparison))
-    found["metrics"] = {
-        metric: {
-            "verdict": comparison.verdict_of(metric),
-            "rankings": [standing._asdict() for standing in comparison.standings(metric)],
-            "pairs": [pair for pair in pairs if pair["metric"] == metric],
-        }
-        for metric in comparison.metrics
-    }
-    slices = {name: _of_comparison(part) for name, part in comparison.named_slices().items()}
-    return found | ({"slices": slices} if slices else {})
+    found["verdicts"] = {metric: comparison.verdict_of(metric) for metric in comparison.metrics}
+    found |= {"rankings": _records(comparison._columns()), "pairs": _records(comparison._pair_columns())}
+    return found | {"slices": {name: _of_comparison(part) for name, part in comparison.named_slices().items()}}
 
 
 def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -144,7 +131,7 @@ def _jsonable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_tsv(parts: Mapping[tuple[str, ...], Mapping[str, Any]], keys: tuple[str, ...]) -> str:
+def _as_tsv(parts: Mapping[tuple[str, ...], Mapping[str, Any]], keys: tuple[str, ...] = ("ranking",)) -> str:
     """The rows of several results with their keys, and empty cells in columns that some results lack."""
     names = tuple(dict.fromkeys(name for columns in parts.values() for name in columns if name not in keys))
     file = io.StringIO()
@@ -175,9 +162,9 @@ def _as_page(results: Mapping[str, Result], output: str) -> str:
     title = (first._headline() or str(first._parts()[0])) if first else "Rankings"
     blocks: list[str] = []
     for name, result in results.items():
-        head, *parts = result._parts()
+        parts = result._parts()
         blocks += [f"<h2>{escape(visible(name))}</h2>"] if name else []
-        blocks += result._blocks(parts if head == title else [head, *parts])
+        blocks += result._blocks(parts[1:] if parts[0] == title else parts)
     return page(visible(title), blocks)
 
 

@@ -1,7 +1,6 @@
 """Pictures of results, after the convention of scikit-learn's displays; every result has a method ``plot``."""
 
 from skrank_metrics.displays.comparison import ComparisonDisplay
-from skrank_metrics.displays.convention_match import ConventionMatchDisplay
 from skrank_metrics.displays.cv_results import CVResultsDisplay
 from skrank_metrics.displays.difference import DifferenceDisplay
 from skrank_metrics.displays.metric_at_k import MetricAtKDisplay
@@ -12,7 +11,6 @@ from skrank_metrics.displays.splits import SplitDisplay
 __all__ = [
     "CVResultsDisplay",
     "ComparisonDisplay",
-    "ConventionMatchDisplay",
     "DifferenceDisplay",
     "MetricAtKDisplay",
     "QueryScoreDisplay",

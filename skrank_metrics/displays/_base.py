@@ -12,7 +12,8 @@ from skrank_metrics.displays import style
 class Display(ABC):
     """A picture of a result, after the convention of scikit-learn's displays.
 
-    ``from_result`` makes and draws it; ``plot`` draws it again. The numbers are those of the result.
+    ``from_result`` makes and draws it; ``plot`` draws it again. The numbers are those of the result. The list ``axes_``
+    has the Axes of its panels, ``ax_`` is the first of them, and ``figure_`` the Figure that they are in.
     """
 
     def __init__(self, result: Any) -> None:

@@ -50,10 +50,6 @@ class ComparisonDisplay(Display):
         Differences as text, with what is known about the model.
     areas_ : list of matplotlib StepPatch
         Queries in which the first and the second of two models is better.
-    axes_ : list of matplotlib Axes
-        The panels.
-    ax_, figure_ : matplotlib Axes and Figure
-        The first panel, and the figure that it is in.
 
     See Also
     --------

@@ -15,7 +15,7 @@ from skrank_metrics.displays._base import Display
 class CVResultsDisplay(Display):
     """Candidates of a search, the best on top, with their scores in each fold.
 
-    Create it with ``from_estimator``. Scores of a few folds can hardly tell which candidates are worse;
+    Create it with ``from_result(search)``. Scores of a few folds can hardly tell which candidates are worse;
     ``search_report(search, X, y).plot()`` shows which ones are.
 
     Candidates that failed in a fold are left out. In a halving search, each candidate is shown on its last rung.
@@ -39,8 +39,6 @@ class CVResultsDisplay(Display):
         Mean of each candidate over its folds; hollow if it did not run all of them.
     texts_ : list of matplotlib Annotation
         Means as text.
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes of the picture, and the figure that they are in.
 
     See Also
     --------
@@ -53,7 +51,7 @@ class CVResultsDisplay(Display):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skrank_metrics.displays import CVResultsDisplay
     >>> search = GridSearchCV(DummyRegressor(), {"strategy": ["mean", "median"]}, cv=2).fit([[0]] * 4, [1, 0, 1, 0])
-    >>> display = CVResultsDisplay.from_estimator(search)
+    >>> display = CVResultsDisplay.from_result(search)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['strategy=mean', 'strategy=median']
     >>> plt.close(display.figure_)
@@ -102,23 +100,3 @@ class CVResultsDisplay(Display):
             self.texts_.append(style.write_beside(ax, place, spelled(mean), colour))
         ax.set_xlabel(self._label)
         style.draw_rows(ax, self.candidates, bold=(0,))
-
-    @classmethod
-    def from_estimator(cls, search: Any, *, ax: Any = None, **options: Any) -> CVResultsDisplay:
-        """Draw a fitted search, under the name that scikit-learn uses.
-
-        Parameters
-        ----------
-        search : GridSearchCV, RandomizedSearchCV, RacingSearchCV or a halving search
-            Fitted search.
-        ax : matplotlib Axes, default=None
-            Axes to draw into, as in ``plot``.
-        **options
-            Parameters of the class.
-
-        Returns
-        -------
-        display : CVResultsDisplay
-            The drawn display.
-        """
-        return cls.from_result(search, ax=ax, **options)

@@ -28,8 +28,6 @@ class DifferenceDisplay(Display):
         Marks of the two values.
     texts_ : list of matplotlib Annotation
         Values and effects beside their marks.
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes of the picture, and the figure that they are in.
 
     See Also
     --------

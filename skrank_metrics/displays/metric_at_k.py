@@ -48,8 +48,6 @@ class MetricAtKDisplay(Display):
         Curves of the means.
     bands_ : list of matplotlib PolyCollection
         Bands of the intervals of at most three highlighted models.
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes of the picture, and the figure that they are in.
 
     See Also
     --------

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import re
 import warnings
-from html import escape
 from typing import Any
 
 from skrank_metrics.displays import style
@@ -30,16 +28,17 @@ def page_picture(result: Any) -> str:
         A ``<figure>`` with inline SVG, which loads nothing and runs no script; empty if the result has no display or
         matplotlib is not installed.
     """
-    module, _, name = (getattr(result, "_display", None) or "").rpartition(".")
-    if not module:
+    if getattr(result, "_display", None) is None:
         return ""
-    display = getattr(importlib.import_module(f"skrank_metrics.displays.{module}"), name)
     try:
-        drawings = [_svg(display, result, width) for width in (WIDE, SLIM)]
+        drawings = [_svg(result, width) for width in (WIDE, SLIM)]
     except ImportError:
         return ""
     key = "p" + hashlib.sha256("".join(drawings).encode()).hexdigest()[:8]
-    light, dark = style.declarations()
+    light, dark = (
+        ";".join(f"{name}:{colour}" for name, colour in style.variables(look).items())
+        for look in (style.LIGHT, style.DARK)
+    )
     css = (
         f"#{key}{{{light};margin:1.5rem 0;max-width:none}}#{key} svg{{width:100%;height:auto;display:block}}"
         f"#{key} svg+svg{{display:none}}"
@@ -48,16 +47,16 @@ def page_picture(result: Any) -> str:
     )
     # Ids, those of clipping paths and marks, are unique on the page.
     shown = (_in_tags(r'(id="|#)(?=\w)', rf"\g<1>{key}{number}-", svg) for number, svg in enumerate(drawings))
-    what = escape(re.sub("(?<=[a-z])(?=[A-Z])", " ", display.__name__.removesuffix("Display")), quote=True)
-    return f'<figure id="{key}" role="img" aria-label="{what}"><style>{css}</style>{"".join(shown)}</figure>'
+    kind = type(result).__name__
+    return f'<figure id="{key}" role="img" aria-label="{kind}"><style>{css}</style>{"".join(shown)}</figure>'
 
 
-def _svg(display: Any, result: Any, width: float) -> str:
+def _svg(result: Any, width: float) -> str:
     """A drawing of a result, without what a page does not need, and with variables for colours."""
     target = io.StringIO()
     with style.offscreen(width, titled=False), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's font may have it
-        figure = display.from_result(result).figure_
+        figure = result.plot().figure_
         figure.savefig(target, format="svg", transparent=True, metadata={"Date": None})
     svg = target.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
@@ -69,7 +68,7 @@ def _svg(display: Any, result: Any, width: float) -> str:
     svg = _in_tags(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
     # The font of the page.
     svg = _in_tags(r"font: ((?:\w+ )*)([\d.]+px) [^;\"]+", r"font: \g<1>\2 system-ui, sans-serif", svg)
-    colours = style.variables()
+    colours = {colour: f"var({name})" for name, colour in style.variables(style.LIGHT).items()}
     svg = _in_tags("|".join(colours), lambda colour: colours[colour[0]], svg)
     return re.sub(r"\n\s*", "\n", svg)
 

@@ -40,8 +40,6 @@ class QueryScoreDisplay(Display):
         Means and intervals.
     texts_ : list of matplotlib Annotation
         Means as text.
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes of the picture, and the figure that they are in.
 
     See Also
     --------

@@ -31,10 +31,6 @@ class SplitDisplay(Display):
     ----------
     bars_ : list of matplotlib BarContainer
         Bars of the queries, documents and shares of relevant documents.
-    axes_ : list of matplotlib Axes
-        The three panels.
-    ax_, figure_ : matplotlib Axes and Figure
-        The first panel, and the figure that it is in.
 
     See Also
     --------

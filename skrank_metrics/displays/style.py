@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -66,17 +66,9 @@ def settings(look: Theme) -> dict[str, Any]:
     return dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.ink)
 
 
-def variables() -> dict[str, str]:
-    """Variables of CSS in place of the colours of the light theme."""
-    return {getattr(LIGHT, field.name): f"var(--skrank-{field.name})" for field in fields(Theme)}
-
-
-def declarations() -> tuple[str, str]:
-    """The values of these variables on light and on dark pages."""
-    light, dark = (
-        ";".join(f"--skrank-{f.name}:{getattr(look, f.name)}" for f in fields(Theme)) for look in (LIGHT, DARK)
-    )
-    return light, dark
+def variables(look: Theme) -> dict[str, str]:
+    """Variables of CSS with the colours of a theme."""
+    return {f"--skrank-{name}": colour for name, colour in asdict(look).items()}
 
 
 @contextmanager
@@ -155,19 +147,15 @@ def height_of(names: Sequence[str], row: float = _ROW) -> float:
 
 def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bold: Sequence[int] = ()) -> None:
     """Put the names beside their rows, the first on top."""
+    from matplotlib.ticker import MaxNLocator
+
     ax.set_yticks(range(len(names)), wrapped(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium")
     ax.tick_params(axis="x", labelsize="small")
     for row, label in enumerate(ax.get_yticklabels()):
         label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
-    ax.xaxis.set_major_locator(_few_ticks())
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=4, steps=[1, 2, 5, 10])
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
 def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> Any:

@@ -18,9 +18,9 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.alignment import check_by_query, is_mean
-from skrank_metrics.reports.inspection import Inspection
+from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
-from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, without_rounding
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
@@ -81,7 +81,7 @@ class Pair:
         Their values in the first and in the second ranking.
     verdict : {"better", "not worse", "worse", "undecided"}
         Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin or no query differs; else "worse" if it is significantly worse.
+        with a margin, if it loses at most the margin or is equal on all of at least 6 queries; else "worse" if it is significantly worse.
     """
 
     first: str
@@ -363,7 +363,7 @@ class Comparison(Result):
             qid=self.qid[used],
             differences=differences,
             values=(one, other),
-            verdict=words.of_pair(together, self.margin, is_equal=not differences.any()),
+            verdict=words.of_pair(together, self.margin, n_equal=0 if differences.any() else len(differences)),
         )
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
@@ -427,6 +427,8 @@ class Comparison(Result):
 
         It is the median over the comparisons of the best ranking, or of the baseline, with all others.
         """
+        if not self.tested():
+            return np.nan
         tests, number = self.family()
         flips, base = tests.parts[number], self.names.index(self.baseline or self.names[0])
         row = flips.row(base)
@@ -655,9 +657,6 @@ class Comparison(Result):
 
     def _brief(self) -> str:
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
-
-    def _headline(self) -> str:
-        return self.verdict
 
     def _parts(self) -> list[Part]:
         return [*filter(None, [self.verdict]), self._brief(), *words.tables(self), *self._notes(), *words.slices(self)]

@@ -4,7 +4,6 @@ import itertools
 import re
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer, r2_score
 from sklearn.model_selection import GridSearchCV
 
-from skrank_metrics import RankingReport, compare, evaluate, match_convention
+from skrank_metrics import RankingReport, compare, evaluate
 from skrank_metrics.displays import CVResultsDisplay, MetricAtKDisplay, page_picture, style
 from skrank_metrics.reports.explain_difference import Cause, Difference
 from skrank_metrics.splitters.audit import SplitReport
@@ -72,11 +71,6 @@ def waterfall(names):
     return Difference("ndcg", ("sklearn", "lightgbm"), 0.5, 0.5 + sum(effects), causes, [])
 
 
-def ways(names):
-    found = match_convention([1, 0, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.5, metric="mrr")
-    return replace(found, ways=[replace(found.ways[0], peers=(name,)) for name in names])
-
-
 def folds(names):
     count, leaks = np.ones(len(names), dtype=int), np.arange(len(names))
     table = {"documents": 300 * count, "queries": 20 * count, "share_relevant": 0.5 * count, "leaking": leaks}
@@ -92,7 +86,7 @@ def draw(make, names, **options):
     return SHOW[make].from_result(result, **options) if make in SHOW else result.plot(**options)
 
 
-MAKE = [comparison, pair, curves, distributions, candidates, waterfall, ways, folds]
+MAKE = [comparison, pair, curves, distributions, candidates, waterfall, folds]
 
 
 def luminance(colour):

@@ -17,7 +17,6 @@ from skrank_metrics import (
     audit_splits,
     evaluate,
     explain_difference,
-    match_convention,
     ranking_scorers,
 )
 from skrank_metrics.displays import CVResultsDisplay, QueryScoreDisplay
@@ -153,19 +152,6 @@ def test_folds_of_splitters():
     assert row_names(audit_splits(QueryKFold(2), X, Y, qid=QID).plot()) == ["fold 0", "fold 1"]
 
 
-def test_ways_stand_beside_the_target_value():
-    found = match_convention(Y, SCORES, qid=QID, value=0.7827, metric="ndcg", tolerance=0.01)
-    display = found.plot(ax=axes())
-    shown = found.ways[:10]
-    assert [float(point.get_xdata()[0]) for point in display.points_] == [0.7827, *(way.value for way in shown)]
-    assert row_names(display)[0] == "target value"
-    target, *colours = (point.get_color() for point in display.points_)
-    n_matches = len(found.matches)
-    assert 0 < n_matches < len(shown)
-    assert len({*colours[:n_matches]}) == len({*colours[n_matches:]}) == 1
-    assert len({target, colours[0], colours[-1]}) == 3
-
-
 def fitted_search(folds, params=None, scoring="map", refit=True):
     """A search with these scores of candidates in folds, by name of the metric, and nothing fitted."""
     folds = {name: np.array(values, dtype=float) for name, values in folds.items()}
@@ -188,7 +174,7 @@ MAP = ranking_scorers("map")["map"]
 
 
 def test_candidates_from_the_best_down():
-    display = CVResultsDisplay.from_estimator(SEARCH, ax=axes())
+    display = CVResultsDisplay.from_result(SEARCH, ax=axes())
     assert row_names(display) == ["alpha=100", "alpha=10", "alpha=1"]
     assert display.folds_.get_xydata().tolist() == [[0.8, 0], [0.8, 0], [0.7, 1], [0.5, 1], [0.3, 2], [0.5, 2]]
     assert [float(line.get_xdata()[0]) for line in display.means_] == pytest.approx([0.8, 0.6, 0.4])
@@ -197,23 +183,23 @@ def test_candidates_from_the_best_down():
 
 
 def test_metric_and_number_of_candidates():
-    few = CVResultsDisplay.from_estimator(SEARCH, n_candidates=2)
+    few = CVResultsDisplay.from_result(SEARCH, n_candidates=2)
     assert few.ax_.get_xlabel() == "ndcg@10, mean and each of 2 folds, best 2 of 3 candidates"
-    other = CVResultsDisplay.from_estimator(SEARCH, metric="map")
+    other = CVResultsDisplay.from_result(SEARCH, metric="map")
     assert row_names(other) == ["alpha=1", "alpha=10"], "the third failed in a fold"
     later = fitted_search({"score": [[1, np.nan], [0.5, 0.5], [0.6, 0.6]]}, scoring=MAP)
-    assert row_names(CVResultsDisplay.from_estimator(later)) == ["alpha=100", "alpha=10"]
+    assert row_names(CVResultsDisplay.from_result(later)) == ["alpha=100", "alpha=10"]
     many = fitted_search({"score": np.linspace(0, 1, 24).reshape(12, 2)}, scoring=MAP)
-    assert len(row_names(CVResultsDisplay.from_estimator(many))) == 10, "the default"
+    assert len(row_names(CVResultsDisplay.from_result(many))) == 10, "the default"
     with pytest.raises(ValueError, match=r"metric must be one of \['ndcg@10', 'map'\]; got 'mrr'"):
-        CVResultsDisplay.from_estimator(SEARCH, metric="mrr")
+        CVResultsDisplay.from_result(SEARCH, metric="mrr")
     with pytest.raises(NotFittedError, match="not fitted"):
-        CVResultsDisplay.from_estimator(GridSearchCV(Ridge(), {}))
+        CVResultsDisplay.from_result(GridSearchCV(Ridge(), {}))
 
 
 def test_scores_of_other_packages_and_candidates_without_parameters():
     search = fitted_search({"score": [[0.5, 0.6], [0.1, 0.2]]}, [{}, {"estimator__alpha": 3}], make_scorer(r2_score))
-    display = CVResultsDisplay.from_estimator(search)
+    display = CVResultsDisplay.from_result(search)
     assert display.ax_.get_xlabel().startswith("r2_score, ")
     assert row_names(display) == ["defaults", "alpha=3"]
 
@@ -221,7 +207,7 @@ def test_scores_of_other_packages_and_candidates_without_parameters():
 def test_candidates_that_a_race_dropped_are_hollow_and_last():
     search = fitted_search({"score": [[0.875, np.nan, np.nan], [0.75, 0.5, 1], [0.5, 1, np.nan]]}, scoring=MAP)
     search.cv_results_ |= {"dropped_after": np.array([1, np.nan, 2]), "dropped_because": np.array(["", "", ""])}
-    display = CVResultsDisplay.from_estimator(search)
+    display = CVResultsDisplay.from_result(search)
     assert row_names(display) == ["alpha=10", "alpha=100 dropped after fold 2", "alpha=1 dropped after fold 1"]
     assert [line.get_markerfacecolor() == "none" for line in display.means_] == [False, True, True]
     assert written(display.texts_) == ["0.7500", "0.7500", "0.8750"]

@@ -90,7 +90,7 @@ def worked_case(function: MetricFunction) -> Case:
 
 
 def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """What the example says before its code, and the arguments of the last call of the metric."""
+    """What the first example says before its code, and the arguments of its call of the metric."""
     docstring = inspect.getdoc(function) or ""
     text, *parts = doctest.DocTestParser().parse(docstring.partition("Examples\n--------\n")[2])
     names: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def _example(function: MetricFunction) -> tuple[str, tuple[Any, ...], dict[str, 
             names |= {name: noting for name, value in names.items() if value is function}
     if not calls:
         raise ValueError(f"The example in the docstring of {function.__name__} must call {function.__name__}.")
-    return (str(text).strip(), *calls[-1])
+    return (str(text).strip(), *calls[0])
 
 
 def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:

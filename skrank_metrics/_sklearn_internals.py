@@ -100,10 +100,10 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with rows, given the local variables of a function of scikit-learn; none if it has no X and y."""
     if {"estimator", "args", "kwargs"} <= local.keys():  # around fit
         return dict(zip(("X", "y"), local["args"], strict=False)) | dict(local["kwargs"])
-    if "X" not in local or {"y", "y_true"}.isdisjoint(local):
+    if not {"X", "y"} <= local.keys():
         return {}
     params = local.get("params")
-    rows = {name: local.get(name) for name in ("X", "y", "y_true", "groups")}
+    rows = {name: local.get(name) for name in ("X", "y", "groups")}
     return rows | (dict(params) if isinstance(params, Mapping) else {})
 
 

@@ -210,6 +210,7 @@ def make_metric(
 
     >>> def revenue(labels, price, k=None):
     ...     return (labels * price)[:k].sum()
+
     >>> metric = make_metric(revenue, documents=["price"])
     >>> metric([[0, 1, 1]], [[3, 2, 1]], k=2, documents={"price": [[10, 20, 30]]})
     20.0

@@ -68,19 +68,20 @@ def footer(figure):
 
 def arguments(function):
     """Cutoff and own parameters of the example's call."""
-    call = re.findall(r"(\w+)=([\w.\"']+)", _last_example(function).source)
+    call = re.findall(r"(\w+)=([\w.\"']+)", _first_call(function).source)
     own = ["k", *function.record.options]
     return {name: eval(value) for name, value in call if name in own}
 
 
-def _last_example(function):
-    return doctest.DocTestParser().get_examples(inspect.getdoc(function))[-1]
+def _first_call(function):
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(function))
+    return next(example for example in examples if f"{function.__name__}(" in example.source)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_value_is_that_of_the_docstring(name):
     shown = [float(text.replace("\u2212", "-")) for text in texts(picture(name).iter("strong"))]
-    returned = [float(number) for number in re.findall(r"-?[0-9.]+", _last_example(REGISTRY[name]).want)]
+    returned = [float(number) for number in re.findall(r"-?[0-9.]+", _first_call(REGISTRY[name]).want)]
     # The mean is the last; one value per query if the call returns an array.
     assert shown[-len(returned) :] == pytest.approx(returned, abs=5e-5)
 

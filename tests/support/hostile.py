@@ -25,7 +25,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import sklearn
-from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -444,10 +443,6 @@ SEAMS = [
     Seam(MISUSE, "`base_margin`, one row too few",
          lambda: {"estimator": XGBRanker(n_estimators=1), "further": {"base_margin": SCORES[1:]}},
          r"base_margin must hold one value per document, 7 in all; got shape \(6,\)", ("`QueryRanker.fit`",)),
-    Seam(MISUSE, "`cat_features` with an unknown name",
-         lambda: {"X": pd.DataFrame({"word": X[:, 0]}), "estimator": CatBoostRanker(),
-                  "further": {"cat_features": ["wort"]}},
-         "cat_features must name columns of X; got 'wort'. Did you mean 'word'", ("`QueryRanker.fit`",)),
     Seam(MISUSE, "a parameter that `fit` does not take", lambda: {"further": {"quid": IDS}},
          "unexpected parameter 'quid'; it takes X, y, qid, groups, sample_weight. Did", ("`QueryRanker.fit`",)),
     Seam(MISUSE, "`group`", lambda: {"further": {"group": [3, 4]}},
@@ -526,7 +521,7 @@ def compared(rows: dict[str, Any]) -> Any:
         evaluate(of["y"], sign * of["scores"], qid=of["qid"], sample_weight=of["sample_weight"], metrics="ndcg")
         for of, sign in ((one, 1), (other, -1))
     ]
-    (pair,) = compare(reports, "ndcg").pairs
+    (pair,) = compare(reports, "ndcg").pairs()
     return [round(pair.difference, 12), pair.p_value]
 
 

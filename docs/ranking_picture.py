@@ -69,7 +69,7 @@ def _heads(ranking: Ranking) -> list[str]:
 
 
 def _rows(case: Case, ranking: Ranking) -> Iterator[str]:
-    labels, scores = ranking.documents.labels, ranking.documents.scores
+    labels, scores = ranking.documents.columns["label"], ranking.documents.columns["score"]
     largest = np.nanmax(labels) if case.metric.record.graded else np.nan
     symbol = "R" if case.metric.record.depth_is_relevant else "k" if case.metric.k else ""
     for place, label in enumerate(labels):
@@ -86,7 +86,7 @@ def _rows(case: Case, ranking: Ranking) -> Iterator[str]:
 
 def _rank(ranking: Ranking, place: int) -> str:
     """A rank, with a bracket if another document has the same score."""
-    if not ranking.documents.tied[place]:
+    if not ranking.documents.columns["tied"][place]:
         return f'<th scope="row">{place + 1}</th>'
     return f'<th scope="row" class="tied">{place + 1}<span class="visually-hidden">, tied</span></th>'
 

@@ -113,7 +113,7 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
     lists = report._lists
     ((documents,),) = report.inspect(report.qid, n_ranks=lists.n_documents).queries
     threshold = metric.get("relevance_threshold")
-    relevant = documents.labels > 0 if threshold is None else documents.labels >= threshold
+    relevant = documents.columns["label"] > 0 if threshold is None else documents.columns["label"] >= threshold
     k, n_relevant, n = metric.k, documents.n_relevant, documents.n_ranked
     depth = min(n, n_relevant if metric.record.depth_is_relevant else k or n)
     result, reads = _watched(lists, metric)
@@ -130,7 +130,7 @@ def _ranking(name: str, report: RankingReport, metric: BoundMetric) -> Ranking:
         denominator=float(result.denominators[0]),
         depth=depth,
         symbols={"k": k or n, "R": n_relevant, "n": n, "N": lists.n_documents - n_relevant},
-        columns=_columns(terms, reads, documents.labels, ~relevant) if isinstance(terms, Terms) else [],
+        columns=_columns(terms, reads, documents.columns["label"], ~relevant) if isinstance(terms, Terms) else [],
         terms=terms,
         ideal=_ideal_terms(lists, metric, depth, result) if by_ideal else None,
     )
@@ -250,7 +250,7 @@ def _columns(terms: Terms, reads: dict[str, Read], labels: FloatArray, others: M
 
 def _pairs(documents: RankedQuery, read: Read) -> Pairs:
     """The pairs that a kernel counted."""
-    gains, scores = read.arguments[0](documents.labels), documents.scores
+    gains, scores = read.arguments[0](documents.columns["label"]), documents.columns["score"]
     found = Pairs([], [], [])
     for i, j in combinations(range(len(gains)), 2):
         if gains[i] != gains[j]:

@@ -48,11 +48,13 @@ def test_options_are_passed_by_name(name):
     # Splitters take n_splits by position, as those of scikit-learn do.
     allowed = {
         "n_splits",
-        "compare.metric",
+        "compare.metrics",
         "evaluate_run.metrics",
         "within_noise.metric",
         "qid_from_sizes.first",
         "query_fold.seed",
+        "search_report.X",
+        "search_report.y",
     }
     if not callable(function := getattr(skrank_metrics, name)):
         return

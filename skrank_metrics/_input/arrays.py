@@ -36,27 +36,20 @@ def check_arrays(
     known = None if judged is None else check_mask(judged, "judged", given.shape)
     if known is not None and given.dtype.kind in "biufO":
         given = np.where(known, given, 0)
-    labels, scores = to_real(given, "y_true"), to_float64(y_score, "y_score")
-    _check_shape(scores, labels.shape)
+    labels = to_real(given, "y_true")
     ranked = None if retrieved is None else check_mask(retrieved, "retrieved", labels.shape)
-    return labels, _check_scores(scores, ranked), ranked, known
+    return labels, check_scores(y_score, labels.shape, ranked), ranked, known
 
 
 def check_scores(y_score: Any, shape: tuple[int, ...], ranked: Mask | None = None) -> FloatArray:
-    """Check scores, which must have the shape of the labels, and convert them to float64."""
+    """Check scores, which must have the shape of the labels, and convert them to float64.
+
+    NaN is refused, except for documents that are not ranked, whose scores are replaced, as they are ignored.
+    """
     scores = to_float64(y_score, "y_score")
-    _check_shape(scores, shape)
-    return _check_scores(scores, ranked)
-
-
-def _check_shape(scores: FloatArray, shape: tuple[int, ...]) -> None:
     if scores.shape != shape:
         hint = " Pass one score per document, not one per class." if scores.ndim > len(shape) else ""
         raise ValueError(f"y_score must have the same shape as y_true; got {scores.shape} and {shape}.{hint}")
-
-
-def _check_scores(scores: FloatArray, ranked: Mask | None) -> FloatArray:
-    """Refuse NaN, and replace the scores of documents that are not ranked, which are ignored."""
     if ranked is not None:
         scores = np.where(ranked, scores, 0.0)
     if np.isnan(scores.min()):

@@ -123,29 +123,23 @@ def _of_object(one: Any, name: str) -> int:
     )
 
 
-def _of_int(one: int) -> Hashes:
-    return hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))
-
-
 def _of_time(one: Any) -> Hashes:
     """Hash a datetime or timedelta, pandas' with its nanoseconds."""
     if getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0):
         return _of_times(np.array([one.to_numpy()]))
     if isinstance(one, datetime.timedelta):
         return _of_times(np.array([one], dtype="m8[us]"))
-    return _of_times(np.array([_utc(one)], dtype="M8[us]"))
+    if one.tzinfo is not None:
+        one = one.astimezone(datetime.UTC).replace(tzinfo=None)
+    return _of_times(np.array([one], dtype="M8[us]"))
 
 
 _BY_TYPE: list[tuple[Any, Callable[[Any], Any]]] = [
     (str, lambda one: _of_texts([one.encode("utf-8", "surrogatepass")], _SEEDS["str"])),
     (bytes, lambda one: _of_texts([one], _SEEDS["bytes"])),
-    (int, _of_int),
+    (int, lambda one: hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))),
     (float, lambda one: _of_floats(np.array([one]))),
     ((np.datetime64, np.timedelta64), lambda one: _of_times(np.array([one]))),
     ((datetime.datetime, datetime.timedelta), _of_time),
     (datetime.date, lambda one: _of_times(np.array([one], dtype="M8[us]"))),
 ]
-
-
-def _utc(one: datetime.datetime) -> datetime.datetime:
-    return one if one.tzinfo is None else one.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -76,7 +76,9 @@ class CVResultsDisplay(Display):
         ranking, function = fitted.metric_of_scorer(result.scorer_), score_function(result.scorer_)
         label = getattr(function, "__name__", key) if ranking is None else str(ranking)
         dropped = {row: f"\ndropped after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
-        self.candidates = [(fitted.spelled(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best]
+        self.candidates = [
+            (fitted.spelled_params(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best
+        ]
         self.scores: FloatArray = scores[best]
         note = f", best {len(best)} of {len(ranked)} candidates" if len(best) < len(ranked) else ""
         self._label = f"{label}, mean and each of {scores.shape[1]} folds{note}"

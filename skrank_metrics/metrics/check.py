@@ -199,15 +199,11 @@ def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
 
 
 def _check_cutoff(metric: BoundMetric, problem: _Problem) -> None:
-    if metric.k != LONGEST + 5:
-        return
-    rows = np.concatenate([r for r in problem.queries if len(r) == LONGEST])
-    whole, cut = (problem.values(metric.replace(k=k), rows=rows) for k in (None, LONGEST))
-    if not np.allclose(whole, cut, rtol=ROUNDING, atol=ROUNDING, equal_nan=True):
-        raise AssertionError(
-            f"{metric} must be the same with k={LONGEST} as without a cutoff for lists of {LONGEST} documents; got "
-            f"{cut.tolist()} instead of {whole.tolist()}."
-        )
+    if metric.k == LONGEST + 5:
+        longest = replace(problem, queries=[rows for rows in problem.queries if len(rows) == LONGEST])
+        rows = np.concatenate(longest.queries)
+        whole, cut = (problem.values(metric.replace(k=k), rows=rows) for k in (None, LONGEST))
+        _same(metric, longest, cut, whole, f"be the same with k={LONGEST} as without a cutoff")
 
 
 def _check_undefined_and_weights(metric: BoundMetric, problem: _Problem) -> None:

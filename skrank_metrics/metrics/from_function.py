@@ -25,7 +25,7 @@ _GIVEN = ("k", "unranked")
 # Options that all metrics have.
 _RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
 # Columns of the frames of reports and comparisons, beside those of the metrics.
-COLUMNS = ("qid", "by", "weight", "model", "slice", "n_queries")
+COLUMNS = ("qid", "by", "group", "weight", "model", "slice", "n_queries")
 # Rounding may push a ratio beyond its bounds by this much.
 _ROUNDING = 1e-9
 

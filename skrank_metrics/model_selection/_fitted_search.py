@@ -113,17 +113,19 @@ def _last_rungs(search: Any) -> list[int]:
     """The last row of each candidate of a halving search, which has a row for each of its rungs."""
     last = {}
     for row, params in enumerate(search.cv_results_["params"]):
-        last[tuple((name, _key(value)) for name, value in sorted(params.items()) if name != search.resource)] = row
+        last[
+            tuple((name, _key_of_value(value)) for name, value in sorted(params.items()) if name != search.resource)
+        ] = row
     return list(last.values())
 
 
-def _key(value: Any) -> Any:
+def _key_of_value(value: Any) -> Any:
     """The same for a value on each rung, also in a search that was saved.
 
     pickle copies numbers, and joblib arrays too; other objects stay shared. Text of estimators is abbreviated.
     """
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, tuple(map(_key, value.ravel().tolist()))
+        return value.dtype.str, value.shape, tuple(map(_key_of_value, value.ravel().tolist()))
     is_plain = value is None or isinstance(value, str | bytes | Number | np.generic)
     return (type(value), repr(value)) if is_plain else id(value)
 
@@ -137,9 +139,11 @@ def mean_so_far(folds: FloatArray) -> FloatArray:
 def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     """Candidates by the parameters that vary, or by number if that is too long or not unique."""
     names = dict.fromkeys(name for params in candidates for name in params)
-    values = {name: {_key(params[name]) if name in params else None for params in candidates} for name in names}
+    values = {
+        name: {_key_of_value(params[name]) if name in params else None for params in candidates} for name in names
+    }
     varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
-    texts = [spelled(params) or "defaults" for params in varying]
+    texts = [spelled_params(params) or "defaults" for params in varying]
     counts = Counter(texts)
     return [
         text if counts[text] == 1 and len(text) <= NAME_WIDTH else f"candidate {number}"
@@ -147,7 +151,7 @@ def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def spelled(params: Mapping[str, Any]) -> str:
+def spelled_params(params: Mapping[str, Any]) -> str:
     """Parameters as text; estimators by their class alone."""
     return ", ".join(
         type(value).__name__ if hasattr(value, "get_params") else f"{name.rpartition('__')[2]}={_short(value)}"

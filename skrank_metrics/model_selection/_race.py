@@ -51,7 +51,7 @@ class FoldValues:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaderGap:
     """A candidate compared with the leader, on the folds so far."""
 
     leader: int
@@ -84,7 +84,7 @@ def _lead(fold: FoldValues, leader: int, others: Sequence[int]) -> _Lead:
 
 def standings(
     folds: Sequence[FoldValues], n_queries: IntArray, leader: int, others: Sequence[int], rules: Rules
-) -> dict[int, Standing]:
+) -> dict[int, LeaderGap]:
     """Compare candidates with the leader by one-sided t-tests of the mean of fold means at the end of the race.
 
     Fold means so far and to come are independent samples of queries, of a variance that is pooled within folds. The
@@ -105,7 +105,8 @@ def standings(
             p = np.where(errors > 0, special.stdtr(freedom, -beyond / errors), np.where(beyond > 0, 0.0, 1.0))
         adjusted = np.minimum(1, n_tests * p)
     return {
-        row: Standing(leader, *pair) for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)
+        row: LeaderGap(leader, *pair)
+        for row, *pair in zip(others, differences.tolist(), adjusted.tolist(), strict=True)
     }
 
 
@@ -127,7 +128,7 @@ class Race:
     scores: list[FloatArray] = field(default_factory=list)  # of all candidates, one array per fold
     folds: list[FoldValues] = field(default_factory=list)
     dropped: dict[int, tuple[int, str]] = field(default_factory=dict)  # number of folds run, and why it was dropped
-    standings: dict[int, Standing] = field(default_factory=dict)  # the last of each candidate
+    standings: dict[int, LeaderGap] = field(default_factory=dict)  # the last of each candidate
 
     def __post_init__(self) -> None:
         self.remaining = list(range(self.rules.n_candidates))
@@ -163,7 +164,7 @@ class Race:
     def columns(self) -> dict[str, Any]:
         """Columns of ``cv_results_`` on when and why candidates were dropped, and how far behind they were."""
         rows = range(self.rules.n_candidates)
-        last = [self.standings.get(row, Standing(-1, np.nan, np.nan)) for row in rows]
+        last = [self.standings.get(row, LeaderGap(-1, np.nan, np.nan)) for row in rows]
         dropped = [self.dropped.get(row, (np.nan, "")) for row in rows]
         return {
             "dropped_after": np.array([after for after, _ in dropped], dtype=np.float64),

@@ -222,7 +222,7 @@ def cross_evaluate(
     >>> result.fold_means()
     {'QueryRanker': array([1., 1.])}
     """
-    models, params = _named(estimators), dict(params or {})
+    models, params = _named_estimators(estimators), dict(params or {})
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     for name, given in {"qid": qid, "groups": groups}.items():
         if given is not None and name in params:
@@ -256,7 +256,7 @@ def cross_evaluate(
     )
 
 
-def _named(estimators: Any) -> dict[str, Any]:
+def _named_estimators(estimators: Any) -> dict[str, Any]:
     """Estimators by their names."""
     if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
         raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
@@ -336,10 +336,10 @@ class OutOfFoldRows:
         fold = self.fold_of_query(splits)
         tested = np.flatnonzero(fold[self.queries.codes] >= 0)
         columns = {name: column[tested] for name, column in self.columns.items()}
-        columns |= {"documents": _of_rows(documents, tested), "condense": check_bool(condense, "condense")}
+        columns |= {"documents": _take_rows_of(documents, tested), "condense": check_bool(condense, "condense")}
         lists = query_lists(np.asarray(self.y)[tested], np.zeros(len(tested)), qid=self.ids[tested], **columns)
         grouping, shape = lists.grouping, {"two_dimensional": False}
-        slices = None if by is None else slice_of_query(_of_rows(by, tested), grouping, **shape)
+        slices = None if by is None else slice_of_query(_take_rows_of(by, tested), grouping, **shape)
         units = group_ids(self.units, len(self.queries.codes), "groups", "y")
         clusters = None
         if not np.array_equal(units.codes, self.queries.codes):
@@ -365,7 +365,7 @@ def check_out_of_fold_rows(
     return OutOfFoldRows(X, without_labels(y), queries, units, columns)
 
 
-def _of_rows(value: Any, rows: IntArray) -> Any:
+def _take_rows_of(value: Any, rows: IntArray) -> Any:
     """Rows of a column, or of each column of a dict."""
     if isinstance(value, Mapping):
         return {name: take_rows(column, rows) for name, column in value.items()}

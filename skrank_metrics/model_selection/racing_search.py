@@ -19,7 +19,7 @@ from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection._race import FoldValues, Race, Rules
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
@@ -351,7 +351,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         print(
             f"[fold {fold + 1}/{race.rules.n_folds}] {len(race.remaining)} of {counted(n_candidates, 'candidate')} "
             f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[leader]:.4f} with "
-            f"{spelled(rounds.candidates[leader].params) or 'the defaults'}",
+            f"{spelled_params(rounds.candidates[leader].params) or 'the defaults'}",
             flush=True,
         )
 

@@ -238,7 +238,7 @@ def make_ranking_scorer(
     >>> round(scorer(model, [[1], [2], [3]], with_qid([1, 0, 0], ["a", "a", "a"])), 4)
     0.3333
     """
-    return _scorers([get_metric(metric, convention=convention, **params)], response_method)[0]
+    return _scorers_of_metrics([get_metric(metric, convention=convention, **params)], response_method)[0]
 
 
 def ranking_scorers(*names: Any) -> dict[str, Any]:
@@ -274,10 +274,10 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
     if len(set(keys)) < len(keys):
         raise ValueError(f"names must differ; got {', '.join(keys)}.")
-    return dict(zip(keys, _scorers(bound, RESPONSE_METHODS), strict=True))
+    return dict(zip(keys, _scorers_of_metrics(bound, RESPONSE_METHODS), strict=True))
 
 
-def _scorers(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
+def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
     for metric in metrics:
         if metric.average is None:
             raise ValueError("average must not be None in a scorer, which returns a single number; leave it out.")

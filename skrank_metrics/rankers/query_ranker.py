@@ -17,7 +17,17 @@ from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.rankers import _fitting, _passed_on
-from skrank_metrics.rankers._callbacks import CallbackSupportMixin, start_task, with_callbacks
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Substitute for the mixin, which this version of scikit-learn lacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Substitute for the decorator."""
+        return method
 
 
 class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -170,7 +180,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             If labels, ids, weights or parameters are invalid, lengths differ, or there are too few queries to hold some
             out.
         """
-        task = start_task(self)
+        task = self._begun()
         _fitting.refuse_class(self.estimator)
         _passed_on.check_names(self.estimator, fit_params, stops_early=self.validation_fraction is not None)
         rounds = _fitting.check_parameters(self)
@@ -195,6 +205,15 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             carried = y if ids_in_index(y) is not None else lambda: with_qid(y, grouping.ids[grouping.codes])
             task.call_on_fit_task_end(estimator=self, X=X, y=carried, reconstruction_attributes={})
         return self
+
+    def _begun(self) -> Any:
+        """Tell callbacks that the fit begins; None before scikit-learn 1.9."""
+        if not hasattr(self, "set_callbacks"):
+            return None
+        # scikit-learn's documentation asks estimators to call this method despite its underscore.
+        task = self._init_callback_context("fit")
+        task.call_on_fit_task_begin(estimator=self)
+        return task
 
     def _fit_sorted(self, rows: _fitting.SortedRows, rounds: int | None, arguments: dict[str, Any]) -> None:
         self.__dict__.pop("best_iteration_", None)  # of an earlier fit

@@ -101,7 +101,14 @@ def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]
 def _shared(reports: Reports, name: str) -> NDArray[Any] | None:
     """The slices or groups of the reports, which must agree; None unless all reports have them."""
     found = {own: getattr(report, name) for own, report in reports.items()}
-    if any(column is None for column in found.values()):
+    without = [own for own, column in found.items() if column is None]
+    if name == "groups" and 0 < len(without) < len(found):  # the p-values of dependent queries would be too small
+        some = next(own for own in found if own not in without)
+        raise ValueError(
+            f"Either all reports or none must have groups; {some!r} has them, {without[0]!r} does not. Evaluate all "
+            "with the same groups, or pass groups to compare."
+        )
+    if without:
         return None
     first, *others = reports
     expected = as_python(found[first])

@@ -18,9 +18,9 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.alignment import check_by_query, is_mean
-from skrank_metrics.reports.inspection import Inspection
+from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
-from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
+from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, without_rounding
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
@@ -81,7 +81,7 @@ class Pair:
         Their values in the first and in the second ranking.
     verdict : {"better", "not worse", "worse", "undecided"}
         Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin or no query differs; else "worse" if it is significantly worse.
+        with a margin, if it loses at most the margin or is equal on all of at least 6 queries; else "worse" if it is significantly worse.
     """
 
     first: str
@@ -363,7 +363,7 @@ class Comparison(Result):
             qid=self.qid[used],
             differences=differences,
             values=(one, other),
-            verdict=words.of_pair(together, self.margin, is_equal=not differences.any()),
+            verdict=words.of_pair(together, self.margin, n_equal=0 if differences.any() else len(differences)),
         )
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
@@ -427,11 +427,19 @@ class Comparison(Result):
 
         It is the median over the comparisons of the best ranking, or of the baseline, with all others.
         """
+        if not self.tested():
+            return np.nan
         tests, number = self.family()
-        row = tests.parts[number].row(self.names.index(self.baseline or self.names[0]))
-        errors = np.maximum(row.error, row.fold_error)
-        errors = errors[errors > 0] * tests.parts[number].scale * (tests.critical + quantile(2 * POWER - 1, np.inf))
-        return float(np.median(errors)) if len(errors) else np.nan
+        flips, base = tests.parts[number], self.names.index(self.baseline or self.names[0])
+        row = flips.row(base)
+        found = (self._critical() + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
+        return float(flips.scale * np.median(found[found > 0])) if found.any() else np.nan
+
+    def _critical(self) -> FloatArray:
+        """Critical values by the first metric of each ranking against another one, for the question that is asked."""
+        if self.baseline is None:
+            return self._best(self.metrics[0]).critical
+        return np.full(len(self.names), self.family()[0].critical)
 
     def queries_needed(
         self, difference: float, *, power: float = POWER, first: str | None = None, second: str | None = None
@@ -490,7 +498,8 @@ class Comparison(Result):
             raise ValueError(
                 f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
             )
-        error = flips.row(self.names.index(pair.first)).error[self.names.index(pair.second)]
+        one, other = self.names.index(pair.first), self.names.index(pair.second)
+        error, critical = flips.row(one).error[other], self._critical()[other]
         if not error > 0:
             raise ValueError(
                 f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
@@ -501,7 +510,7 @@ class Comparison(Result):
             warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
         spread = float(error) * flips.scale * flips.n_effective**0.5
         most, normal = float(np.abs(pair.differences).max()), quantile(abs(2 * chance - 1), np.inf)
-        needed = _units_needed(wanted / spread, most / spread, tests.critical, normal if chance > 0.5 else -normal)
+        needed = _units_needed(wanted / spread, most / spread, critical, normal if chance > 0.5 else -normal)
         return int(np.ceil(needed * pair.n_queries / flips.n_effective))
 
     # Queries and slices

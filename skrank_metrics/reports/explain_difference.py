@@ -24,6 +24,7 @@ CAUSES = {
     "k": "cutoff",
     "relevance_threshold": "relevance threshold",
     "gain": "gain",
+    "p": "p",
     "normalizer": "divisor",
     "divisor": "divisor",
     "ties": "ties",
@@ -109,34 +110,17 @@ def explain_difference(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
-    y_score : array-like of the shape of y_true
-        Scores to rank by, largest first. May be infinite, but not NaN.
-    qid : array-like of shape (n_documents,), default=None
-        Query id of each document.
     metric : str, metric function or bound metric, default="ndcg@10"
         Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
         Names of conventions, as in evaluate.
-    sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Weights of the queries in the mean, which must not vary within a query.
-    retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked.
-    judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged, as in evaluate.
+    y_true, y_score, qid, sample_weight, retrieved, judged : array-like
+        As in evaluate.
 
     Returns
     -------
     difference : Difference
         Prints as a table that adds up to the gap.
-
-    Raises
-    ------
-    TypeError
-        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
-    ValueError
-        If a convention or metric is unknown, or the data are invalid.
 
     References
     ----------

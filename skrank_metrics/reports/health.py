@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
-from skrank_metrics._engine.per_query import PerQuery, per_query
+from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
 from skrank_metrics._input.arrays import IntArray, Mask
@@ -36,6 +36,8 @@ _NOTHING_COUNTED = "Ties and degenerate queries were not counted, since the docu
 
 Metrics = Mapping[str, BoundMetric]
 Results = Mapping[str, PerQuery]
+# Counts that add up over batches, by ("n_queries",) etc., ("all relevant", metrics) or ("undefined", metric, reason).
+Counts: TypeAlias = Counter[tuple[str, ...]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,21 +98,6 @@ class Health(Result):
         ]
 
 
-@dataclass
-class Counts:
-    """Counts over queries, which add up over batches."""
-
-    numbers: Counter[str] = field(default_factory=Counter)
-    all_relevant: Counter[str] = field(default_factory=Counter)  # queries, by the metrics to which they are
-    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # undefined queries, by metric and reason
-
-    def add(self, other: Counts) -> None:
-        """Add the counts of other queries."""
-        self.numbers.update(other.numbers)
-        self.all_relevant.update(other.all_relevant)
-        self.reasons.update(other.reasons)
-
-
 def count(lists: QueryLists, metrics: Metrics, results: Results) -> Counts:
     """Count what can be counted without sorting."""
     seen, n_documents = lists.counted, lists.n_documents
@@ -129,24 +116,23 @@ def count(lists: QueryLists, metrics: Metrics, results: Results) -> Counts:
         "n_unjudged": 0 if lists.judged is None else (~lists.judged & _ranked(lists)).sum(),
         "n_not_ranked": n_documents - lists.n_retrieved.sum(),
     }
-    reasons = {(name, why): n for name, metric in metrics.items() for why, n in _reasons(lists, metric, results[name])}
-    return Counts(
-        Counter({name: int(number) for name, number in numbers.items()}),
-        Counter(_all_relevant(seen, metrics)),
-        Counter(reasons),
-    )
+    counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
+    counts.update({("all relevant", where): n for where, n in _all_relevant(seen, metrics)})
+    reasons = ((name, *reason) for name, metric in metrics.items() for reason in _reasons(lists, metric, results[name]))
+    counts.update({("undefined", name, why): n for name, why, n in reasons})
+    return counts
 
 
 def examine(lists: QueryLists, metrics: Metrics, results: Results, left_out: tuple[str, ...]) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
     counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
-    counts.numbers.update(ties)
-    if any(map(may_draw, metrics.values())):
-        counts.numbers["n_drawn"] = count_drawn(lists)
+    counts.update({(name,): n for name, n in ties.items()})
     worst, best = (_means(lists, metrics, results, policy, tied) for policy in ("worst", "best"))
-    tie_means = {name: (worst[name], best[name]) for name in metrics}
-    means = {name: float(metric.aggregate(results[name], lists.weights)) for name, metric in metrics.items()}
-    return describe(counts, metrics, lists.condense, left_out, tie_means, means)
+    means = {
+        name: (worst[name], float(metric.aggregate(results[name], lists.weights)), best[name])
+        for name, metric in metrics.items()
+    }
+    return describe(counts, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
 
 
 def describe(
@@ -154,23 +140,20 @@ def describe(
     metrics: Metrics,
     condense: bool,
     left_out: tuple[str, ...] = (),
-    tie_means: dict[str, tuple[float, float]] | None = None,
-    means: Mapping[str, float] | None = None,
+    means: Mapping[str, tuple[float, float, float]] | None = None,
+    drawn: Mapping[str, int] | None = None,
 ) -> Health:
-    """Put counts into sentences; without ``tie_means``, ties were not counted."""
-    known = [name for name, _ in _ROWS.values() if tie_means is not None or "tied" not in name]
-    numbers: dict[str, Any] = {name: counts.numbers[name] for name in ("n_queries", "n_documents", *known)}
-    health = Health(**numbers, tie_means=tie_means or {})
+    """Put counts into sentences; ``means`` are those of the worst, given and best order, None if ties are unknown."""
+    known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
+    numbers: dict[str, Any] = {name: counts[(name,)] for name in ("n_queries", "n_documents", *known)}
+    health = Health(**numbers, tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()})
     findings = (
-        *(_of_ties(health, means or {}) if health.n_tied else ()),
-        *_of_scores(health),
-        *_of_orders(counts.numbers["n_drawn"], metrics),
-        *(_of_cutoffs(metrics) if not counts.numbers["n_not_ranked"] else ()),
-        *_of_judgments(counts.numbers["n_unjudged"], counts.numbers["n_ranked"], condense),
-        *_of_labels(health, counts.all_relevant),
-        *_of_undefined(metrics, counts.reasons),
+        *_of_scores(health, means or {}),
+        *drawn_orders({"": drawn or {}}),
+        *_of_labels(counts, metrics, condense),
+        *_of_undefined(counts, metrics),
         *left_out,
-        *([_NOT_COUNTED] if tie_means is None else ()),
+        *([_NOT_COUNTED] if means is None else ()),
     )
     return replace(health, findings=findings)
 
@@ -227,22 +210,18 @@ def _means(lists: QueryLists, metrics: Metrics, results: Results, ties: str, tie
     return means
 
 
-def _of_ties(health: Health, means: Mapping[str, float]) -> Iterator[str]:
+def _of_scores(health: Health, means: Mapping[str, tuple[float, float, float]]) -> Iterator[str]:
     # A metric that is undefined for all queries has no means.
-    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, best) in health.tie_means.items()}
-    widest = max(spread, key=lambda name: spread[name])
-    if spread[widest] >= SHOWN:
-        worst, best = health.tie_means[widest]
-        # The others are in tie_means.
-        most = ", the most affected metric," if len(spread) > 1 else ""
+    spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, _, best) in means.items()}
+    widest = max(spread, key=lambda name: spread[name], default="")
+    if health.n_tied and spread[widest] >= SHOWN:
+        worst, given, best = means[widest]
+        most = ", the most affected metric," if len(spread) > 1 else ""  # the others are in tie_means
         yield (
-            f"Ties: {(health.n_tied or 0) / (health.n_documents or 1):.1%} of the documents have the same score as "
-            f"another document of their query; {widest}{most} is {means[widest]:.4f}, and would be {worst:.4f} with "
-            f"tied documents in ascending order of their labels and {best:.4f} in descending order."
+            f"Ties: {health.n_tied / (health.n_documents or 1):.1%} of the documents have the same score as another "
+            f"document of their query; {widest}{most} is {given:.4f}, and would be {worst:.4f} with tied documents in "
+            f"ascending order of their labels and {best:.4f} in descending order."
         )
-
-
-def _of_scores(health: Health) -> Iterator[str]:
     if health.n_constant:
         yield f"Constant scores: {counted(health.n_constant, 'query')} with the same score for all documents."
     if health.n_tied_in_float32:
@@ -252,88 +231,73 @@ def _of_scores(health: Health) -> Iterator[str]:
         )
 
 
-def _of_orders(n_drawn: int, metrics: Metrics) -> Iterator[str]:
-    names = [name for name, metric in metrics.items() if may_draw(metric)]
-    if names and n_drawn:
-        yield (
-            f"Drawn orders: {counted(n_drawn, 'query')} with more than {MOST_ORDERS} different orders of tied labels, "
-            f"for which {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random."
+def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
+    """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
+    computations = {name: m.computation for name, m in metrics.items() if m.record.transform == "orders"}
+    ways = {name: (own.unjudged, own.ties, own.documents) for name, own in computations.items()}
+    drawn = {
+        (unjudged, ties, documents): sum(
+            not query.enumerable
+            for _, ranked in ranked_blocks(seen_lists(lists, unjudged), None, ties)
+            for query in ranked.each(documents)
         )
+        for unjudged, ties, documents in set(ways.values())
+    }
+    return {name: drawn[way] for name, way in ways.items() if drawn[way]}
 
 
-def may_draw(metric: BoundMetric) -> bool:
-    """Whether a metric is a mean over orders of tied labels, which are drawn if there are too many."""
-    return metric.record.transform == "orders" and metric.computation.ties == "average"
-
-
-def count_drawn(lists: QueryLists) -> int:
-    """Count the queries with too many orders of tied labels to go through."""
-    blocks = ranked_blocks(lists.counted, None, "average")
-    return sum(not query.enumerable for _, ranked in blocks for query in ranked.each())
-
-
-def drawn_orders(reports: Mapping[str, Any], metrics: Mapping[str, BoundMetric]) -> list[str]:
-    """One sentence if metrics of the reports are means over orders drawn at random."""
-    names = [name for name, metric in metrics.items() if may_draw(metric)]
-    drawn = [f"{report._n_drawn:,} of {name!r}" for name, report in reports.items() if names and report._n_drawn]
-    if not drawn:
-        return []
+def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """One sentence for each metric that is a mean over orders drawn at random, in some queries of some rankings."""
+    by_metric: dict[str, list[str]] = {}
+    for name, numbers in drawn.items():
+        for metric, number in numbers.items():
+            by_metric.setdefault(metric, []).append(f"{number:,} of {name!r}" if name else counted(number, "query"))
     return [
-        f"Drawn orders: {', '.join(names)} is the mean over {N_DRAWN} orders drawn at random for queries with more "
-        f"than {MOST_ORDERS} different orders of tied labels: {', '.join(drawn)}."
+        f"Drawn orders: {metric} is the mean over {N_DRAWN} orders drawn at random for queries with more than "
+        f"{MOST_ORDERS} different orders of tied documents: {', '.join(numbers)}."
+        for metric, numbers in by_metric.items()
     ]
 
 
-def _of_cutoffs(metrics: Metrics) -> Iterator[str]:
-    """Name the metrics that have the same value for every order."""
+def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:
     names = [name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None]
-    if names:
+    if names and not counts[("n_not_ranked",)]:
         yield (
             f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
             f"one, as in {metrics[names[0]].replace(k=10)}."
         )
-
-
-def _of_judgments(n_unjudged: int, n_ranked: int, condense: bool) -> Iterator[str]:
-    if n_unjudged:
+    if n_unjudged := counts[("n_unjudged",)]:
         way = "are left out" if condense else "count as not relevant"
-        share = n_unjudged / n_ranked
+        share = n_unjudged / counts[("n_ranked",)]
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
+    if n_single := counts[("n_single_document",)]:
+        yield f"Single documents: {counted(n_single, 'query')} with only one document."
+    for kind, *where in counts:
+        if kind == "all relevant":
+            number = counted(counts[(kind, *where)], "query")
+            yield f"All relevant: {number} with relevant documents only; for {where[0]}, every order is correct."
 
 
-def _of_labels(health: Health, all_relevant: Mapping[str, int]) -> Iterator[str]:
-    if health.n_single_document:
-        yield f"Single documents: {counted(health.n_single_document, 'query')} with only one document."
-    for where, n_queries in all_relevant.items():
-        yield (
-            f"All relevant: {counted(n_queries, 'query')} with relevant documents only; for {where}, every order "
-            "is correct."
-        )
-
-
-def _all_relevant(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
+def _all_relevant(lists: QueryLists, metrics: Metrics) -> Iterator[tuple[str, int]]:
     """Number of queries of several documents that are all relevant, by the metrics to which they are."""
     names_at = dict[float | None, list[str]]()
     for name, metric in metrics.items():
         options = lists.comparable(metric.computation.options)
         if "relevance_threshold" in options:
             names_at.setdefault(options["relevance_threshold"], []).append(name)
-    found = {}
     for threshold, names in (names_at or {None: []}).items():
         if n_queries := _count_all_relevant(lists, threshold):
-            where = "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names)
-            found[where] = n_queries
-    return found
+            yield "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names), n_queries
 
 
-def _of_undefined(metrics: Metrics, reasons: Mapping[tuple[str, str], int]) -> Iterator[str]:
+def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
     """One sentence per reason, number of queries and what they count as."""
     found: dict[tuple[str, int, float], list[str]] = {}
-    for (name, reason), n_undefined in reasons.items():
+    for (_, name, reason), number in ((key, n) for key, n in counts.items() if key[0] == "undefined"):
         metric = metrics[name]
         if metric.average != "micro":  # pooled queries have no value to replace
             value = 0.0 - metric.replace_undefined_by if metric.negative else metric.replace_undefined_by
-            found.setdefault((reason, n_undefined, np.nan if np.isnan(value) else value), []).append(name)
+            found.setdefault((reason, number, np.nan if np.isnan(value) else value), []).append(name)
     for (reason, number, value), names in found.items():
         have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
         way = f"{are} left out of" if np.isnan(value) else f"{count_as} as {value:g} in"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
+from skrank_metrics._engine.per_query import per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_int, nearest, take_rows
 from skrank_metrics._input.query_ids import as_python, check_aligned
@@ -27,16 +27,15 @@ MOST_FEATURES, MOST_CHARACTERS, MOST_MISSED = 8, 160, 5
 _SUMS = ("gains", "hazards", "products", "misses")
 # Differences of sums that are smaller than this share of them are rounding.
 _ROUNDING = 1e-12
-# Columns of the frame, by attribute.
-_FRAME = {
-    "row": "rows",
-    "label": "labels",
-    "score": "scores",
-    "tied": "tied",
-    "discount": "discounts",
-    "added": "added",
-    "ideal": "ideal",
-    "document": "documents",
+# Columns of the printed table by their names in the frame.
+_SHOWN = {
+    "row": Column("row"),
+    "label": Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"),
+    "score": Column("score", "{:z.4g}".format),
+    "discount": Column("discount"),
+    "added": Column("adds", as_text),
+    "ideal": Column("ideal"),
+    "document": Column("document"),
 }
 
 
@@ -54,24 +53,15 @@ class RankedQuery:
         Value of the metric; undefined values are replaced as in the report.
     is_defined : bool
         Whether the metric is defined for the query.
+    columns : dict of str to array-like of shape (n_ranks,)
+        The documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the document; "score";
+        whether it is "tied" with another; "discount", if the metric has one; what the rank has "added" to the value,
+        NaN if ``rest`` is; what it adds in the "ideal" order, NaN if ``ideal_value`` is; and "document", if known.
+    rest : float
+        What all further ranks add; NaN if the metric is undefined or not a sum over ranks.
     ideal_value : float
         Value of the ideal order, in which all documents are ranked, or as many as in the ranking if the metric divides
         by their number; NaN if the metric is undefined, not a sum over ranks, or has no ideal order by label.
-    rows : ndarray of shape (n_ranks,)
-        Row of each document in the evaluated arrays.
-    labels, scores : ndarray of shape (n_ranks,)
-        Label and score at each rank; the label is NaN if nobody judged the document.
-    tied : ndarray of shape (n_ranks,)
-        Whether another document of the ranking has the same score.
-    discounts : ndarray of shape (n_ranks,) or None
-        What gains are divided by; None if the metric has no discounts.
-    added, ideal : ndarray of shape (n_ranks,)
-        What each rank adds to the value, NaN if ``rest`` is, and what it adds in the ideal order, NaN if
-        ``ideal_value`` is.
-    rest : float
-        What all further ranks add; NaN if the metric is undefined or not a sum over ranks.
-    documents : list of str
-        Text of each document; empty if no documents were given.
     n_ranked, n_relevant, n_unranked : int
         Number of ranked documents, of relevant ones, and of relevant ones that are not ranked.
     missed : list of int
@@ -82,51 +72,30 @@ class RankedQuery:
     ranking: str
     value: float
     is_defined: bool
-    ideal_value: float
-    rows: IntArray
-    labels: FloatArray
-    scores: FloatArray
-    tied: Mask
-    discounts: FloatArray | None
-    added: FloatArray
-    ideal: FloatArray
+    columns: dict[str, Any]
     rest: float
-    documents: list[str]
+    ideal_value: float
     n_ranked: int
     n_relevant: int
     n_unranked: int
     missed: list[int]
 
-    def _columns(self) -> Iterator[tuple[Column, Sequence[Any]]]:
-        """The columns of its table, as far as they are known."""
-        yield Column("rank"), [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.tied.tolist(), start=1)]
-        yield Column("row"), self.rows.tolist()
-        yield Column("label", lambda label: "?" if np.isnan(label) else f"{label:g}"), self.labels.tolist()
-        yield Column("score", "{:z.4g}".format), self.scores.tolist()
-        if not np.isnan(self.rest):
-            if self.discounts is not None:
-                yield Column("discount"), self.discounts.tolist()
-            yield Column("adds", as_text), self.added.tolist()
-        if not np.isnan(self.ideal_value):
-            yield Column("ideal"), self.ideal.tolist()
-            yield Column("share", "{:.0%}".format), (self.added / (self.ideal_value or 1.0)).tolist()
-        if self.documents:
-            yield Column("document"), self.documents
-
     def _parts(self) -> Iterator[Part]:
         """Its table, and what the ranks shown leave out."""
-        n_shown = len(self.labels)
-        if n_shown:
-            columns = list(self._columns())
-            rows = list(zip(*(values for _, values in columns), strict=True))
-            yield Table([column for column, _ in columns], rows)
-        else:
-            yield "No documents are ranked."
+        ranks = [f"{rank}{'=' * tied}" for rank, tied in enumerate(self.columns["tied"].tolist(), start=1)]
+        unknown = {"added", "discount"} if np.isnan(self.rest) else set()
+        unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
+        shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
+        columns = [self.columns[name] for name in shown]
+        rows = list(
+            zip(ranks, *(column if type(column) is list else column.tolist() for column in columns), strict=True)
+        )
+        yield Table(["rank", *map(_SHOWN.__getitem__, shown)], rows) if rows else "No documents are ranked."
         if abs(self.rest) >= 5e-5:
-            yield f"Ranks below {n_shown} add {self.rest:.4f}."
+            yield f"Ranks below {len(ranks)} add {self.rest:.4f}."
         if self.missed:
-            ranks = ", ".join(map(str, self.missed[:MOST_MISSED])) + ", ..." * (len(self.missed) > MOST_MISSED)
-            yield f"{counted(len(self.missed), 'relevant document')} below, at rank {ranks}."
+            below = ", ".join(map(str, self.missed[:MOST_MISSED])) + ", ..." * (len(self.missed) > MOST_MISSED)
+            yield f"{counted(len(self.missed), 'relevant document')} below, at rank {below}."
         if self.n_unranked:
             yield f"{counted(self.n_unranked, 'relevant document')} not ranked."
 
@@ -143,8 +112,7 @@ class Inspection(Result):
     """Single queries, rank by rank.
 
     Prints as one table per query and ranking. ``to_frame()`` gives one row per ranked document, with the columns "qid",
-    "ranking" if there are several, "rank" and, as far as they are known, "row", "label", "score", "tied", "discount",
-    "added", "ideal" and "document".
+    "ranking" if there are several, "rank", and those of the queries.
 
     Attributes
     ----------
@@ -152,8 +120,7 @@ class Inspection(Result):
         Name of the metric.
     queries : list of list of RankedQuery
         For each query, one entry per ranking, with attributes ``qid``, ``ranking``, ``value``, ``is_defined``,
-        ``ideal_value``, ``rows``, ``labels``, ``scores``, ``tied``, ``discounts``, ``added``, ``ideal``, ``rest``,
-        ``documents``, ``n_ranked``, ``n_relevant``, ``n_unranked`` and ``missed``.
+        ``columns``, ``rest``, ``ideal_value``, ``n_ranked``, ``n_relevant``, ``n_unranked`` and ``missed``.
     """
 
     metric: str
@@ -165,71 +132,50 @@ class Inspection(Result):
 
     def _parts(self) -> list[Part]:
         parts: list[Part] = [self._brief()]
-        for rankings in self.queries:
-            first, *others = rankings
+        for first, *others in self.queries:
             relevant = counted(first.n_relevant, "relevant document")
             if others:
-                values = [f"{ranking.ranking} {ranking.value:z.4f}" for ranking in rankings]
+                values = [f"{ranking.ranking} {ranking.value:z.4f}" for ranking in (first, *others)]
                 values += [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
                 parts.append(f"Query {first.qid}: {', '.join(values)}; {relevant}")
             else:
                 ranked = counted(first.n_ranked, "ranked document")
                 parts.append(f"Query {first.qid}: {first._value()}; {ranked}, {relevant}")
-            for ranking in rankings:
+            for ranking in (first, *others):
                 parts += [f"{ranking.ranking}: {ranking._value()}"] if others else []
                 parts += ranking._parts()
         return [*parts, *self._notes]
 
     def _columns(self) -> dict[str, Any]:
         rankings = list(chain.from_iterable(self.queries))
-        each = [(ranking, len(ranking.labels)) for ranking in rankings]
-        columns: dict[str, Any] = {"qid": [ranking.qid for ranking, size in each for _ in range(size)]}
-        if any(ranking.ranking for ranking in rankings):
-            columns["ranking"] = [ranking.ranking for ranking, size in each for _ in range(size)]
-        columns["rank"] = [rank for _, size in each for rank in range(1, size + 1)]
-        for column, name in _FRAME.items():
-            parts = [getattr(ranking, name) for ranking in rankings]
-            if all(part is not None and len(part) == size for part, (_, size) in zip(parts, each, strict=True)):
-                columns[column] = list(chain.from_iterable(parts)) if name == "documents" else np.concatenate(parts)
-        return columns
+        sizes = [len(ranking.columns["row"]) for ranking in rankings]
+        of_query = {"qid": [ranking.qid for ranking in rankings], "ranking": [ranking.ranking for ranking in rankings]}
+        columns: dict[str, Any] = {
+            name: [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
+            for name, values in of_query.items()
+            if name == "qid" or any(values)
+        }
+        columns["rank"] = [rank for size in sizes for rank in range(1, size + 1)]
+        return columns | {
+            name: list(chain.from_iterable(ranking.columns[name] for ranking in rankings)) if name == "document"
+            else np.concatenate([ranking.columns[name] for ranking in rankings])
+            for name in rankings[0].columns
+        }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Inspected:
-    """One ranking to inspect, by one metric."""
-
-    lists: QueryLists  # that were evaluated
-    queries: IntArray  # which of their queries are in the report
-    metric: BoundMetric
-    name: str  # of the metric
-    result: PerQuery
-    values: FloatArray  # undefined ones replaced
-    row_labels: Any = None  # index of the original rows, if they had one
-
-    def rows_of(self, place: int) -> IntArray:
-        """The original rows of a query of the report, in the order of the lists."""
-        grouping, query = self.lists.grouping, self.queries[place]
-        if grouping.shuffled is not None:
-            return np.flatnonzero(grouping.shuffled == query)
-        return grouping.starts[query] + np.arange(grouping.sizes[query])
-
-
-def inspect_rankings(
-    rankings: Mapping[str, Inspected], qid: Any, documents: Any = None, n_ranks: int | None = None
+def inspect_reports(
+    reports: Mapping[str, tuple[Any, str]], qid: Any, documents: Any = None, n_ranks: int | None = None
 ) -> Inspection:
-    """Inspect the same queries of one or several rankings."""
+    """Inspect the same queries of one or several reports; each comes with its name for the metric."""
     check_int(n_ranks, "n_ranks", 1, or_none=True)
-    places = {name: _places_of(qid, ranking.lists.grouping.ids[ranking.queries]) for name, ranking in rankings.items()}
+    places = {name: _places_of(qid, report._lists.grouping.ids) for name, (report, _) in reports.items()}
     if documents is not None:
         documents = documents.to_pylist() if hasattr(documents, "to_pylist") and not _is_table(documents) else documents
-        _check_documents(documents, rankings, places)
-    found = []
-    for name, ranking in rankings.items():
-        ranked = ranked_queries(name, ranking, places[name], n_ranks)
-        found.append(ranked if documents is None else _with_documents(ranked, documents))
+        _check_documents(documents, {name: (report, places[name]) for name, (report, _) in reports.items()})
+    found = [_ranked_queries(name, *of, places[name], documents, n_ranks) for name, of in reports.items()]
     queries = [list(query) for query in zip(*found, strict=True)]
-    first = next(iter(rankings.values()))
-    return Inspection(first.name, queries, tuple(_notes(first.metric, first.name, queries)))
+    report, column = next(iter(reports.values()))
+    return Inspection(column, queries, tuple(_notes(report.metrics[column], column, queries)))
 
 
 def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
@@ -268,25 +214,23 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuer
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
-        if all(np.isnan(ranking.ideal_value) for ranking in rankings):
-            yield f"adds: what a rank adds to {name}. Labels define no ideal order for this metric."
-        else:
-            yield (
-                f"adds: what a rank adds to {name}; ideal: what it adds in the ideal order; share: what it adds, as a "
-                "share of the ideal value."
-            )
-    if any(ranking.tied.any() for ranking in rankings):
+        no_ideal = all(np.isnan(ranking.ideal_value) for ranking in rankings)
+        ideal = (
+            ". Labels define no ideal order for this metric" if no_ideal else "; ideal: what it adds in the ideal order"
+        )
+        yield f"adds: what a rank adds to {name}{ideal}."
+    if any(ranking.columns["tied"].any() for ranking in rankings):
         ties = metric.computation.ties
         orders = {"average": f"{name} is the mean over all orders", "stable": "they are in the order of the rows"}
         yield f"=: tied with another document; {orders.get(ties, f'the {ties} order by label is taken')}."
-    if any(np.isnan(ranking.labels).any() for ranking in rankings):
+    if any(np.isnan(ranking.columns["label"]).any() for ranking in rankings):
         yield "?: nobody judged the document."
 
 
 # --- Documents
 
 
-def _check_documents(documents: Any, rankings: Mapping[str, Inspected], places: Mapping[str, IntArray]) -> None:
+def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
     """Refuse documents that are not those of the rows that were evaluated."""
     shape = getattr(documents, "shape", None)
     if isinstance(documents, str | Mapping) or not (shape or hasattr(documents, "__len__")):
@@ -294,15 +238,14 @@ def _check_documents(documents: Any, rankings: Mapping[str, Inspected], places: 
             f"documents must be a frame, Series, array or list with one entry per row; got {type(documents).__name__}."
         )
     length = shape[0] if shape else len(documents)
-    for ranking in rankings.values():
-        if length != ranking.lists.n_documents:
+    for report, _ in reports.values():
+        if length != (n_rows := report._whole.n_documents):
             raise ValueError(
-                f"documents must hold one entry per row that was evaluated, {ranking.lists.n_documents} in all; got "
-                f"{length}."
+                f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {length}."
             )
-        if ranking.row_labels is not None:
-            check_aligned(y_true=ranking.row_labels.to_series(), documents=documents)
-    (first, given), *others = ((name, _rows_and_labels(of, places[name])) for name, of in rankings.items())
+        if report._row_labels is not None:
+            check_aligned(y_true=report._row_labels.to_series(), documents=documents)
+    (first, given), *others = ((name, _rows_and_labels(*of)) for name, of in reports.items())
     for name, other in others:
         if not all(np.array_equal(*pair) for pair in zip(given, other, strict=True)):
             raise ValueError(
@@ -311,20 +254,17 @@ def _check_documents(documents: Any, rankings: Mapping[str, Inspected], places: 
             )
 
 
-def _rows_and_labels(ranking: Inspected, places: IntArray) -> list[Any]:
-    rows = [ranking.rows_of(place) for place in places.tolist()]
-    return [np.concatenate(rows), part_of(ranking.lists, ranking.queries[places]).labels]
+def _rows_and_labels(report: Any, places: IntArray) -> list[Any]:
+    rows = [_rows_of(report, place) for place in places.tolist()]
+    return [np.concatenate(rows), part_of(report._lists, places).labels]
 
 
-def _with_documents(queries: list[RankedQuery], documents: Any) -> list[RankedQuery]:
-    texts = iter(_texts(take_rows(documents, np.concatenate([query.rows for query in queries]))))
-    return [replace(query, documents=[next(texts) for _ in query.labels]) for query in queries]
-
-
-def _own_documents(lists: QueryLists, number: int, ranked: IntArray) -> list[str]:
-    """Texts of the columns that were passed to evaluate, if any."""
-    cells = lists.grouping.starts[number] + ranked
-    return _texts({name: column[cells] for name, column in lists.documents.items()}) if lists.documents else []
+def _rows_of(report: Any, place: int) -> IntArray:
+    """The evaluated rows of a query of the report, in the order of the lists."""
+    grouping, query = report._whole.grouping, place if report._queries is None else report._queries[place]
+    if grouping.shuffled is not None:
+        return np.flatnonzero(grouping.shuffled == query)
+    return grouping.starts[query] + np.arange(grouping.sizes[query])
 
 
 def _texts(taken: Any) -> list[str]:
@@ -332,14 +272,13 @@ def _texts(taken: Any) -> list[str]:
     taken = taken.toarray() if hasattr(taken, "toarray") else taken
     named = list(taken) if isinstance(taken, dict) else None
     names = getattr(taken, "column_names" if _is_table(taken) else "columns", named)
-    if names is not None:
-        columns = [map(_spelled, np.asarray(taken[name]).tolist()) for name in names[:MOST_FEATURES]]
-        rows = (
-            [f"{name}={value}" for name, value in zip(names, row, strict=False)] for row in zip(*columns, strict=True)
-        )
-        more = ", ..." * (len(names) > MOST_FEATURES)
-        return [_cut(", ".join(row) + more) for row in rows]
-    return [_cut(_spelled(value)) for value in (taken.tolist() if hasattr(taken, "tolist") else taken)]
+    if names is None:
+        return [_cut(_spelled(value)) for value in (taken.tolist() if hasattr(taken, "tolist") else taken)]
+    columns = [
+        [f"{name}={_spelled(value)}" for value in np.asarray(taken[name]).tolist()] for name in names[:MOST_FEATURES]
+    ]
+    more = ", ..." * (len(names) > MOST_FEATURES)
+    return [_cut(", ".join(row) + more) for row in zip(*columns, strict=True)]
 
 
 def _is_table(documents: Any) -> bool:
@@ -361,83 +300,69 @@ def _cut(text: str) -> str:
 # --- Ranks
 
 
-def ranked_queries(name: str, ranking: Inspected, places: IntArray, n_ranks: int | None) -> list[RankedQuery]:
+def _ranked_queries(
+    name: str, report: Any, column: str, places: IntArray, documents: Any, n_ranks: int | None
+) -> Iterator[RankedQuery]:
     """The first ranks of some queries, given by their positions in a report."""
-    metric, lists = ranking.metric, part_of(ranking.lists, ranking.queries[places])
+    metric, lists = report.metrics[column], part_of(report._lists, places)
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(lists.grouping.sizes.max()))
-    defined = ~np.isnan(ranking.result.values[places])
-    orders = [_Order(lists, metric, number) for number in range(len(places))]
-    sums = _sums(lists, metric, depth, [min(depth, len(order.order)) for order in orders])
-    return [
-        RankedQuery(
-            qid=query,
-            ranking=name,
-            value=float(ranking.values[place]),
-            is_defined=bool(defined[number]),
-            **_first_ranks(orders[number], metric, depth, ranking.rows_of(place)),
+    nowhere = np.full((lists.n_queries, depth), np.nan), np.full(lists.n_queries, np.nan)
+    sums = (contributions, ideal_contributions) if adds_up(metric) else ()
+    (added, rest), (ideal, below) = [find(lists, metric, depth) for find in sums] or [nowhere, nowhere]
+    values, result = report.per_query[column], report._results[column].values
+    for number, (query, place) in enumerate(zip(as_python(lists.grouping.ids), places.tolist(), strict=True)):
+        columns, of_query = _first_ranks(lists, metric, number, depth)
+        first, n = columns["row"], len(columns["row"])
+        columns |= {"row": _rows_of(report, place)[first], "added": added[number, :n], "ideal": ideal[number, :n]}
+        if documents is not None:
+            columns["document"] = _texts(take_rows(documents, columns["row"]))
+        elif lists.documents:
+            cells = lists.grouping.starts[number] + first
+            columns["document"] = _texts({name: values[cells] for name, values in lists.documents.items()})
+        yield RankedQuery(
+            query,
+            name,
+            value=float(values[place]),
+            is_defined=not np.isnan(result[place]),
+            columns=columns,
+            rest=float(rest[number]),
+            ideal_value=float(ideal[number].sum() + below[number]),
             **of_query,
-            documents=_own_documents(lists, number, orders[number].order[:depth]),
         )
-        for number, (query, place, of_query) in enumerate(
-            zip(as_python(lists.grouping.ids), places.tolist(), sums, strict=True)
-        )
-    ]
 
 
-def _sums(lists: QueryLists, metric: BoundMetric, depth: int, lengths: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """What the first ranks add in each query; NaN if the metric is not a sum over ranks."""
-    if not adds_up(metric):
-        for n in lengths:
-            nowhere = np.full(n, np.nan)
-            yield {"added": nowhere, "ideal": nowhere, "rest": np.nan, "ideal_value": np.nan}
-        return
-    (added, rest), (ideal, below) = contributions(lists, metric, depth), ideal_contributions(lists, metric, depth)
-    for number, n in enumerate(lengths):
-        yield {
-            "added": added[number, :n],
-            "rest": float(rest[number]),
-            "ideal": ideal[number, :n],
-            "ideal_value": float(ideal[number].sum() + below[number]),
-        }
-
-
-def _first_ranks(order: _Order, metric: BoundMetric, depth: int, rows: IntArray) -> dict[str, Any]:
-    first = order.order[:depth]
-    discount = metric.computation.options.get("discount")
-    relevant = order.relevant[order.order]
-    return {
-        "rows": rows[first],
-        "labels": np.where(order.judged, order.labels, np.nan)[first],
-        "scores": order.scores[first],
-        "tied": order.tied[:depth],
-        "discounts": discount(np.arange(1.0, len(first) + 1)) if callable(discount) and len(first) else None,
-        "n_ranked": len(order.order),
-        "n_relevant": int(order.relevant.sum()),
-        "n_unranked": int(order.relevant.sum() - relevant.sum()),
-        "missed": (np.flatnonzero(relevant[depth:]) + depth + 1).tolist(),
+def _first_ranks(
+    lists: QueryLists, metric: BoundMetric, number: int, depth: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first documents of a query, with their positions as "row", and what is known of the others."""
+    start, size = lists.grouping.starts[number], lists.grouping.sizes[number]
+    cells, everything = slice(start, start + size), np.ones(int(size), dtype=bool)
+    labels, scores = lists.labels[cells], lists.scores[cells]
+    judged = everything if lists.judged is None else lists.judged[cells]
+    ranked = everything if lists.retrieved is None else lists.retrieved[cells]
+    if metric.record.unjudged == "left out" or (lists.condense and metric.record.unjudged != "counted"):
+        ranked = ranked & judged
+    threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+    relevant = judged & (labels > 0 if threshold is None else labels >= threshold)
+    by_label = {"best": -labels, "worst": labels}.get(metric.computation.ties, np.zeros(int(size)))
+    order = np.lexsort((by_label, -scores))  # stable
+    order = order[ranked[order]]
+    _, codes, numbers = np.unique(scores[order], return_inverse=True, return_counts=True)
+    first, hits = order[:depth], relevant[order]
+    columns = {
+        "row": first,
+        "label": np.where(judged, labels, np.nan)[first],
+        "score": scores[first],
+        "tied": numbers[codes[:depth]] > 1,
     }
-
-
-class _Order:
-    """The documents of one query, which of them are relevant, and the order of those that are ranked."""
-
-    def __init__(self, lists: QueryLists, metric: BoundMetric, number: int) -> None:
-        start, size = lists.grouping.starts[number], lists.grouping.sizes[number]
-        cells, everything = slice(start, start + size), np.ones(int(size), dtype=bool)
-        self.labels, self.scores = lists.labels[cells], lists.scores[cells]
-        self.judged = everything if lists.judged is None else lists.judged[cells]
-        ranked = everything if lists.retrieved is None else lists.retrieved[cells]
-        if metric.record.unjudged == "left out" or (lists.condense and metric.record.unjudged != "counted"):
-            ranked = ranked & self.judged
-        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
-        self.relevant = self.judged & (self.labels > 0 if threshold is None else self.labels >= threshold)
-        by_label = {"best": -self.labels, "worst": self.labels}.get(metric.computation.ties, np.zeros(int(size)))
-        order = np.lexsort((by_label, -self.scores))  # stable
-        self.order: IntArray = order[ranked[order]]
-        # Not by differences: those of infinite scores are NaN.
-        ordered = self.scores[self.order]
-        equal = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
-        self.tied: Mask = (equal[1:] | equal[:-1])[: len(ordered)]
+    if callable(discount := metric.computation.options.get("discount")):
+        columns["discount"] = discount(np.arange(1.0, depth + 1))[: len(first)]
+    return columns, {
+        "n_ranked": len(order),
+        "n_relevant": int(relevant.sum()),
+        "n_unranked": int(relevant.sum() - hits.sum()),
+        "missed": (np.flatnonzero(hits[depth:]) + depth + 1).tolist(),
+    }
 
 
 def adds_up(metric: BoundMetric) -> bool:

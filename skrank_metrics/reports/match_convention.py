@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import bind, in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
 
-# Values to try of each parameter, besides those of the conventions; options skip words that they do not know.
-CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
-UNDEFINED = (0.0, 1.0, math.nan)
-WORDS = {
+# Values to try of each parameter, besides those of the conventions.
+TRIED: dict[str, tuple[Any, ...]] = {
+    "k": (None, 1, 3, 5, 10, 20, 50, 100, 1000),
     "gain": ("binary", "linear", "exp2"),
     "normalizer": ("min", "relevant", "hits"),
     "divisor": ("k", "retrieved"),
+    "ties": TIE_POLICIES,
+    "replace_undefined_by": (0.0, 1.0, math.nan),
 }
 # Values that differ by less, relative to the larger, are equal up to rounding.
 ROUNDING, DECIMALS = 1e-12, 12
@@ -38,15 +39,14 @@ MOST_VALUES = 4_000_000
 # The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
 # by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
-# No value is reported with fewer digits, so that no larger tolerance is proposed.
-COARSEST = 0.05
 # Number of matches that are printed, and of the nearest ways if none matches.
 MOST_PRINTED, MOST_NEAREST = 10, 3
 
 # Names of the parameters in the table.
 HEADS = CAUSES | {"relevance_threshold": "relevant", "replace_undefined_by": "undefined"}
 
-_Sets = Mapping[str, Sequence[tuple[Any, ...]]]
+# By parameter, values that give the same result.
+Sets: TypeAlias = dict[str, list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +142,9 @@ class ConventionMatch(Result):
 
     def _remarks(self) -> Iterator[str]:
         if self.ways and not self.matches:
-            away = abs(self.ways[0].distance)
-            rounded = _rounded_up(away)
-            is_digit = rounded <= COARSEST * max(1.0, abs(self.value))
             yield (
-                f"The nearest is {away:.2g} away. Check that the value was computed from these labels, scores, ids and "
-                "weights" + (f", or pass tolerance={rounded:g} if it is rounded that much." if is_digit else ".")
+                f"The nearest is {abs(self.ways[0].distance):.2g} away. Check that the value was computed from these "
+                "labels, scores, ids and weights."
             )
         if len(self.matches) > MOST_PRINTED:
             yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
@@ -163,11 +160,10 @@ class ConventionMatch(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {
-            "value": [way.value for way in self.ways],
-            "distance": [way.distance for way in self.ways],
+            name: [getattr(way, name) for way in self.ways] for name in ("value", "distance")
         }
-        names = self.ways[0].options if self.ways else ()
-        columns |= {name: [_text(name, way.options[name]) for way in self.ways] for name in names}
+        for name in self.ways[0].options if self.ways else ():
+            columns[name] = [_text(name, way.options[name]) for way in self.ways]
         return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
 
 
@@ -204,12 +200,6 @@ def match_convention(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance labels, finite and >= 0. If 2-D, each row is a query, and qid must be left out.
-    y_score : array-like of the shape of y_true
-        Scores to rank by, largest first. May be infinite, but not NaN.
-    qid : array-like of shape (n_documents,), default=None
-        Query id of each document.
     value : float or str
         The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
@@ -217,24 +207,13 @@ def match_convention(
     tolerance : float, default=None
         Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
         and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
-    sample_weight : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Weights of the queries in the mean, which must not vary within a query.
-    retrieved : array-like of bool, of the shape of y_true, default=None
-        False for documents that were judged but not ranked.
-    judged : array-like of bool, of the shape of y_true, default=None
-        False for documents that nobody judged, as in evaluate.
+    y_true, y_score, qid, sample_weight, retrieved, judged : array-like
+        As in evaluate.
 
     Returns
     -------
     match : ConventionMatch
         Prints the ways that match, or the nearest if none does.
-
-    Raises
-    ------
-    TypeError
-        If y_true is 1-D and there are no query ids, or an argument has the wrong type.
-    ValueError
-        If the metric is unknown, the value is out of its range, or the data are invalid.
 
     See Also
     --------
@@ -284,44 +263,56 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
     return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
-def _rounded_up(distance: float) -> float:
-    """Half a unit of a digit, at least the distance."""
-    return 0.5 * 10.0 ** math.ceil(math.log10(2 * distance))
-
-
-def _all_ways(lists: QueryLists, bound: BoundMetric, value: float) -> tuple[list[Way], _Sets, dict[str, str]]:
+def _all_ways(lists: QueryLists, bound: BoundMetric, value: float) -> tuple[list[Way], Sets, dict[str, str]]:
     """Ways of computing a metric, the nearest to a value first.
 
     Also returns the values of each parameter in sets that give the same results, and the options that the labels do
     not allow, with the reason.
     """
-    peers = _peers(bound)
-    levels, failed = _allowed(lists, bound, _levels(bound, peers))
+    named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
+    peers = {peer: in_convention(bound, peer) for peer in named}
+    levels, failed = _levels(lists, bound, peers)
     grid, alike = _distinct(_values(lists, bound, levels), levels)
     ways = [
         _way(bound, dict(zip(alike, sets, strict=True)), float(found), value, peers)
         for sets, found in zip(product(*alike.values()), grid.ravel(), strict=True)
         if not math.isnan(found)
     ]
-    return sorted(ways, key=lambda way: _place(way, bound)), alike, failed
+    # The nearest up to rounding, then the ways of other libraries, then those with few changes.
+    ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
+    return ways, alike, failed
 
 
-def _peers(bound: BoundMetric) -> dict[str, BoundMetric]:
-    """The metric in each convention whose library has it."""
-    name = bound.record.name
-    return {peer: in_convention(bound, peer) for peer, convention in CONVENTIONS.items() if name in convention.names}
-
-
-def _levels(bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> dict[str, list[Any]]:
-    """Values to try of each parameter that the metric leaves open."""
-    usual: dict[str, Sequence[Any]] = {"k": CUTOFFS, "ties": TIE_POLICIES, "replace_undefined_by": UNDEFINED}
-    levels = {}
+def _levels(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> tuple[Sets, dict[str, str]]:
+    """Values to try of each parameter that the metric leaves open, and those that the labels do not allow."""
+    levels: Sets = {}
+    failed: dict[str, str] = {}
     for name in (name for name in CAUSES if _is_open(bound, name)):
-        option = bound.record.options.get(name)
-        tried = [bound.get(name), *usual.get(name, WORDS.get(name, ())), *(peer.get(name) for peer in peers.values())]
-        known = {str(value): value for value in tried if option is None or _takes(option, value, name)}
-        levels[name] = sorted(known.values(), key=lambda k: k or math.inf) if name == "k" else list(known.values())
-    return levels
+        tried = [bound.get(name), *TRIED.get(name, ()), *(peer.get(name) for peer in peers.values())]
+        sets: dict[Any, tuple[Any, ...]] = {}
+        for one in {str(one): one for one in tried}.values():
+            with suppress(ValueError):  # options skip words that they do not know
+                if name in bound.record.options:
+                    bound.record.options[name].check(one, name)
+                try:
+                    if name == "gain":
+                        per_query(lists, [bound.replace(gain=one).computation])
+                except ValueError as error:
+                    failed[f"gain={one}"] = str(error)
+                else:
+                    key = _key(lists, name, one)
+                    sets[key] = (*sets.get(key, ()), one)
+        if not sets:
+            raise ValueError("; ".join(failed.values()))
+        levels[name] = sorted(sets.values(), key=lambda k: k[0] or math.inf) if name == "k" else list(sets.values())
+    return levels, failed
+
+
+def _key(lists: QueryLists, name: str, value: Any) -> Any:
+    """The same for values that must give the same result; most thresholds up to 1 divide whole numbers alike."""
+    if name != "relevance_threshold":
+        return str(value)
+    return (lists.labels > 0 if value is None else lists.labels >= value).tobytes()
 
 
 def _is_open(bound: BoundMetric, name: str) -> bool:
@@ -331,80 +322,38 @@ def _is_open(bound: BoundMetric, name: str) -> bool:
     return name not in bound.record.options or bound.record.options[name].annotation != "Any"
 
 
-def _takes(option: Any, value: Any, name: str) -> bool:
-    try:
-        option.check(value, name)
-    except ValueError:
-        return False
-    return True
-
-
-def _allowed(
-    lists: QueryLists, bound: BoundMetric, levels: dict[str, list[Any]]
-) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """The levels without the gains that the labels do not allow, and the reasons."""
-    failed, gains = {}, []
-    for gain in levels.get("gain", []):
-        try:
-            per_query(lists, [bound.replace(gain=gain).computation])
-        except ValueError as error:
-            failed[f"gain={gain}"] = str(error)
-        else:
-            gains.append(gain)
-    if failed and not gains:
-        raise ValueError("; ".join(failed.values()))
-    return (levels | {"gain": gains} if gains else levels), failed
-
-
-def _values(lists: QueryLists, bound: BoundMetric, levels: Mapping[str, Sequence[Any]]) -> FloatArray:
+def _values(lists: QueryLists, bound: BoundMetric, levels: Sets) -> FloatArray:
     """Value of each combination of levels, one axis per parameter; NaN for invalid combinations or undefined values."""
     # The value of undefined queries needs no second pass; it is the last of the causes.
-    fillers = levels.get("replace_undefined_by", [bound.replace_undefined_by])
-    ranked = {name: values for name, values in levels.items() if name != "replace_undefined_by"}
-    name = "relevance_threshold"
-    if len(same := _same_relevance(lists, levels.get(name, []))) > len(set(same)):
-        # Most labels are whole numbers, which all thresholds up to 1 divide alike, so only one of them is computed.
-        kept = sorted(set(same))
-        fewer = _values(lists, bound, {**levels, name: [levels[name][number] for number in kept]})
-        return np.take(fewer, [kept.index(number) for number in same], axis=list(levels).index(name))
+    fillers = levels.get("replace_undefined_by", [()])
+    ranked = {name: sets for name, sets in levels.items() if name != "replace_undefined_by"}
     grid = np.full([*map(len, ranked.values()), len(fillers)], np.nan)
-    metrics = list(_metrics(bound, ranked))
+    metrics = []
+    for place in np.ndindex(grid.shape[:-1]):
+        with suppress(ValueError):  # a relevance threshold needs binary gains
+            chosen = {name: sets[number][0] for number, (name, sets) in zip(place, ranked.items(), strict=True)}
+            metrics.append((place, bound.replace(**chosen)))
     at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
     for some in (metrics[start : start + at_once] for start in range(0, len(metrics), at_once)):
         results = per_query(lists, [metric.computation for _, metric in some])
         for (place, metric), result in zip(some, results, strict=True):
             for number, filler in enumerate(fillers):
-                chosen = metric if bound.always_defined else metric.replace(replace_undefined_by=filler)
-                grid[(*place, number)] = chosen.aggregate(result, lists.weights)
+                filled = metric.replace(replace_undefined_by=filler[0]) if filler else metric
+                grid[(*place, number)] = filled.aggregate(result, lists.weights)
     return grid if "replace_undefined_by" in levels else grid[..., 0]
 
 
-def _same_relevance(lists: QueryLists, thresholds: Sequence[float | None]) -> list[int]:
-    """For each threshold, the number of the first one with the same relevant documents."""
-    relevant = [lists.labels > 0 if least is None else lists.labels >= least for least in thresholds]
-    return [next(number for number, other in enumerate(relevant) if np.array_equal(one, other)) for one in relevant]
-
-
-def _metrics(bound: BoundMetric, levels: Mapping[str, Sequence[Any]]) -> Iterator[tuple[tuple[int, ...], BoundMetric]]:
-    """The metric with each valid combination of levels, and its place, by ties first."""
-    for place in product(*(range(len(values)) for values in levels.values())):
-        params = {name: values[number] for number, (name, values) in zip(place, levels.items(), strict=True)}
-        with suppress(ValueError):  # a relevance threshold needs binary gains
-            yield place, bound.replace(**params)
-
-
-def _distinct(
-    grid: FloatArray, levels: Mapping[str, Sequence[Any]]
-) -> tuple[FloatArray, dict[str, list[tuple[Any, ...]]]]:
-    """Keep one of the levels that give the same values, whatever the other parameters are."""
-    alike: dict[str, list[tuple[Any, ...]]] = {}
-    for axis, (name, values) in enumerate(levels.items()):
-        sets: dict[int, list[Any]] = {}
-        for number, value in enumerate(values):
+def _distinct(grid: FloatArray, levels: Sets) -> tuple[FloatArray, Sets]:
+    """Join the levels that give the same values, whatever the other parameters are."""
+    alike: Sets = {}
+    for axis, (name, sets) in enumerate(levels.items()):
+        joined: dict[int, tuple[Any, ...]] = {}
+        for number, values in enumerate(sets):
             own = np.take(grid, number, axis=axis)
-            same = (first for first in sets if _equal(np.take(grid, first, axis=axis), own))
-            sets.setdefault(next(same, number), []).append(value)
-        grid, alike[name] = np.take(grid, list(sets), axis=axis), list(map(tuple, sets.values()))
+            same = (first for first in joined if _equal(np.take(grid, first, axis=axis), own))
+            first = next(same, number)
+            joined[first] = (*joined.get(first, ()), *values)
+        grid, alike[name] = np.take(grid, list(joined), axis=axis), list(joined.values())
     return grid, alike
 
 
@@ -424,8 +373,3 @@ def _way(
         if str(bound.get(name)) not in spelled[name]:
             params[name] = peers[alike[0]].get(name) if alike and name != "k" else values[0]
     return Way(found, found - value, sets, tuple(alike), bound.replace(**params))
-
-
-def _place(way: Way, bound: BoundMetric) -> tuple[float, bool, int]:
-    """Sort key: the distance up to rounding, then ways of other libraries, then those with few changes."""
-    return round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params) - len(bound.params)

@@ -21,7 +21,7 @@ from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.health import Health, count_drawn, examine
-from skrank_metrics.reports.inspection import Inspected, Inspection, inspect_rankings
+from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.mean_intervals import (
     METHOD,
     NO_INTERVAL,
@@ -52,8 +52,6 @@ from skrank_metrics.reports.slices import (
     part_of,
     queries_of_slices,
 )
-
-NO_ROWS = "this report keeps no labels or scores, since it was made in batches, loaded, or made from values per query"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -147,7 +145,10 @@ class RankingReport(Result):
     @cached_property
     def _lists(self) -> QueryLists:
         if self._whole is None:
-            raise ValueError(f"Labels and scores are needed, but {NO_ROWS}.")
+            raise ValueError(
+                "Labels and scores are needed, but this report keeps no labels or scores, since it was made in batches "
+                "or from values per query, or loaded. Read the rows of these queries, and call evaluate."
+            )
         return self._whole if self._queries is None else part_of(self._whole, self._queries)
 
     @cached_property
@@ -176,14 +177,12 @@ class RankingReport(Result):
         return {name: moments(values, self.weights).std for name, values in self.per_query.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Compute confidence intervals of the means with Student's t distribution over queries.
+        """Compute confidence intervals of the means with Student's t distribution over queries, or over groups.
 
-        The queries are treated as a random sample; if they are in groups, the groups are, and the queries of a group
-        may depend on each other. If the metric is bounded, half an observation is added at each bound and the interval
-        is clipped to the bounds. In simulations with 10, 30 and 100 queries, at least 93% of such 95% intervals covered
-        the population mean, even if nearly all queries had the same value. For metrics that are 0 or 1, coverage
-        fluctuates with the number of queries: it is 95% on average and 85% in the worst case. For unbounded metrics
-        such as DCG, it depends on the distribution of the values, and is close to nominal from 30 queries on.
+        If the metric is bounded, half an observation is added at each bound and the interval is clipped to the bounds.
+        In simulations with 10, 30 and 100 queries, at least 93% of such 95% intervals covered the population mean. For
+        metrics that are 0 or 1, coverage fluctuates with the number of queries: it is 95% on average and 85% in the
+        worst case. For unbounded metrics such as DCG, it is close to nominal from 30 queries on.
 
         Parameters
         ----------
@@ -242,9 +241,9 @@ class RankingReport(Result):
         return examine(self._lists, self.metrics, self._results, self._left_out)
 
     @cached_property
-    def _n_drawn(self) -> int:
+    def _drawn(self) -> dict[str, int]:
         """Number of queries for which own metrics are means over orders of ties drawn at random."""
-        return count_drawn(self._lists) if self.has_documents else 0
+        return count_drawn(self._lists, self.metrics) if self.has_documents else {}
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
         """List the queries with the worst values.
@@ -275,11 +274,9 @@ class RankingReport(Result):
     def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
         """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
 
-        DCG, average precision, the reciprocal rank, RBP, ERR and most other metrics are sums over ranks: of gain /
-        discount, of the precision at each relevant document, or of the probability of stopping there. What a rank adds
-        is the difference between the values with the cutoff at this rank and at the rank above. Both are divided as at
-        the cutoff of the metric, so that the contributions of all ranks add up to the value. The ideal order also ranks
-        the documents that were not retrieved, except for metrics that divide by the number of ranked documents.
+        What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
+        divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
+        documents that were not retrieved, except for metrics that divide by the number of ranked documents.
 
         Parameters
         ----------
@@ -300,11 +297,8 @@ class RankingReport(Result):
 
         Raises
         ------
-        TypeError
-            If an argument has the wrong type.
         ValueError
-            If an id or the metric is not in the report, ``documents`` has the wrong length or the index of other rows,
-            or the report keeps no labels and scores.
+            If an id or the metric is not in the report, ``documents`` are not those of its rows, or it keeps no rows.
 
         Examples
         --------
@@ -316,12 +310,11 @@ class RankingReport(Result):
         >>> print(report.inspect("a"))
         dcg@3 of 1 query
         Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
-        rank  row  label  score  discount    adds   ideal  share
-        1       0      1    0.9    1.0000  1.0000  1.0000    61%
-        2       1      0    0.5    1.5850  0.0000  0.6309     0%
-        3       2      1    0.1    2.0000  0.5000  0.0000    31%
-        adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order; share:
-        what it adds, as a share of the ideal value.
+        rank  row  label  score  discount    adds   ideal
+        1       0      1    0.9    1.0000  1.0000  1.0000
+        2       1      0    0.5    1.5850  0.0000  0.6309
+        3       2      1    0.1    2.0000  0.5000  0.0000
+        adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order.
         """
         return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
 
@@ -350,18 +343,12 @@ class RankingReport(Result):
             Library of the frame.
         summary : bool, default=False
             Whether to return one row per metric, and per slice if there are any, with the columns "metric", "slice",
-            "n_queries", "mean", "low", "high", "std" and "n_undefined". To print it, pandas has ``to_markdown``, which
-            needs the package tabulate, and ``to_latex``.
+            "n_queries", "mean", "low", "high", "std" and "n_undefined".
 
         Returns
         -------
         frame : pandas.DataFrame or polars.DataFrame
             Without ``summary``, one row per query.
-
-        Raises
-        ------
-        ImportError
-            If the library is not installed.
         """
         if check_bool(summary, "summary"):
             return self._frame(library, self._summary(), "metric")
@@ -452,10 +439,7 @@ class RankingReport(Result):
         Raises
         ------
         TypeError
-            If the path is not a file name, or an id, slice or group is not a number, text, date, time, bytes or a tuple
-            of these.
-        OSError
-            If the file cannot be written. An existing file is left unchanged.
+            If an id, slice or group is not a number, text, date, time, bytes or a tuple of these.
 
         Examples
         --------
@@ -470,16 +454,14 @@ class RankingReport(Result):
         write_saved("report", self._saved(), path)
 
     def _saved(self) -> dict[str, Any]:
-        """What a file keeps, as JSON's types."""
         return saved_fields(self)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
         """Read a report that ``save`` wrote.
 
-        Metrics of this package are as before. Functions are not written to files, so an own metric, or one with a
-        function as parameter, keeps its name, bounds and direction, but cannot be computed; it can be compared with
-        reports that were saved and loaded, too.
+        Functions are not written to files, so an own metric, or one with a function as parameter, keeps its name,
+        bounds and direction, but cannot be computed. Such metrics compare with others that were saved and loaded.
 
         Parameters
         ----------
@@ -490,13 +472,6 @@ class RankingReport(Result):
         -------
         report : RankingReport
             The report, without labels and scores.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If the file is not a saved report, is damaged, or has a newer format.
         """
         return cls._restored(read_saved("report", path))
 
@@ -541,13 +516,6 @@ class RankingReport(Result):
         -------
         report : RankingReport
             A report without labels and scores.
-
-        Raises
-        ------
-        TypeError
-            If frame is not a frame, or a column does not hold numbers.
-        ValueError
-            If a column is missing, ids repeat, or a value is outside the range of its metric.
 
         Examples
         --------
@@ -603,29 +571,6 @@ def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[An
     totals = np.bincount(codes, shares).astype(np.float64)
     with np.errstate(invalid="ignore"):
         return np.bincount(codes, shares * np.nan_to_num(values)) / totals, totals
-
-
-def inspect_reports(
-    reports: Mapping[str, tuple[RankingReport, str]], qid: Any, documents: Any, n_ranks: int | None
-) -> Inspection:
-    """Show queries by a metric; each report comes with its name for the metric."""
-    rankings = {}
-    for name, (report, column) in reports.items():
-        if report._whole is None:
-            raise ValueError(
-                f"inspect needs labels and scores, but {NO_ROWS}. Read the rows of these queries, and call "
-                "evaluate(...).inspect."
-            )
-        rankings[name] = Inspected(
-            report._whole,
-            np.arange(report.n_queries) if report._queries is None else report._queries,
-            report.metrics[column],
-            column,
-            report._results[column],
-            report.per_query[column],
-            row_labels=report._row_labels,
-        )
-    return inspect_rankings(rankings, qid, documents, n_ranks)
 
 
 def share_documents(one: RankingReport, other: RankingReport) -> bool:

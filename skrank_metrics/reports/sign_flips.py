@@ -272,6 +272,7 @@ class BestSet:
     """The rankings that may be the best (Hsu 1984, https://doi.org/10.1214/aos/1176346732)."""
 
     p_values: FloatArray  # that each is the best
+    critical: FloatArray  # that each must exceed against another one
     inside: Mask
     intervals: FloatArray  # (n_rankings, 2), of each minus the best other
     regret: FloatArray  # the most that choosing it loses
@@ -381,7 +382,7 @@ class Family:
         regret = np.where(alone, 0.0, np.maximum(regret, SMALLEST))
         most = np.fmin.reduce(upper, axis=1)
         intervals = np.stack([0.0 - regret, np.where(inside, np.maximum(most, SMALLEST), 0.0)], axis=1)
-        return BestSet(p_values, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
+        return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
 
     def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
         """Critical value of one ranking against all others, and the p-value of its being the best."""

@@ -20,6 +20,8 @@ from skrank_metrics.reports.slices import largest
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
+# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
+LEAST_EQUAL = 6
 # Number of rankings, or metrics, that fit side by side into 80 columns.
 BESIDE = 4
 
@@ -64,13 +66,13 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def of_pair(ends: tuple[float, float], margin: float | None, *, is_equal: bool = False) -> str:
-    """Verdict from the simultaneous interval of a difference, where larger is better."""
+def of_pair(ends: tuple[float, float], margin: float | None, *, n_equal: int = 0) -> str:
+    """Verdict from the simultaneous interval of a difference, where larger is better; n_equal if no query differs."""
     low, high = ends
     if low > 0:
         return "better"
-    # A change without any effect on these queries passes a release gate, however few they are.
-    if margin is not None and (low > -margin or is_equal):
+    # A change without any effect on these queries passes a release gate, if as many could have shown one.
+    if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
         return "not worse"
     return "worse" if high < 0 else "undecided"
 
@@ -230,7 +232,9 @@ def notes(found: Any) -> Iterator[str]:
                 yield f"But by {metric}, {found.names[0]} is worse: the best is {_some(best, 'or')}."
         yield from _counts(found, tested[0])
     yield from weighting(report.weights)
-    yield from drawn_orders(found.reports, {metric: report.metrics[metric] for metric in found.metrics})
+    yield from drawn_orders(
+        {name: {m: n for m, n in one._drawn.items() if m in found.metrics} for name, one in found.reports.items()}
+    )
     yield from _findings(found)
 
 

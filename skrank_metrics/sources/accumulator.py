@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -85,13 +85,13 @@ class RankingAccumulator:
         self._metrics = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
         self._condense = check_bool(condense, "condense")
         self._seen = None if check_bool(assume_complete, "assume_complete") else _Seen()
-        self._counts = Counts()
+        self._counts: Counts = Counter()
         self._any_weight = False
         self._columns: tuple[str, ...] | None = None  # optional columns that every update must have
         self._kept: dict[str, list[NDArray[Any]]] = {}  # parts of arrays with one entry per query
 
     def __repr__(self) -> str:
-        n_documents = counted(self._counts.numbers["n_documents"], "document")
+        n_documents = counted(self._counts[("n_documents",)], "document")
         return f"RankingAccumulator({list(self._metrics)}, {counted(self.n_queries, 'query')}, {n_documents})"
 
     @property
@@ -102,7 +102,7 @@ class RankingAccumulator:
     @property
     def n_queries(self) -> int:
         """Number of queries so far."""
-        return self._counts.numbers["n_queries"]
+        return self._counts[("n_queries",)]
 
     def update(
         self,
@@ -182,7 +182,7 @@ class RankingAccumulator:
         for name, part in kept.items():
             if part is not None:
                 self._kept.setdefault(name, []).append(part.copy())
-        self._counts.add(counts)
+        self._counts.update(counts)
         self._any_weight |= lists.weights is not None and bool(lists.weights.any())
         self._columns = columns
         if self._seen is not None and hashes is not None:
@@ -244,7 +244,7 @@ class RankingAccumulator:
                 self._seen.add(run)
         for name, parts in other._kept.items():
             self._kept.setdefault(name, []).extend(parts)
-        self._counts.add(other._counts)
+        self._counts.update(other._counts)
         self._any_weight |= other._any_weight
         self._columns = columns
         return self
@@ -286,7 +286,7 @@ class RankingAccumulator:
         results = {
             m: PerQuery(kept[f"numerators of {m}"], kept.get(f"denominators of {m}", one)) for m in self._metrics
         }
-        health = describe(deepcopy(self._counts), self._metrics, self._condense)
+        health = describe(self._counts, self._metrics, self._condense)
         report = RankingReport(
             self._metrics,
             kept["qid"],

@@ -25,8 +25,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.slices import group_of_query, slice_of_query
-from skrank_metrics.sources.ids import Ids, Strings, comparable, ids_of, match_pairs
-from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of, repeated
+from skrank_metrics.sources.ids import Ids, Pairs, Strings, comparable, ids_of
+from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of
 
 MISSING = ("zero", "skip", "error")
 SCORE_TYPES = ("float32", "float64")
@@ -273,13 +273,13 @@ def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
     if judged.dicts is not None and returned.dicts is not None and seen is None:
         labels, others = _looked_up_labels(judged, returned)
     else:
-        ids = comparable([part.documents for part in (judged, returned, seen) if part is not None])
-        judged, returned = replace(judged, documents=ids[0]), replace(returned, documents=ids[1])
+        parts = [part for part in (judged, returned, seen) if part is not None]
+        columns = comparable([part.documents for part in parts])
+        pairs = [part.pairs(ids) for part, ids in zip(parts, columns, strict=True)]
         if seen is not None:
-            drop, _ = match_pairs((returned.codes, ids[1]), (seen.codes, ids[2]))
-            kept = np.delete(np.arange(len(ids[1])), drop)
-            returned, ids[1] = returned.take(kept), ids[1].take(kept)
-        rows, places = match_pairs((returned.codes, ids[1]), (judged.codes, ids[0]))
+            kept = np.delete(np.arange(len(returned.codes)), pairs[1].match(pairs[2])[0])
+            returned, pairs[1] = returned.take(kept), pairs[1].take(kept)
+        rows, places = pairs[1].match(pairs[0])
         labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
         labels[rows], others[places] = judged.values[places], False
     if others.all() and len(returned.codes) and len(judged.codes):
@@ -345,7 +345,7 @@ def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDA
         parts = {name: (given, np.asarray(column)) for name, column in columns.items()}
     found = {name: (ids_of(ids, f"documents[{name!r}]"), values) for name, (ids, values) in parts.items()}
     for name, (ids, _) in found.items():
-        if (row := repeated(np.zeros(len(ids), dtype=np.intp), ids)) is not None:
+        if (row := _of_one_query(ids).repeated()) is not None:
             raise ValueError(f"documents[{name!r}] has document {ids.take([row]).tolist()[0]!r} twice.")
     return found
 
@@ -353,9 +353,12 @@ def _document_columns(documents: Any, document: str) -> dict[str, tuple[Ids, NDA
 def _values_by_id(lists: Lists, name: str, ids: Ids, values: NDArray[Any]) -> NDArray[Any]:
     """The value of the document of each row."""
     wanted, among = comparable([lists.documents, ids])
-    zeros = (np.zeros(len(part), dtype=np.intp) for part in (wanted, among))
-    rows, places = match_pairs((next(zeros), wanted), (next(zeros), among))
+    rows, places = _of_one_query(wanted).match(_of_one_query(among))
     if len(rows) < len(wanted):
         row = int(np.argmin(np.isin(np.arange(len(wanted)), rows)))
         raise ValueError(f"documents[{name!r}] has no value for {lists.pair(row)}.")
     return values[places[np.argsort(rows)]]
+
+
+def _of_one_query(ids: Ids) -> Pairs:
+    return Pairs(np.zeros(len(ids), dtype=np.intp), ids)

@@ -147,11 +147,11 @@ class TableFile:
             import pyarrow as pa
             import pyarrow.parquet as pq
 
-            source = self.name if self.data is None else pa.BufferReader(self.data)
-            if self.form == "parquet":
-                return list(pq.read_schema(source).names)
-            with pa.ipc.open_file(source) as rows:
-                return list(rows.schema.names)
+            with pa.memory_map(self.name) if self.data is None else pa.BufferReader(self.data) as opened:
+                if self.form == "parquet":
+                    return list(pq.read_schema(opened).names)
+                with pa.ipc.open_file(opened) as rows:
+                    return list(rows.schema.names)
 
     def tables(self, columns: Columns, batch_rows: int, use_threads: bool) -> Iterator[Any]:
         """The chosen columns in batches."""

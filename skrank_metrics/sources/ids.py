@@ -274,16 +274,47 @@ def find(wanted: Keys, among: Keys) -> tuple[IntArray, IntArray]:
     return rows[found], order[places[found]]
 
 
-def match_pairs(one: tuple[IntArray, Ids], other: tuple[IntArray, Ids]) -> tuple[IntArray, IntArray]:
-    """Rows of two columns of queries and documents that have the same pair, which occurs once in each."""
-    (codes, ids), (other_codes, other_ids) = one, other
-    rows, places = find(pair_keys(*one), pair_keys(*other))
-    same = (codes[rows] == other_codes[places]) & ids.take(rows).equals(other_ids.take(places))
-    if same.all():
-        return rows, places
-    # Different pairs with one key.
-    pairs = numbered(list(zip(codes.tolist(), ids.tolist(), strict=True)) for codes, ids in (one, other))
-    table = {value: place for place, value in enumerate(pairs[1].values.tolist())}
-    found = np.array([table.get(value, -1) for value in pairs[0].values.tolist()], dtype=np.intp)
-    rows = np.flatnonzero(found >= 0)
-    return rows, found[rows]
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a query and a document."""
+
+    codes: IntArray
+    ids: Ids
+
+    @cached_property
+    def keys(self) -> Keys:
+        """A hash of each pair."""
+        return pair_keys(self.codes, self.ids)
+
+    def tolist(self) -> list[tuple[int, Any]]:
+        """The pairs as tuples."""
+        return list(zip(self.codes.tolist(), self.ids.tolist(), strict=True))
+
+    def take(self, rows: Any) -> Pairs:
+        """Some of the pairs."""
+        found = Pairs(self.codes[rows], self.ids.take(rows))
+        vars(found)["keys"] = self.keys[rows]
+        return found
+
+    def repeated(self) -> int | None:
+        """The row of a pair that an earlier row has; None if there is none."""
+        keys = np.sort(self.keys)
+        if not (keys[1:] == keys[:-1]).any():
+            return None
+        seen: set[Any] = set()
+        for row, pair in enumerate(self.tolist()):
+            if pair in seen:
+                return row
+            seen.add(pair)
+        return None  # different pairs with one key
+
+    def match(self, other: Pairs) -> tuple[IntArray, IntArray]:
+        """Rows with pairs that the other has, and their rows there."""
+        rows, places = find(self.keys, other.keys)
+        same = (self.codes[rows] == other.codes[places]) & self.ids.take(rows).equals(other.ids.take(places))
+        if same.all():
+            return rows, places
+        table = {pair: place for place, pair in enumerate(other.tolist())}  # different pairs have one key
+        found = np.array([table.get(pair, -1) for pair in self.tolist()], dtype=np.intp)
+        rows = np.flatnonzero(found >= 0)
+        return rows, found[rows]

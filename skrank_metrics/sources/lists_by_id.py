@@ -14,7 +14,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, nearest, to_float64
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.files import format_of, way_out
-from skrank_metrics.sources.ids import Ids, Numbers, Objects, comparable, ids_of, numbered, pair_keys
+from skrank_metrics.sources.ids import Ids, Numbers, Objects, Pairs, ids_of, numbered
 from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
 
 TREC_FORMS = {"qrels": QRELS, "run": RUN}
@@ -72,17 +72,22 @@ class Lists:
         return f"document {document!r} of query {self.queries[self.codes[row]]!r}"
 
     def check(self) -> Lists:
-        """Refuse NaN, documents that are twice in a list, and ranks that repeat."""
+        """Refuse NaN, and ranks that repeat."""
         if np.isnan(self.values.sum()) and (bad := np.isnan(self.values)).any():  # inf - inf is NaN as well
             what = "label" if self.argument == "qrels" else "rank" if self.ranks else "score"
             raise ValueError(f"{self.argument} has no {what} for {self.pair(int(np.argmax(bad)))}: it is NaN.")
         if self.argument == "qrels":
             self._check_labels()
-        if not self.unique and (row := repeated(self.codes, self.documents)) is not None:
-            raise ValueError(f"{self.argument} has {self.pair(row)} twice.")
-        if self.ranks and (row := repeated(self.codes, Numbers(self.values.view(np.int64)))) is not None:
+        if self.ranks and (row := Pairs(self.codes, Numbers(self.values.view(np.int64))).repeated()) is not None:
             raise ValueError(f"{self.argument} has rank {-self.values[row]:g} twice, again for {self.pair(row)}.")
         return self
+
+    def pairs(self, ids: Ids) -> Pairs:
+        """The queries with their documents, comparable with others, none of which is twice in a list."""
+        pairs = Pairs(self.codes, ids)
+        if not self.unique and (row := pairs.repeated()) is not None:
+            raise ValueError(f"{self.argument} has {self.pair(row)} twice.")
+        return pairs
 
     def _check_labels(self) -> None:
         bad = self.values == np.inf if self.negative else ~((self.values >= 0) & (self.values < np.inf))
@@ -92,21 +97,6 @@ class Lists:
             raise ValueError(
                 f"Labels must be finite and >= 0; got {self.values[row]:g} for {self.pair(row)} in qrels.{hint}"
             )
-
-
-def repeated(codes: IntArray, ids: Ids | Objects) -> int | None:
-    """A row with the query and the id of an earlier row; None if there is none."""
-    (ids,) = comparable([ids])
-    keys = pair_keys(codes, ids)
-    keys.sort()
-    if not (keys[1:] == keys[:-1]).any():
-        return None
-    seen: set[Any] = set()
-    for row, pair in enumerate(zip(codes.tolist(), ids.tolist(), strict=True)):
-        if pair in seen:
-            return row
-        seen.add(pair)
-    return None  # different pairs with one key
 
 
 def lists_of(source: Any, argument: str, names: ColumnNames, queries: Any = None, *, negative: bool = False) -> Lists:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
 from skrank_metrics.sources.files import read_bytes, refuse
-from skrank_metrics.sources.ids import END, WORD, Strings, pair_keys
+from skrank_metrics.sources.ids import END, WORD, Pairs, Strings
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -94,8 +94,7 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
         raise ValueError(f"{name} must hold at least one line; got only comments.")
     documents = Strings(np.frombuffer(b"".join((*buffers, END)), dtype=np.uint8), starts, lengths)
     lines = TrecLines(name, form, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
-    keys = np.sort(pair_keys(lines.codes, documents))
-    if (keys[1:] == keys[:-1]).any():
+    if Pairs(lines.codes, documents).repeated() is not None:
         _refuse_repeated(data, name)
     return lines
 

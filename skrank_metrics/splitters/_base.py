@@ -95,7 +95,7 @@ def canonical_order(ids: NDArray[Any]) -> IntArray:
     with suppress(TypeError):  # ids of different types cannot be compared
         if ids.dtype.kind != "O" or not any(map(_holds_set, ids)):
             return np.argsort(ids, kind="stable")
-    return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, _spelled(ids[i]))))
+    return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, _text_of_id(ids[i]))))
 
 
 def _holds_set(one: Any) -> bool:
@@ -103,11 +103,11 @@ def _holds_set(one: Any) -> bool:
     return isinstance(one, frozenset) or (isinstance(one, tuple) and any(map(_holds_set, one)))
 
 
-def _spelled(one: Any) -> str:
+def _text_of_id(one: Any) -> str:
     """An id as text that does not depend on the order in which a set was filled."""
     if not _holds_set(one):
         return repr(one)
-    parts = map(_spelled, one)
+    parts = map(_text_of_id, one)
     return f"{type(one).__name__}({', '.join(sorted(parts) if isinstance(one, frozenset) else parts)})"
 
 

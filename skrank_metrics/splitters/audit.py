@@ -190,15 +190,15 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
     table |= {kind: np.array([len(ids) for ids in by_fold]) for kind, by_fold in found.items()}
-    return SplitReport(_spelled(splitter), table, found)
+    return SplitReport(_text_of_splitter(splitter), table, found)
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
     """Raise an error that names the splitter if its splits cut a query or group."""
-    replace(audit_splits(splits, X, y, qid=qid, groups=groups), splitter=_spelled(cv)).check()
+    replace(audit_splits(splits, X, y, qid=qid, groups=groups), splitter=_text_of_splitter(cv)).check()
 
 
-def _spelled(cv: Any) -> str:
+def _text_of_splitter(cv: Any) -> str:
     """A splitter as text."""
     # check_cv wraps an iterable in a splitter whose repr is not informative.
     return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)

@@ -65,7 +65,7 @@ class QueryShuffleSplit(QuerySplitter):
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state)
         for _ in range(self.n_splits):
-            yield _draw(grouping, self.test_size, self.train_size, 0.1, random)
+            yield _draw_sides(grouping, self.test_size, self.train_size, 0.1, random)
 
 
 def query_train_test_split(
@@ -126,12 +126,12 @@ def query_train_test_split(
     check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
-    sides = _draw(grouping, test_size, train_size, 0.25, random_source(random_state))
+    sides = _draw_sides(grouping, test_size, train_size, 0.25, random_source(random_state))
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
-def _draw(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
+def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
     n_train, n_test = _count_queries(n_queries, test_size, train_size, default)
     drawn = random.permutation(canonical_order(grouping.ids))

@@ -122,17 +122,6 @@ def test_frame_without_the_library(result, monkeypatch, library):
         result.to_frame(library)
 
 
-class Hostile(Result):
-    def _parts(self):
-        return [HOSTILE, Table((HOSTILE, "n"), [(HOSTILE, 1)]), HOSTILE]
-
-
-def test_titles_heads_names_and_sentences_are_escaped():
-    html = Hostile()._repr_html_()
-    assert Outline(html).tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    assert html.count("&lt;script&gt;") == 4
-
-
 def test_sentences_are_wrapped_and_not_cut():
     sentence = "Significantly different: " + ", ".join(f"model-{i}" for i in range(40)) + "y" * 200
     lines = text_of([sentence]).splitlines()

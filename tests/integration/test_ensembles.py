@@ -1,7 +1,6 @@
 """Ensembles of rankers, and callbacks of scikit-learn 1.9."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from lightgbm import LGBMRanker
@@ -101,20 +100,6 @@ def search(monitor=None):
         QueryRanker(BOOSTERS["lightgbm"]), {"estimator__num_leaves": [3, 7]}, scoring=make_ranking_scorer(SCORER), cv=CV
     )
     return made if monitor is None else made.set_callbacks(monitor)
-
-
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
-@pytest.mark.slow
-def test_a_progress_bar_changes_no_number(way, callback, capsys):
-    pytest.importorskip("rich", reason="needs rich, as the progress bar does")
-    with way.context():
-        shown, alone = (
-            clone(made).fit(X, way.labels(Y, QID), **way.keywords(QID))
-            for made in (search(callback.ProgressBar()), search())
-        )
-    assert "GridSearchCV" in capsys.readouterr().out
-    for key in ("params", "mean_test_score", "std_test_score"):
-        pd.testing.assert_series_equal(pd.Series(shown.cv_results_[key]), pd.Series(alone.cv_results_[key]))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)

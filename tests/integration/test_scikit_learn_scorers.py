@@ -5,11 +5,9 @@ data have no query ids, or about code of scikit-learn that this package uses as 
 the scorers of a dict.
 """
 
-import importlib.util
-import sys
-
 import pytest
 import sklearn
+from support.scikit_learn import load
 
 from skrank_metrics import get_metric_names, make_ranking_scorer
 
@@ -25,19 +23,6 @@ def without_requests(name):
         return scorer.set_score_request(qid=None, groups=None, retrieved=None, judged=None, sample_weight=None)
 
 
-def load():
-    """The test module, as if the scorers of scikit-learn were these."""
-    spec = importlib.util.find_spec("sklearn.metrics.tests.test_score_objects")
-    if spec is None:
-        pytest.skip("this scikit-learn comes without its tests", allow_module_level=True)
-    spec = importlib.util.spec_from_file_location("scikit_learn_test_score_objects", spec.origin)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sklearn.metrics, "get_scorer_names", get_metric_names)
-        spec.loader.exec_module(module)
-    module.get_scorer = without_requests
-    return module
-
-
-tests = vars(load())
-globals().update({name: tests[name] for name in NAMES})
+module = load("sklearn.metrics.tests.test_score_objects", sklearn.metrics, get_scorer_names=get_metric_names)
+module.get_scorer = without_requests
+globals().update({name: getattr(module, name) for name in NAMES})

@@ -1,14 +1,13 @@
 """scikit-learn's own tests of splitters, from the installed package, with query-aware splitters in place of its own."""
 
 import contextlib
-import importlib.util
 import inspect
-import sys
 
 import numpy as np
 import pytest
 import sklearn.model_selection
 from sklearn.utils.validation import _num_samples
+from support.scikit_learn import load, tests_of
 
 from skrank_metrics import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit, RepeatedQueryKFold
 
@@ -89,24 +88,10 @@ EXCLUDED = {
 }
 
 
-def load():
-    """The test module, as if the splitters of scikit-learn were these."""
-    spec = importlib.util.find_spec("sklearn.model_selection.tests.test_split")
-    if spec is None:
-        pytest.skip("this scikit-learn comes without its tests", allow_module_level=True)
-    spec = importlib.util.spec_from_file_location("scikit_learn_test_split", spec.origin)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, kind in KINDS.items():
-            patch.setattr(sklearn.model_selection, name, kind)
-        spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def global_random_seed():
     return 0
 
 
-tests = {name: test for name, test in vars(load()).items() if name.startswith("test_") and name not in EXCLUDED}
-globals().update(tests)
+module = load("sklearn.model_selection.tests.test_split", sklearn.model_selection, **KINDS)
+globals().update(tests_of(module, EXCLUDED))

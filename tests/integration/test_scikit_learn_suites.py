@@ -3,8 +3,6 @@
 Without a race, RacingSearchCV has the results of GridSearchCV and RandomizedSearchCV, for any estimator and scorer.
 """
 
-import importlib.util
-import sys
 import warnings
 
 import numpy as np
@@ -15,6 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
+from support.scikit_learn import load, tests_of
 
 from skrank_metrics import RacingSearchCV
 
@@ -60,27 +59,14 @@ EXCLUDED = {
 }
 
 
-def load():
-    """The test module, as if the searches of scikit-learn were these."""
-    spec = importlib.util.find_spec("sklearn.model_selection.tests.test_search")
-    if spec is None:
-        pytest.skip("this scikit-learn comes without its tests", allow_module_level=True)
-    spec = importlib.util.spec_from_file_location("scikit_learn_test_search", spec.origin)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in (GridSearchCV, RandomizedSearchCV):
-            patch.setattr(sklearn.model_selection, kind.__name__, kind)
-        spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def global_random_seed():
     return 0
 
 
-tests = {name: test for name, test in vars(load()).items() if name.startswith("test_") and name not in EXCLUDED}
-globals().update(tests)
+KINDS = {kind.__name__: kind for kind in (GridSearchCV, RandomizedSearchCV)}
+module = load("sklearn.model_selection.tests.test_search", sklearn.model_selection, **KINDS)
+globals().update(tests_of(module, EXCLUDED))
 
 
 @pytest.mark.parametrize(("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})])

@@ -38,23 +38,9 @@ def test_files_above_are_pages():
     assert "python -m skrank_metrics demo" in adapted(DOCS / "get_started.md")
 
 
-def test_links_of_the_front_page_lead_to_where_its_sections_are():
-    front = adapted(DOCS / "index.md")
-    assert "[Every metric](reference/metrics/index.rst)" in front
-    assert "[tunes, compares and draws them](get_started.md#try-it)" in front
-
-
 def test_a_part_that_is_missing_raises_an_error():
     with pytest.raises(ValueError, match="must have the marks '/home' and 'home', in this order"):
         site_sources.PART.sub(site_sources._part, "<!-- README: from /home to home -->")
-
-
-def test_pictures_have_both_themes_and_a_narrow_one_if_there_is():
-    front, others = adapted(DOCS / "index.md"), adapted(DOCS / "pictures.md")
-    for image in ("demo_light.png", "demo_dark.png", "demo_light_narrow.png", "demo_dark_narrow.png"):
-        assert front.count(f"{{image}} images/{image}\n") == 1
-    assert "_narrow" not in others
-    assert "not-on-phone" not in others
 
 
 def table(cell):

@@ -5,7 +5,6 @@ import pytest
 from support import reference
 
 from skrank_metrics import (
-    bpref_score,
     compare,
     evaluate,
     explain_difference,
@@ -133,18 +132,6 @@ def test_one_list_by_hand(name, as_zero, condensed):
     assert report.mean[name] == pytest.approx(condensed, abs=1e-12)
 
 
-def test_bpref_with_labels_of_0_is_another_number():
-    assert bpref_score(np.nan_to_num(HAND["y_true"]), HAND["y_score"]) == (1 / 2 + 0) / 2
-    assert bpref_score(**HAND, judged=JUDGED) == (1 + 0) / 2
-
-
-def test_the_share_of_tied_documents_that_were_judged():
-    rows = {"y_true": [[1, 0, 0, 0]], "y_score": [[1, 0, 0, 0]], "judged": [[True, False, True, False]]}
-    expected = {"average": (1 + 1 / 3) / 2, "best": 1, "worst": 1 / 2, "stable": 1 / 2}
-    for ties, value in expected.items():
-        assert get_metric("judged@2", ties=ties)(**rows) == pytest.approx(value, abs=1e-12)
-
-
 @names
 def test_all_judged_is_as_none_and_labels_of_the_others_are_never_read(name):
     labels, scores, qid = random_rows(30, seed=3)
@@ -235,39 +222,6 @@ def test_rankings_with_unjudged_documents_of_their_own_are_compared():
         compare([whole, others], "ndcg")
 
 
-def test_slices_and_health_know_them():
-    report = evaluate(
-        [[0, 1, 0], [1, 0, 1]], [[3, 2, 1]] * 2, metrics="mrr", by=["a", "b"],
-        judged=[[False, True, True], [True, True, True]], retrieved=[[True, True, True], [True, False, True]],
-    )  # fmt: skip
-    assert [part.mean["mrr"] for part in report.slices.values()] == [1 / 2, 1]
-    assert "Unjudged: nobody judged 1 ranked document (20.0%); they count as not relevant." in report.health.findings
-    assert not any("Unjudged" in finding for finding in report.slices["b"].health.findings)
-    condensed = evaluate(**HAND, judged=JUDGED, metrics="mrr", condense=True).health
-    assert condensed.findings[0].endswith("; they are left out.")
-
-
-BAD = [
-    ({"judged": [1, 0, 1]}, TypeError, "judged must be a mask of True and False; got an array of dtype int64"),
-    ({"judged": [0.0, 1.0, np.nan]}, TypeError, "judged must be a mask of True and False; got .* float64"),
-    ({"judged": [True, None, True]}, TypeError, "judged must be a mask of True and False; got .* object"),
-    ({"judged": [True, False]}, ValueError, r"judged must have the same shape as y_true; got \(2,\) and \(3,\)"),
-    ({"judged": [[True, False, True]]}, ValueError, r"judged must have the same shape as y_true; got \(1, 3\)"),
-    ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true contains NaN, first at row 1. Mark .* with judged="),
-    ({"y_true": [1, np.nan, 0], "judged": [True] * 3}, ValueError, "y_true contains NaN, first at row 1"),
-    ({"y_true": ["a", "b", "c"], "judged": [False] * 3}, TypeError, "y_true must hold real numbers"),
-    ({"y_score": [1, np.nan, 0], "judged": [True, False, True]}, ValueError, "y_score contains NaN"),
-]
-
-
-@pytest.mark.parametrize(("bad", "error", "message"), BAD)
-@pytest.mark.parametrize("call", [ndcg_score, evaluate])
-def test_bad_masks(call, bad, error, message):
-    rows = {"y_true": [1, 0, 2], "y_score": [3, 2, 1], "qid": [0, 0, 0]}
-    with pytest.raises(error, match=message):
-        call(**{**rows, **bad})
-
-
 def test_condensed_lists_need_judgments():
     with pytest.raises(ValueError, match="condense=True requires judged="):
         evaluate([[1, 0]], [[2, 1]], condense=True)
@@ -275,6 +229,10 @@ def test_condensed_lists_need_judgments():
         evaluate([[1, 0]], [[2, 1]], judged=[[True, True]], condense=1)
     with pytest.raises(TypeError, match="judged must be passed with the data"):
         get_metric("ndcg", judged=[True])
+    with pytest.raises(ValueError, match=r"y_true contains NaN, first at row 1. Mark .* with judged="):
+        evaluate([1, np.nan, 0], [3, 2, 1], qid=[0, 0, 0])
+    with pytest.raises(TypeError, match="y_true must hold real numbers"):
+        ndcg_score(["a", "b"], [2, 1], qid=[0, 0], judged=[False] * 2)
 
 
 def test_a_count_of_pairs_is_defined_even_if_nobody_judged_them():

@@ -4,15 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support import fuzz_parser
 
 from skrank_metrics import (
     evaluate,
     get_metric,
-    get_metric_names,
-    kendall_tau_distance,
     lightgbm_metric,
     make_ranking_scorer,
     map_score,
@@ -127,20 +123,6 @@ def test_refuses(spec):
 def test_says_what_is_wrong(spec, message):
     with pytest.raises(ValueError, match=message):
         get_metric(spec)
-
-
-@pytest.mark.slow
-@given(
-    st.one_of(
-        st.text(max_size=70), st.from_regex(r"[a-z_]{1,9}(\([a-z0-9=, ._]{0,30}\))?(@[0-9]{1,4})?", fullmatch=True)
-    )
-)
-def test_gives_a_metric_or_a_value_error(spec):
-    try:
-        metric = get_metric(spec)
-    except ValueError:
-        return
-    assert metric.record.name in get_metric_names()
 
 
 @pytest.mark.slow
@@ -325,31 +307,6 @@ def test_a_known_name_with_a_bad_cutoff_is_not_corrected(name):
 def test_options_that_cannot_have_an_effect(spec, message):
     with pytest.raises(ValueError, match=message):
         get_metric(spec)
-
-
-@pytest.mark.parametrize(
-    ("spec", "params"),
-    [
-        ("err", {"max_grade": 3}),
-        ("rbp", {"gain": "exp2", "max_grade": 3}),
-        ("rbp", {"relevance_threshold": 2}),
-        ("err", {"gain": "binary", "relevance_threshold": 2}),
-        ("neg_kendall_tau_distance", {"normalize": True, "replace_undefined_by": 1}),
-        ("pfound", {"gain": "exp2", "p": 1}),
-    ],
-)
-def test_options_that_have_an_effect(spec, params):
-    rows = {"y_true": [[1, 0, 2], [0, 0, 0]], "y_score": [[3, 2, 1], [3, 2, 1]]}
-    last = list(params)[-1]
-    without = {name: value for name, value in params.items() if name != last}
-    values = [get_metric(spec, average=None, **options)(**rows) for options in (params, without)]
-    assert (values[0] != values[1]).any()
-
-
-def test_an_error_names_the_function_that_was_called_and_the_option_that_helps():
-    with pytest.raises(ValueError, match="for kendall_tau_distance with normalize=False; pass normalize=True, or use"):
-        kendall_tau_distance([[1, 0]], [[2, 1]], average="micro")
-    assert kendall_tau_distance([[1, 0]], [[1, 2]], average="micro", normalize=True) == 1
 
 
 def test_the_count_of_hits_of_ranx_is_not_taken_for_the_hit_rate():

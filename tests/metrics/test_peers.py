@@ -74,6 +74,8 @@ def test_recorded_values(convention, name):
 
 
 # Rax and Spark take seconds to start, as does gdeval, a Perl script, for each ERR.
+@pytest.mark.slow  # as Numba compiles ranx, and warns of it
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("convention", ["ranx", "ir_measures"])
 def test_the_installed_library(convention):
     pytest.importorskip(convention)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, explain_difference, get_metric
+from skrank_metrics import evaluate, get_metric
 
 ONE_OF_FOUR = {"y_true": [[1, 1, 1, 1]], "y_score": [[4, 3, 2, 1]], "retrieved": [[True, False, False, False]]}
 
@@ -47,9 +47,3 @@ def test_where_nothing_was_retrieved_there_is_nothing_to_pool():
     pooled = get_metric("precision(average=micro)")
     value = pooled([[1, 0], [1, 1]], [[2, 1], [2, 1]], retrieved=[[True, True], [False, False]])
     assert value == pytest.approx(1 / 2, abs=1e-12)
-
-
-def test_a_difference_between_conventions_is_explained_with_them():
-    difference = explain_difference(**ONE_OF_FOUR, metric="map@2", conventions=("sklearn", "trec_eval"))
-    assert (difference.start, difference.end) == (1 / 2, 1 / 4)
-    assert [cause.cause for cause in difference.causes] == ["divisor", "ties"]

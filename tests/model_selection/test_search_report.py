@@ -34,7 +34,7 @@ from skrank_metrics import (
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection._fitted_search import candidate_names, ranked_rows, spelled
+from skrank_metrics.model_selection._fitted_search import candidate_names, ranked_rows, spelled_params
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -226,7 +226,7 @@ def test_names_of_candidates():
     ]  # fmt: skip
     long_word = f"Model({'x' * 40})"
     params = {"step__value": long_word, "kind": "...", "path": "a" * 40, "text": "a " * 21}
-    assert spelled(params) == (f"value=Model({'x' * 31}..., kind=..., path={'a' * 40}, text={'a ' * 18}...")
+    assert spelled_params(params) == (f"value=Model({'x' * 31}..., kind=..., path={'a' * 40}, text={'a ' * 18}...")
 
 
 class NeverFitted(Ridge):

@@ -98,10 +98,10 @@ def test_every_table_says_that_orders_were_drawn():
     tied = np.zeros(len(Y))
     reports = {"a": evaluate(Y, tied, qid=QID, metrics=[first_hit, "mrr"]), "b": report(0, [first_hit, "mrr"])}
     (finding,) = (text for text in reports["a"].health.findings if text.startswith("Drawn"))
-    n_drawn = int(finding.split()[2])
+    n_drawn = int(finding.split()[-2])
     sentence = (
         "Drawn orders: first_hit is the mean over 100 orders drawn at random for queries with more than 720 different "
-        "orders of tied labels: "
+        "orders of tied documents: "
     )
     assert f"{sentence}{n_drawn} of 'a'." in " ".join(str(compare(reports, first_hit)).split())
     assert sentence not in " ".join(str(compare(reports, "mrr")).split())
@@ -117,3 +117,21 @@ def test_the_report_of_a_search_says_that_orders_were_drawn():
     )
     text = str(search_report(search.fit(X_flat, with_qid(Y, QID)), X_flat, Y, qid=QID))
     assert "Drawn orders: first_hit is the mean over 100 orders" in text
+
+
+@pytest.mark.parametrize("ties", ["average", "best"])
+def test_orders_of_documents_with_other_columns_are_counted(ties):
+    price = make_metric(
+        lambda labels, price: float(price[0]), name="price_of_first", documents=["price"], bounds=(0, 9)
+    )
+    columns = {"price": [list(range(9)), [1] * 9, [1, 2, 3] + [1] * 6]}
+    flat = evaluate([[1] * 9] * 3, [[0] * 9] * 3, metrics=[price, "mrr"], documents=columns, ties=ties, by=[0, 1, 0])
+    for report, n in ((flat, 1), (flat.slices[0], 1), (flat.slices[1], 0)):
+        found = [finding for finding in report.health.findings if finding.startswith("Drawn")]
+        assert len(found) == n
+        assert all(finding.endswith("different orders of tied documents: 1 query.") for finding in found)
+
+
+def test_slices_keep_what_metrics_say_of_negative_labels():
+    report = evaluate([[1, -1], [1, 0]], [[1, 1], [2, 1]], metrics="kendall_tau", by=[0, 1])
+    assert [part.health.tie_means["kendall_tau"] for part in report.slices.values()] == [(-1, 1), (1, 1)]

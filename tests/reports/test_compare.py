@@ -219,6 +219,7 @@ def test_metrics_that_are_no_means_over_queries():
         f"{pooled.names[0]} is ahead by {name}, which is not a mean over queries and cannot be tested."
     )
     assert str(pooled).count("\n") > 3
+    assert "mrr" in str(compare(list(comparison.reports.values()), [name, "mrr"])), "only the second can be tested"
 
 
 # Queries that do not count, or not in full
@@ -286,6 +287,10 @@ def test_groups_flip_together():
     other = report_of_ranks([2] * 24, groups=np.repeat(users[::-1], N_DOCUMENTS))
     with pytest.raises(ValueError, match="reports must have the same groups; query 0 has 0 in '0' and 5 in '1'"):
         compare([by_report[0], other])
+    alone = report_of_ranks([2] * 24)
+    with pytest.raises(ValueError, match="Either all reports or none must have groups; '0' has them, '1' does not"):
+        compare([by_report[0], alone])
+    assert compare([by_report[0], alone], groups=users).pair().p_value == 2 / 2**6
 
 
 # What is said about them
@@ -369,6 +374,17 @@ def test_a_baseline_makes_a_family_of_its_own():
     assert gate.verdict.startswith("Ship better or like. With 95% confidence, better is better than old, like is not")
     assert "not worse than old by more than 0.1" in gate.verdict
     assert of_ranks({"old": [1] * 40, "new": RARELY}, baseline="old", margin=0).verdict.startswith("Do not ship. ")
+
+
+@pytest.mark.parametrize("n_queries", [3, 5, 6, 40])
+def test_equal_rankings_pass_a_gate_from_6_queries_on(n_queries):
+    found = of_ranks({"old": [2] * n_queries, "new": [2] * n_queries}, baseline="old", margin=0.01)
+    if n_queries < 6:
+        assert found.pair().verdict == "undecided"
+        assert found.verdict == f"Do not ship. {n_queries} queries cannot tell new from old."
+    else:
+        assert found.pair().verdict == "not worse"
+        assert found.verdict == "Ship new. new equals old on every query."
 
 
 @pytest.mark.option("compare.test", "compare.correction", "compare.confidence", "compare.random_state")
@@ -609,7 +625,7 @@ def test_inspect(reports):
     one = comparison.inspect(qid=[5], first="noise", second="first", metric="mrr", n_ranks=2)
     ((noise, first),) = one.queries
     assert (one.metric, noise.qid, noise.ranking, first.ranking) == ("mrr", 5, "noise", "first")
-    assert len(noise.rows) == 2
+    assert len(noise.columns["row"]) == 2
     with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
         comparison.inspect(1, qid=5)
 

@@ -184,11 +184,11 @@ def test_shown_ranks_add_up_and_nothing_exceeds_the_ideal(name, ways):
         inspection = report.inspect(report.qid, metric=metric, n_ranks=(None, 2)[number // 2 % 2])
         for (query,) in inspection.queries:
             if query.is_defined:
-                assert query.added.sum() + query.rest == pytest.approx(query.value, abs=1e-12)
-                assert len(query.added) == len(query.labels)
+                assert query.columns["added"].sum() + query.rest == pytest.approx(query.value, abs=1e-12)
+                assert len(query.columns["added"]) == len(query.columns["label"])
             if not np.isnan(query.ideal_value):
                 assert query.value <= query.ideal_value + 1e-12
-                assert query.ideal.sum() <= query.ideal_value + 1e-12
+                assert query.columns["ideal"].sum() <= query.ideal_value + 1e-12
         has_ideal = any(not np.isnan(query.ideal_value) for (query,) in inspection.queries)
         falls = name == "q_measure" and metric.get("gain") in ([3, 1, 2, 0], [0, 2, 1, 1])
         assert has_ideal == (name != "judged" and not falls)
@@ -200,8 +200,8 @@ def test_metrics_without_an_ideal_order_show_what_ranks_add():
     for condense in (False, True):
         found = evaluate([0, 1, 0, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="judged@3", condense=condense, **masks)
         ((query,),) = found.inspect(0).queries
-        assert query.rows.tolist() == [0, 1, 2]
-        np.testing.assert_allclose(query.added, [0, 1 / 3, 1 / 3])
+        assert query.columns["row"].tolist() == [0, 1, 2]
+        np.testing.assert_allclose(query.columns["added"], [0, 1 / 3, 1 / 3])
         text, html = str(found.inspect(0)), found.inspect(0)._repr_html_()
         assert (
             "rank  row  label  score    adds\n1       0      ?      4  0.0000\n2       1      1      3  0.3333\n"

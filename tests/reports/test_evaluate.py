@@ -39,23 +39,6 @@ def test_ids_are_in_order_of_first_appearance(rows):
     assert report.n_documents == len(rows[0])
 
 
-def test_counts_undefined_queries_and_replaces_them(rows):
-    y_true, y_score, qid = rows
-    report = evaluate(y_true, y_score, qid=qid, metrics=["map", "dcg"], replace_undefined_by=np.nan)
-    without = [i for i in "abcdef" if not y_true[qid == i].any()]
-    assert "c" in without
-    assert report.n_undefined == {"map": len(without), "dcg": len(without)}
-    assert np.isnan(report.per_query["map"][report.qid == "c"]).all()
-    assert report.mean["map"] == pytest.approx(np.nanmean(report.per_query["map"]), abs=1e-12)
-
-
-def test_policies_given_here_are_for_all_metrics(rows):
-    y_true, y_score, qid = rows
-    report = evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg@3", "ndcg(ties=worst)"], ties="worst")
-    assert report.mean["ndcg(ties=worst)"] == ndcg_score(y_true, y_score, qid=qid, ties="worst")
-    assert report.mean["map"] == map_score(y_true, y_score, qid=qid, ties="worst") < map_score(y_true, y_score, qid=qid)
-
-
 @pytest.mark.parametrize(
     ("metrics", "shared"),
     [
@@ -91,12 +74,6 @@ def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():
     assert evaluate(**rows, metrics=metrics).mean == pytest.approx({**halves, "neg_kendall_tau_distance": 0})
 
 
-def test_weights_and_two_dimensions():
-    report = evaluate([[1, 0], [0, 1]], [[2, 1], [2, 1]], metrics="mrr", sample_weight=[3, 1])
-    assert report.mean == {"mrr": (3 * 1 + 1 * 1 / 2) / 4}
-    assert report.qid.tolist() == [0, 1]
-
-
 def test_takes_functions_and_bound_metrics(rows):
     report = evaluate(rows[0], rows[1], qid=rows[2], metrics=[map_score, get_metric("ndcg", k=3, average="median")])
     assert list(report.mean) == ["map", "ndcg(average=median)@3"]
@@ -116,20 +93,6 @@ def test_a_report_has_one_number_per_metric(rows, metric):
 def test_no_metric_is_an_error(rows):
     with pytest.raises(ValueError, match="metrics must name at least one metric"):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=[])
-
-
-def test_slices_are_the_queries_with_one_value(rows):
-    y_true, y_score, qid = rows
-    by = np.where(np.isin(qid, ["a", "b", "c"]), "short", "long")
-    report = evaluate(y_true, y_score, qid=qid, metrics=NAMES, by=by)
-    assert set(report.slices) == {"short", "long"}
-    for name, part in report.slices.items():
-        inside = by == name
-        alone = evaluate(y_true[inside], y_score[inside], qid=qid[inside], metrics=NAMES)
-        assert part.qid.tolist() == alone.qid.tolist()
-        assert part.mean == pytest.approx(alone.mean, abs=1e-12)
-        assert part.n_documents == alone.n_documents
-        assert str(part) == str(alone)
 
 
 def test_slices_in_two_dimensions_and_with_weights():

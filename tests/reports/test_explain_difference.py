@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from skrank_metrics import evaluate, explain_difference, get_metric, get_metric_names, ndcg_score
+from skrank_metrics import explain_difference, get_metric, get_metric_names, ndcg_score
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import in_convention
 from skrank_metrics.reports.explain_difference import CAUSES
@@ -63,24 +63,6 @@ def test_the_way_back_changes_the_signs():
         assert one.n_queries == other.n_queries
 
 
-def test_table_adds_up_and_frame_has_the_causes():
-    difference = explain_difference([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], conventions=("sklearn", "lightgbm"))
-    title, _head, *rows, way = str(difference).splitlines()
-    assert way == "To get lightgbm's value, pass convention='lightgbm'."
-    assert rows[2].startswith("queries with no relevant document count as 1, not 0 ")
-    assert title == "ndcg@10: 0.4299 by sklearn, 0.8984 by lightgbm"
-    assert [row.split()[-2:] for row in rows] == [
-        ["-0.0315", "1"],
-        ["+0.0000", "0"],
-        ["+0.5000", "1"],
-        ["gap", "+0.4685"],
-    ]
-    frame = difference.to_frame()
-    assert list(frame) == ["cause", "change", "effect", "n_queries"]
-    assert frame["effect"].sum() == pytest.approx(0.8984 - 0.4299, abs=1e-4)
-    assert len(frame) == 3
-
-
 def test_same_conventions_have_no_gap():
     difference = explain_difference([1, 0], [1, 2], qid=[7, 7], conventions=("sklearn", "sklearn"))
     assert difference.causes == []
@@ -93,13 +75,6 @@ def test_undefined_queries_that_both_leave_out():
     assert "queries without a value" not in effects(difference)
     assert difference.start == ndcg_score([1, 2], [2, 1], qid=[1, 1])
     assert [cause.n_queries for cause in difference.causes] == [1, 0]
-
-
-def test_weights_weight_the_effects():
-    labels, scores, weights = [[1, 2], [0, 0]], [[2, 1], [2, 1]], [3, 1]
-    difference = explain_difference(labels, scores, sample_weight=weights)
-    assert effects(difference)["queries without a value"] == pytest.approx(1 / 4)
-    assert difference.start == evaluate(labels, scores, sample_weight=weights).mean["ndcg@10"]
 
 
 def test_a_mean_is_explained():

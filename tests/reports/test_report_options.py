@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from support.ranks import report_of_ranks, rows_of_ranks
+from support.ranks import report_of_ranks
 
 from skrank_metrics import evaluate, explain_difference, get_metric, kendall_tau_distance, map_score, with_qid
 
@@ -189,16 +189,6 @@ def test_dicts_hold_the_attributes():
         for part, value in values.items()
     }
     assert nested == report.to_dict(flat=False)
-
-
-def test_slices_in_their_order_have_their_own_numbers():
-    labels, scores, qid = rows_of_ranks([1, 2, 4, 3])
-    by = np.repeat(["late", "early", "late", "early"], 6)
-    report = evaluate(labels, scores, qid=qid, metrics="mrr", by=by)
-    means = {name: part.mean["mrr"] for name, part in report.slices.items()}
-    assert means == pytest.approx({"late": (1 + 1 / 4) / 2, "early": (1 / 2 + 1 / 3) / 2})
-    assert list(report.slices) == ["early", "late"]
-    assert [part.qid.tolist() for part in report.slices.values()] == [[1, 3], [0, 2]]
 
 
 def causes_of(difference):

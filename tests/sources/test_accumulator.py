@@ -186,7 +186,7 @@ def test_what_needs_rows_says_so(data):
     report = accumulated(without(data, "by"), []).result()
     assert not report.has_documents
     assert report.grouping is None
-    with pytest.raises(ValueError, match=r"inspect needs labels and scores, .* Read the rows of these queries"):
+    with pytest.raises(ValueError, match=r"Labels and scores are needed, .* Read the rows of these queries"):
         report.inspect(6)
 
 

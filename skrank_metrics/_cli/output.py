@@ -25,7 +25,6 @@ from skrank_metrics.reports.slices import ALL
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-
 # Spreadsheets compute cells that start with one of these.
 _FORMULAS = ("=", "+", "-", "@")
 

@@ -526,7 +526,7 @@ def compared(rows: dict[str, Any]) -> Any:
         evaluate(of["y"], sign * of["scores"], qid=of["qid"], sample_weight=of["sample_weight"], metrics="ndcg")
         for of, sign in ((one, 1), (other, -1))
     ]
-    (pair,) = compare(reports, "ndcg").pairs
+    (pair,) = compare(reports, "ndcg").pairs()
     return [round(pair.difference, 12), pair.p_value]
 
 

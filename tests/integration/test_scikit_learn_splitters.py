@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sklearn.model_selection
 from sklearn.utils.validation import _num_samples
-from support.scikit_learn import load, chosen_tests
+from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit, RepeatedQueryKFold
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
-from support.scikit_learn import load, chosen_tests
+from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import RacingSearchCV
 

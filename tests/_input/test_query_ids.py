@@ -215,14 +215,6 @@ def test_bad_ids_are_named(ids, error, message):
         ndcg_score([1, 0, 1], [1, 2, 3], qid=ids)
 
 
-def test_with_qid_carries_ids_name_and_index():
-    y = with_qid(pd.Series([2, 0, 1], name="grade"), ["b", "a", "b"])
-    assert y.name == "grade"
-    assert y.tolist() == [2, 0, 1]
-    assert (y.index.names, y.index.tolist()) == (["qid", None], [("b", 0), ("a", 1), ("b", 2)])
-    assert (with_qid([2, 0], ["b", "a"]).index.name, with_qid([2, 0], ["b", "a"]).index.tolist()) == ("qid", ["b", "a"])
-
-
 def refused(**columns):
     try:
         check_aligned(**columns)

@@ -116,7 +116,7 @@ def _of_comparison(comparison: Comparison) -> dict[str, Any]:
     pairs = _records(columns_of_pairs(comparison))
     found["metrics"] = {
         metric: {
-            "verdict": comparison.verdict_of(metric),
+            "verdict": comparison.by_metric(metric).verdict,
             "rankings": [standing._asdict() for standing in comparison.standings(metric)],
             "pairs": [pair for pair in pairs if pair["metric"] == metric],
         }

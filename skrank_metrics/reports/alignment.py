@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from skrank_metrics._input.arrays import IntArray, by_text
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.slices import check_slices, shapes_of, slice_of_query, what_came
@@ -69,20 +68,6 @@ def named_reports(reports: Any, least: int = 2) -> dict[str, RankingReport]:
     if len(named) < least:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
     return named
-
-
-def is_mean(metric: BoundMetric) -> bool:
-    """Whether a metric is a mean over queries."""
-    return metric.average in ("macro", None)
-
-
-def check_by_query(name: str, metric: BoundMetric) -> None:
-    """Refuse metrics that are not means over queries."""
-    if not is_mean(metric):
-        raise ValueError(
-            f"metric must be a mean over queries; got {name!r}, which has average={metric.average!r} and cannot be "
-            "compared per query. Evaluate without this average."
-        )
 
 
 def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]:

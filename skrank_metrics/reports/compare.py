@@ -171,7 +171,7 @@ def compare_reports(
     options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
     found = kind(aligned, names, confidence=confidence, **options, **fields)
     for metric in filter(found.tested, names):
-        found.check_values(metric)
+        found.by_metric(metric).check()
     order = best_first(found.means(), greater_is_better=found.greater_is_better())
     return replace(found, reports={name: aligned[name] for name in order})
 

@@ -17,7 +17,6 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.inspection import Inspection
-from skrank_metrics.reports.mean_intervals import quantile
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
@@ -285,14 +284,11 @@ class Comparison(Result):
         """
         chance, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
         pair, own = self.pair(first, second), self.by_metric()
-        flips = own.flips
-        if wanted > flips.span:
+        if wanted > own.flips.span:
             raise ValueError(
-                f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
+                f"difference must be at most {own.flips.span:g}, the range of {pair.metric}; got {difference}."
             )
-        one, other = self.names.index(pair.first), self.names.index(pair.second)
-        error, critical = flips.row(one).error[other], own.critical[other]
-        if not error > 0:
+        if not (error := own.error_of(pair)) > 0:
             raise ValueError(
                 f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
                 f"number depends on that spread; all {pair.n_queries} differences are equal. Compare over more queries."
@@ -300,10 +296,7 @@ class Comparison(Result):
         if (changed := pair.wins + pair.losses) < FEW_CHANGED:
             what = f"Only {counted(changed, 'query')} of {pair.first} and {pair.second} differ"
             warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
-        spread = float(error) * flips.scale * flips.n_effective**0.5
-        most, normal = float(np.abs(pair.differences).max()), quantile(abs(2 * chance - 1), np.inf)
-        needed = _units_needed(wanted / spread, most / spread, critical, normal if chance > 0.5 else -normal)
-        return int(np.ceil(needed * pair.n_queries / flips.n_effective))
+        return own.queries_needed(pair, wanted, chance, error)
 
     # Queries and slices
 
@@ -492,12 +485,3 @@ class Comparison(Result):
 
     def _columns(self) -> dict[str, Any]:
         return words.columns_of_rankings(self)
-
-
-def _units_needed(effect: float, most: float, critical: float, normal: float) -> float:
-    """Number of units at which the test rejects; effect and largest difference in standard deviations."""
-    n = 6.0
-    for _ in range(100):
-        spread = (1 + effect**2 + most**2 / (2 * n)) ** 0.5
-        n = max(6.0, (critical * spread + normal) ** 2 / effect**2)
-    return n

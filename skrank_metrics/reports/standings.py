@@ -273,6 +273,19 @@ class Standings:
             return self.best.critical
         return np.full(len(self.names), self.family.critical)
 
+    def error_of(self, pair: Pair) -> float:
+        """Standard error of the difference of a pair; 0 if all differences are equal."""
+        row = self.flips.row(self.names.index(pair.first))
+        return float(row.error[self.names.index(pair.second)])
+
+    def queries_needed(self, pair: Pair, wanted: float, power: float, error: float) -> int:
+        """Number of queries needed to detect a difference between two rankings with this power."""
+        spread = error * self.flips.scale * self.flips.n_effective**0.5
+        most, normal = float(np.abs(pair.differences).max()), quantile(abs(2 * power - 1), np.inf)
+        critical = self.critical[self.names.index(pair.second)]
+        needed = _units_needed(wanted / spread, most / spread, critical, normal if power > 0.5 else -normal)
+        return int(np.ceil(needed * pair.n_queries / self.flips.n_effective))
+
 
 def is_mean(metric: BoundMetric) -> bool:
     """Whether a metric is a mean over queries."""
@@ -295,3 +308,12 @@ def _unit_hashes(ids: NDArray[Any]) -> Any:
     except (TypeError, ValueError):
         numbers: dict[Any, int] = {}
         return hash_ids(np.array([numbers.setdefault(one, len(numbers)) for one in as_python(ids)]))
+
+
+def _units_needed(effect: float, most: float, critical: float, normal: float) -> float:
+    """Number of units at which the test rejects; effect and largest difference in standard deviations."""
+    n = 6.0
+    for _ in range(100):
+        spread = (1 + effect**2 + most**2 / (2 * n)) ** 0.5
+        n = max(6.0, (critical * spread + normal) ** 2 / effect**2)
+    return n

@@ -24,8 +24,8 @@ from skrank_metrics.model_selection._race import FoldValues, Race, Rules
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
-from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.mean_intervals import check_confidence
+from skrank_metrics.reports.standings import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 

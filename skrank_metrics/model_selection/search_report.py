@@ -36,9 +36,9 @@ from skrank_metrics.model_selection.cross_evaluate import (
     requested_by_fit,
 )
 from skrank_metrics.model_selection.with_qid import with_qid
-from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.standings import check_by_query
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -74,7 +74,7 @@ def _named(by: Any) -> dict[str, Any]:
 def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
-    columns = _columns(by)
+    columns = columns_of(by)
     if {np.shape(column) for column in columns} != {(n_expected,)}:
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
@@ -87,13 +87,13 @@ def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
     """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
     for name, column in _named(by).items():
         check_order_of_queries(column, ids, name)
-    slices = _group(_columns(by), len(ids))
+    slices = _group(columns_of(by), len(ids))
     return slices.ids[slices.codes]
 
 
 def shapes_of(by: Any) -> set[tuple[int, ...]]:
     """Shapes of the columns of ``by``."""
-    return {np.shape(column) for column in _columns(by)}
+    return {np.shape(column) for column in columns_of(by)}
 
 
 def what_came(by: Any) -> str:
@@ -103,7 +103,8 @@ def what_came(by: Any) -> str:
     return " and ".join(f"shape {shape}" for shape in sorted(shapes_of(by))) or "no columns"
 
 
-def _columns(by: Any) -> list[Any]:
+def columns_of(by: Any) -> list[Any]:
+    """The columns of slices, or of a data frame."""
     if isinstance(by, Mapping):
         return [to_id_array(column, "by") if isinstance(column, list | tuple) else column for column in by.values()]
     if isinstance(by, list | tuple):

@@ -18,7 +18,7 @@ from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.saved_reports import read_saved, write_saved
+from skrank_metrics.reports.saved_reports import read_saved, restored_fields, saved_fields, write_saved
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
 from skrank_metrics.reports.standings import POWER, Pair, Standing, Standings
 
@@ -415,7 +415,7 @@ class Comparison(Result):
             File to write. An existing file is replaced only once the new one is complete.
         """
         options = {name: getattr(self, name) for name in _OPTIONS}
-        reports = [[name, report._saved()] for name, report in self.reports.items()]
+        reports = [[name, saved_fields(report)] for name, report in self.reports.items()]
         folds = None if self.folds is None else self.folds.tolist()
         write_saved("comparison", {"reports": reports, "folds": folds, **options}, path)
 
@@ -434,7 +434,7 @@ class Comparison(Result):
             The same comparison.
         """
         saved = read_saved("comparison", path)
-        reports = {name: RankingReport._restored(report) for name, report in saved.pop("reports")}
+        reports = {name: RankingReport(**restored_fields(report)) for name, report in saved.pop("reports")}
         folds, metrics = saved.pop("folds"), tuple(saved.pop("metrics"))
         return Comparison(reports, metrics, None if folds is None else np.array(folds), **saved)
 

@@ -194,27 +194,21 @@ def name_of_slice(value: Any) -> str:
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    values = list(values)
-    _, *named = distinct([(ALL, None), *((name_of_slice(value), value) for value in values)])
-    return dict(zip(values, (name for name, _ in named), strict=True))
+    names, taken = {}, {ALL}
+    for value in values:  # if 1 and "1" are both slices, the second becomes "1 (2)"
+        name, number = name_of_slice(value), 2
+        unused = name
+        while unused in taken:
+            unused, number = f"{name} ({number})", number + 1
+        names[value] = unused
+        taken.add(unused)
+    return names
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
     """The slices to show in their order: if there are many, the largest."""
     shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
     return {value: part for value, part in slices.items() if value in shown}
-
-
-def distinct(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
-    """Slices by distinct names: if 1 and "1" are both slices, the second becomes "1 (2)"."""
-    found: dict[str, T] = {}
-    for name, part in named:
-        number = 2
-        unused = name
-        while unused in found:
-            unused, number = f"{name} ({number})", number + 1
-        found[unused] = part
-    return list(found.items())
 
 
 def flat_slice(value: Any) -> str:

@@ -161,11 +161,6 @@ class Comparison(Result):
         -------
         pairs : tuple of Pair
             The better of the two by the first metric comes first, or the ranking before the baseline.
-
-        Raises
-        ------
-        ValueError
-            If the comparison lacks the metric, or it is not a mean over queries.
         """
         own = self.by_metric(metric)
         return tuple(own.pair(self.names[i], self.names[j]) for i, j in own.family.pairs)
@@ -185,11 +180,6 @@ class Comparison(Result):
         -------
         pair : Pair
             The pair. If neither is the baseline, it is in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no such rankings or metric.
         """
         own = self.by_metric(metric)
         own.check()
@@ -254,8 +244,6 @@ class Comparison(Result):
 
         Raises
         ------
-        TypeError
-            If an argument has the wrong type.
         ValueError
             If the comparison has no such rankings, a parameter is out of range, or all differences are equal.
 
@@ -325,10 +313,7 @@ class Comparison(Result):
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
         if self.folds is None:
             return {}
-        name, folds = self._metric(metric), np.where(self.by_metric(metric).used, self.folds, -1)
-        rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds[folds >= 0])]
-        won = [self.part(row).by_metric(name).ranked[0] for row in rows]
-        return {own: won.count(own) for own in self.names}
+        return self.by_metric(metric).folds_won(self.folds)
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
         """List the queries on which the first ranking loses most against the second by the first metric.
@@ -336,15 +321,15 @@ class Comparison(Result):
         Parameters
         ----------
         n : int, default=10
-            Number of queries; if the first ranking loses on fewer queries, only those are listed.
+            Largest number of queries. Those on which the first ranking does not lose are left out.
         first, second : str, default=None
             Names of the rankings, as in ``pair``.
 
         Returns
         -------
         queries : list of QueryDifference
-            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``, the largest
-            loss first. Pass them to ``pandas.DataFrame`` to get a table.
+            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``; the largest
+            loss first.
         """
         return self._by_lead(n, self.pair(first, second), -1)
 
@@ -470,11 +455,6 @@ class Comparison(Result):
         frame : pandas.DataFrame or polars.DataFrame
             Rankings are best first. For each metric, there are the mean with its interval, and the entries of
             ``standings`` and ``letters``.
-
-        Raises
-        ------
-        ImportError
-            If the library is not installed.
         """
         parts = {ALL: self} | (self.named_slices() if check_bool(slices, "slices") else {})
         by_pair = check_bool(pairs, "pairs")

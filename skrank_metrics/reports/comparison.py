@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +20,12 @@ from skrank_metrics.reports.inspection import Inspection
 from skrank_metrics.reports.ranking_report import RankingReport, inspect_reports
 from skrank_metrics.reports.saved_reports import read_saved, write_saved
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
-from skrank_metrics.reports.standings import POWER, Pair, Standing, Standings
+from skrank_metrics.reports.standings import POWER, Pair, QueryDifference, Standing, Standings
 
 # With fewer queries that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
 # Fields that are saved as they are.
 _OPTIONS = ("metrics", "confidence", "test", "correction", "baseline", "margin", "random_state")
-
-
-class QueryDifference(NamedTuple):
-    """A query with the values of two rankings and their difference."""
-
-    qid: Any
-    first: float
-    second: float
-    difference: float
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -290,10 +281,8 @@ class Comparison(Result):
 
     def part(self, rows: IntArray, **changes: Any) -> Any:
         """Select some of the queries."""
-        folds = None if self.folds is None else self.folds[rows]
-        return replace(
-            self, reports={name: own._part(rows) for name, own in self.reports.items()}, folds=folds, **changes
-        )
+        folds, reports = None if self.folds is None else self.folds[rows], self.reports
+        return replace(self, reports={name: own._part(rows) for name, own in reports.items()}, folds=folds, **changes)
 
     @cached_property
     def slices(self) -> dict[Any, Comparison]:
@@ -311,9 +300,7 @@ class Comparison(Result):
 
     def folds_won(self, metric: Any = None) -> dict[str, int]:
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
-        if self.folds is None:
-            return {}
-        return self.by_metric(metric).folds_won(self.folds)
+        return self.by_metric(metric).folds_won
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
         """List the queries on which the first ranking loses most against the second by the first metric.
@@ -374,13 +361,7 @@ class Comparison(Result):
         Returns
         -------
         inspection : Inspection
-            Prints as one table per query and ranking.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no such rankings or metric, ``n`` is less than 1, an id is not in the reports, or a
-            report did not keep labels and scores.
+            Prints as one table per query and ranking. The reports must have kept labels and scores.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")

@@ -370,10 +370,9 @@ class Family:
         upper[np.isnan(upper)] = np.inf
         np.fill_diagonal(upper, np.nan)
         regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
-        alone = inside & (inside.sum() == 1)
-        regret = np.where(alone, 0.0, np.maximum(regret, SMALLEST))
-        most = np.fmin.reduce(upper, axis=1)
-        intervals = np.stack([0.0 - regret, np.where(inside, np.maximum(most, SMALLEST), 0.0)], axis=1)
+        regret = np.where(inside & (inside.sum() == 1), 0.0, np.maximum(regret, SMALLEST))
+        least = np.where(inside, np.maximum(np.fmin.reduce(upper, axis=1), SMALLEST), 0.0)
+        intervals = np.stack([0.0 - regret, least], axis=1)
         return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
 
     def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
@@ -443,10 +442,8 @@ def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
 
 def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
-    found: FloatArray = np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0)
-    return found
+    return np.asarray(np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0))
 
 
 def _as_student(z: FloatArray, n_degrees: float) -> FloatArray:
-    found: FloatArray = -special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z))
-    return found
+    return np.asarray(-special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z)))

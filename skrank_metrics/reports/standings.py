@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics._input.id_hash import hash_ids
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import counted
@@ -81,6 +81,15 @@ class Pair:
     differences: FloatArray
     values: tuple[FloatArray, FloatArray]
     verdict: str
+
+
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
 
 
 class Standings:
@@ -259,9 +268,12 @@ class Standings:
                 pair = self.pair(name, base)
                 yield name, (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
 
-    def folds_won(self, folds: IntArray) -> dict[str, int]:
-        """Number of folds in which each ranking has the best mean, by name."""
-        of_used = np.where(self.used, folds, -1)
+    @property
+    def folds_won(self) -> dict[str, int]:
+        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
+        if self.comparison.folds is None:
+            return {}
+        of_used = np.where(self.used, self.comparison.folds, -1)
         rows = [np.flatnonzero(of_used == fold) for fold in np.unique(of_used[of_used >= 0])]
         won = [self.comparison.part(row).by_metric(self.metric).ranked[0] for row in rows]
         return {name: won.count(name) for name in self.names}

@@ -91,10 +91,8 @@ class Row:
 class SignFlips:
     """Tests of all pairs of rankings over the same queries.
 
-    The statistic of a pair is |sum d| / sqrt(sum d^2 + L^2 / 2), where d are the weighted differences of the units and
-    L is the largest, as if half a win and half a loss of that size had been seen, too. It is compared with |sum e d| /
-    sqrt(sum d^2) for random signs e; flips do not change the norm, so pairs of unlike spread share one maximum. With
-    test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    The notes of ``compare`` define the statistic. Flips do not change its norm, so pairs of unlike spread share one
+    maximum. With test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
     """
 
     values: FloatArray  # (n_queries, n_rankings), finite

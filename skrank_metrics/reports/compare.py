@@ -366,8 +366,7 @@ def _aligned(
                 f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
                 "sample_weight."
             )
-    renamed = {name: {metric: own[name] for metric, own in columns.items()} for name in reports}
-    return {name: _with(report, renamed[name], common) for name, report in aligned.items()}, tuple(columns)
+    return {name: _renamed(report, columns, name, common) for name, report in aligned.items()}, tuple(columns)
 
 
 def _with_queries(report: RankingReport, places: IntArray) -> RankingReport:
@@ -377,12 +376,12 @@ def _with_queries(report: RankingReport, places: IntArray) -> RankingReport:
     return replace(report._part(places), by=None if report.by is None else report.by[places])
 
 
-def _with(report: RankingReport, columns: Mapping[str, str], common: Mapping[str, Any]) -> RankingReport:
-    """The report with other slices and groups, and other names of metrics."""
+def _renamed(report: RankingReport, names: Mapping[str, Mapping[str, str]], own: str, common: Any) -> RankingReport:
+    """The report with the slices and groups of all, and its metrics by their names in the first."""
     changes = {name: column for name, column in common.items() if column is not getattr(report, name)}
-    if any(name != column for name, column in columns.items()):
-        for name in ("metrics", "_results"):
-            changes[name] = {own: getattr(report, name)[column] for own, column in columns.items()}
+    if any(name != columns[own] for name, columns in names.items()):
+        for what in ("metrics", "_results"):
+            changes[what] = {name: getattr(report, what)[columns[own]] for name, columns in names.items()}
     return replace(report, **changes) if changes else report
 
 

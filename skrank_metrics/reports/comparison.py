@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +20,12 @@ from skrank_metrics.reports.inspection import Inspection, inspect_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, restored_fields, saved_fields, write_saved
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
-from skrank_metrics.reports.standings import POWER, Pair, Standing, Standings
+from skrank_metrics.reports.standings import POWER, Pair, QueryDifference, Standing, Standings
 
 # With fewer queries that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
 # Fields that are saved as they are.
 _OPTIONS = ("metrics", "confidence", "test", "correction", "baseline", "margin", "random_state")
-
-
-class QueryDifference(NamedTuple):
-    """A query with the values of two rankings and their difference."""
-
-    qid: Any
-    first: float
-    second: float
-    difference: float
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -161,11 +152,6 @@ class Comparison(Result):
         -------
         pairs : tuple of Pair
             The better of the two by the first metric comes first, or the ranking before the baseline.
-
-        Raises
-        ------
-        ValueError
-            If the comparison lacks the metric, or it is not a mean over queries.
         """
         own = self.by_metric(metric)
         return tuple(own.pair(self.names[i], self.names[j]) for i, j in own.family.pairs)
@@ -185,11 +171,6 @@ class Comparison(Result):
         -------
         pair : Pair
             The pair. If neither is the baseline, it is in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no such rankings or metric.
         """
         own = self.by_metric(metric)
         own.check()
@@ -254,8 +235,6 @@ class Comparison(Result):
 
         Raises
         ------
-        TypeError
-            If an argument has the wrong type.
         ValueError
             If the comparison has no such rankings, a parameter is out of range, or all differences are equal.
 
@@ -302,10 +281,8 @@ class Comparison(Result):
 
     def part(self, rows: IntArray, **changes: Any) -> Any:
         """Select some of the queries."""
-        folds = None if self.folds is None else self.folds[rows]
-        return replace(
-            self, reports={name: own._part(rows) for name, own in self.reports.items()}, folds=folds, **changes
-        )
+        folds, reports = None if self.folds is None else self.folds[rows], self.reports
+        return replace(self, reports={name: own._part(rows) for name, own in reports.items()}, folds=folds, **changes)
 
     @cached_property
     def slices(self) -> dict[Any, Comparison]:
@@ -323,12 +300,7 @@ class Comparison(Result):
 
     def folds_won(self, metric: Any = None) -> dict[str, int]:
         """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
-        if self.folds is None:
-            return {}
-        name, folds = self._metric(metric), np.where(self.by_metric(metric).used, self.folds, -1)
-        rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds[folds >= 0])]
-        won = [self.part(row).by_metric(name).ranked[0] for row in rows]
-        return {own: won.count(own) for own in self.names}
+        return self.by_metric(metric).folds_won
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
         """List the queries on which the first ranking loses most against the second by the first metric.
@@ -336,15 +308,15 @@ class Comparison(Result):
         Parameters
         ----------
         n : int, default=10
-            Number of queries; if the first ranking loses on fewer queries, only those are listed.
+            Largest number of queries. Those on which the first ranking does not lose are left out.
         first, second : str, default=None
             Names of the rankings, as in ``pair``.
 
         Returns
         -------
         queries : list of QueryDifference
-            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``, the largest
-            loss first. Pass them to ``pandas.DataFrame`` to get a table.
+            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``; the largest
+            loss first.
         """
         return self._by_lead(n, self.pair(first, second), -1)
 
@@ -389,13 +361,7 @@ class Comparison(Result):
         Returns
         -------
         inspection : Inspection
-            Prints as one table per query and ranking.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no such rankings or metric, ``n`` is less than 1, an id is not in the reports, or a
-            report did not keep labels and scores.
+            Prints as one table per query and ranking. The reports must have kept labels and scores.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
@@ -467,11 +433,6 @@ class Comparison(Result):
         frame : pandas.DataFrame or polars.DataFrame
             Rankings are best first. For each metric, there are the mean with its interval, and the entries of
             ``standings`` and ``letters``.
-
-        Raises
-        ------
-        ImportError
-            If the library is not installed.
         """
         parts = {ALL: self} | (self.named_slices() if check_bool(slices, "slices") else {})
         by_pair = check_bool(pairs, "pairs")

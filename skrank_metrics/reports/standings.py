@@ -83,6 +83,15 @@ class Pair:
     verdict: str
 
 
+class QueryDifference(NamedTuple):
+    """A query with the values of two rankings and their difference."""
+
+    qid: Any
+    first: float
+    second: float
+    difference: float
+
+
 class Standings:
     """The rankings of a Comparison by one of its metrics. Nothing is computed before it is asked for."""
 
@@ -258,6 +267,16 @@ class Standings:
             else:
                 pair = self.pair(name, base)
                 yield name, (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
+
+    @property
+    def folds_won(self) -> dict[str, int]:
+        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
+        if self.comparison.folds is None:
+            return {}
+        of_used = np.where(self.used, self.comparison.folds, -1)
+        rows = [np.flatnonzero(of_used == fold) for fold in np.unique(of_used[of_used >= 0])]
+        won = [self.comparison.part(row).by_metric(self.metric).ranked[0] for row in rows]
+        return {name: won.count(name) for name in self.names}
 
     @property
     def detectable(self) -> float:

@@ -98,7 +98,7 @@ def sorted_rows(
     """Sort rows by query, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
-        if ("group_weight" if way == "group_id" else "sample_weight") not in accepted_by_fit(estimator):
+        if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(estimator)[0]:
             raise TypeError(f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights.")
         weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
         if way in ("group_id", "qid"):
@@ -158,18 +158,13 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
 
 def way_of_queries(estimator: Any) -> str | None:
     """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
-    accepted = accepted_by_fit(estimator)
+    accepted = fit_signature(estimator)[0]
     # XGBoost also takes group sizes, but only checks the length of qid, so qid comes first.
     return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
 
 
-def accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit`` besides X and y; if it takes ``**kwargs``, also those of base classes."""
-    return fit_signature(estimator)[0]
-
-
 def fit_signature(estimator: Any) -> tuple[set[str], bool]:
-    """The names returned by ``accepted_by_fit``, and whether ``fit`` also takes any other name."""
+    """Names of the parameters of ``fit`` besides X and y, and whether it takes others; if so, also of base classes."""
     if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
@@ -223,7 +218,7 @@ def check_parameters(ranker: Any) -> int | None:
         )
     check_number(fraction, "validation_fraction", "(0, 1)")
     rounds = check_int(rounds, "early_stopping_rounds", 1)
-    if way_of_queries(estimator) is None or "eval_set" not in accepted_by_fit(estimator):
+    if way_of_queries(estimator) is None or "eval_set" not in fit_signature(estimator)[0]:
         raise TypeError(
             "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
             f"{type(estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
@@ -256,7 +251,7 @@ def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, give
 def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     lightgbm = importlib.import_module("lightgbm")
     arguments: dict[str, Any] = {**given, "eval_group": [rows.sizes]}
-    if "eval_X" in accepted_by_fit(estimator):  # then eval_set is deprecated
+    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
@@ -332,20 +327,17 @@ def _taken(estimator: Any, accepted: set[str]) -> str:
 
 def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
     """Parameters with one value per row, recognized by name, else by length, as in scikit-learn."""
-    found = {name: value for name, value in given.items() if _is_per_row(name, value, n_rows)}
-    for name, value in found.items():
+    found = {}
+    for name, value in given.items():
+        never = name in _PER_FEATURE or _VALIDATION.search(name)
+        if name not in _PER_ROW and (never or not is_column(value, n_rows)):
+            continue
         refuse_masked(value, name)
         found[name] = value if hasattr(value, "shape") else np.asarray(value)
         if found[name].ndim == 0 or count_rows(found[name]) != n_rows:
             shape = found[name].shape
             raise ValueError(f"{name} must hold one value per document, {n_rows} in all; got shape {shape}.")
     return found
-
-
-def _is_per_row(name: str, value: Any, n_rows: int) -> bool:
-    if name in _PER_ROW:
-        return True
-    return name not in _PER_FEATURE and not _VALIDATION.search(name) and is_column(value, n_rows)
 
 
 def requests_of_fit(estimator: Any) -> dict[str, Any]:

@@ -320,14 +320,3 @@ def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():
 
     with pytest.raises(TypeError, match=r"QueryRanker\.score needs the query id of each document"):
         GridSearchCV(Fitted(Ridge()), {"random_state": [0, 1]}, cv=KFold(4)).fit(X, Y)
-
-
-def test_a_column_of_scores_is_no_fresh_series():
-    frame = pd.DataFrame({"score": X[:, 0], "y": Y, "qid": QID})
-    shuffled = frame.sample(frac=1, random_state=3)
-    with pytest.raises(
-        ValueError, match="y_score must have the same index as y_true; got the same labels in different"
-    ):
-        ndcg_score(shuffled.y, frame.score, qid=shuffled.qid)
-    fresh = pd.Series(shuffled.score.to_numpy())
-    assert ndcg_score(shuffled.y, fresh, qid=shuffled.qid) == ndcg_score(frame.y, frame.score, qid=frame.qid)

@@ -35,23 +35,21 @@ def by_hand(found, **options):
     return within_noise(**{"prefer": "size", "test_ratio": 1 / (n_folds - 1), **options})(found)
 
 
-def behind(p, n_folds=5):
-    """Scores of a candidate and the best one, whose one-sided corrected p-value is ``p``."""
-    noise = np.random.default_rng(0).normal(size=n_folds)
-    noise = (noise - noise.mean()) / noise.std(ddof=1)
-    best = np.full(n_folds, 0.8)
-    t = stats.t.isf(p, n_folds - 1)
-    return best - 0.01 * (noise + t * np.sqrt(1 / n_folds + 1 / (n_folds - 1))), best
+def spread(p, n_folds=5, ratio=1 / 4):
+    """Scores on folds of a simple and of the best candidate, whose corrected one-sided p-value is ``p``."""
+    noise = np.linspace(-1, 1, n_folds)
+    noise /= noise.std(ddof=1)
+    return 0.8 - 0.01 * (noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)), np.full(n_folds, 0.8)
 
 
 @pytest.mark.parametrize(("p", "chosen"), [(0.03, 1), (0.049, 1), (0.051, 0), (0.3, 0)])
 def test_level_of_the_corrected_test(p, chosen):
-    assert by_hand(results(*behind(p))) == chosen
+    assert by_hand(results(*spread(p))) == chosen
 
 
 @pytest.mark.option("within_noise.level", "within_noise.test_ratio")
 def test_other_levels_and_ratios():
-    found = results(*behind(0.1))
+    found = results(*spread(0.1))
     assert by_hand(found, level=0.2) == 1
     assert by_hand(found, test_ratio=1e-9) == 1, "as if training parts did not overlap"
 
@@ -160,13 +158,6 @@ def test_in_a_search_with_several_scorers():
     )
     assert search.best_index_ == chosen != strict
     assert search.best_estimator_.estimator_.alpha == search.best_params_["estimator__alpha"] > 1
-
-
-def spread(p, n_folds, ratio):
-    """Scores on folds of a simple and of the best candidate, whose corrected one-sided p-value is ``p``."""
-    noise = np.linspace(-1, 1, n_folds)
-    noise /= noise.std(ddof=1)
-    return 0.8 - 0.01 * (noise + stats.t.isf(p, n_folds - 1) * np.sqrt(1 / n_folds + ratio)), np.full(n_folds, 0.8)
 
 
 PAIRS = np.repeat(np.arange(60), 2)  # queries of two documents, so that shares of rows are those of queries

@@ -45,12 +45,8 @@ class RankingAccumulator:
     ----------
     metrics : sequence of str, metric functions or bound metrics
         Metrics to compute, as in evaluate.
-    convention : str, default="sklearn"
-        Library whose defaults apply, as in evaluate.
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate.
-    replace_undefined_by : float, default=None
-        Value of undefined queries, as in evaluate.
+    convention, ties, replace_undefined_by : default="sklearn", None, None
+        As in evaluate.
     condense : bool, default=False
         Whether to leave out documents that nobody judged, as in evaluate. Updates then need ``judged``.
     assume_complete : bool, default=False
@@ -127,18 +123,8 @@ class RankingAccumulator:
             Scores to rank by, largest first.
         qid : array-like of shape (n_documents,)
             Query id of each document: integers, strings, dates, or tuples of these.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weights of the queries, as in evaluate. Must be passed in all updates or in none.
-        retrieved : array-like of bool of shape (n_documents,), default=None
-            False for documents that were judged but not ranked, as in evaluate.
-        judged : array-like of bool of shape (n_documents,), default=None
-            False for documents that nobody judged, as in evaluate.
-        documents : dict of arrays, or frame with one row per document, default=None
-            Columns for own metrics, as in evaluate.
-        by : array-like of shape (n_documents,), default=None
-            Slices of the report, as in evaluate. Must be passed in all updates or in none.
-        groups : array-like of shape (n_documents,), default=None
-            Groups of queries, such as users, as in evaluate. Must be passed in all updates or in none.
+        sample_weight, retrieved, judged, documents, by, groups : default=None
+            As in evaluate. Weights, slices and groups must each be passed in all updates or in none.
 
         Returns
         -------

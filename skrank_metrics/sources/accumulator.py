@@ -142,11 +142,7 @@ class RankingAccumulator:
         check_aligned(y_true=y_true, groups=groups, sample_weight=sample_weight)
         masks = {"retrieved": retrieved, "judged": judged, "condense": self._condense}
         lists = query_lists(y_true, y_score, qid=qid, documents=documents, **masks)
-        if sample_weight is not None:
-            lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
-        slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
-        clusters = None if groups is None else group_of_query(groups, lists.grouping, two_dimensional=False)
-        self._add_lists(lists, slices, clusters)
+        self._add_lists(*with_columns(lists, sample_weight, by, groups))
         return self
 
     def _add_lists(self, lists: QueryLists, by: NDArray[Any] | None = None, groups: NDArray[Any] | None = None) -> None:
@@ -285,6 +281,17 @@ class RankingAccumulator:
         )
         report.mean  # noqa: B018  sums that overflow raise here
         return report
+
+
+def with_columns(
+    lists: QueryLists, sample_weight: Any, by: Any, groups: Any
+) -> tuple[QueryLists, NDArray[Any] | None, NDArray[Any] | None]:
+    """The lists with their weights, the slices and the groups of the queries, all from columns of documents."""
+    if sample_weight is not None:
+        lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
+    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
+    clusters = None if groups is None else group_of_query(groups, lists.grouping, two_dimensional=False)
+    return lists, slices, clusters
 
 
 class _Seen:

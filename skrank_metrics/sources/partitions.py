@@ -11,11 +11,9 @@ import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_arrays, check_bool, check_choice
-from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import group_of_query, slice_of_query
-from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
+from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator, with_columns
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.tables import array_of, bad_cell, selected
 
@@ -70,19 +68,12 @@ class Reports:
                     f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
                     "order='shuffle' if rows can be in any order."
                 )
-        if "sample_weight" in given:
-            lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
-        of_query = {"by": slice_of_query, "groups": group_of_query}
-        found = {
-            name: of_query[name](given[name], lists.grouping, two_dimensional=False)
-            for name in of_query
-            if name in given
-        }
+        lists, slices, clusters = with_columns(lists, *(given.get(name) for name in ("sample_weight", "by", "groups")))
         for name, accumulator in self.accumulators.items():
             if name != columns.scores[0]:
                 scores = check_arrays(labels, arrays[name], *masks.values())[1]
                 lists = replace(lists, scores=lists.grouping.sort(scores))
-            accumulator._add_lists(lists, **found)
+            accumulator._add_lists(lists, slices, clusters)
 
     def without_metrics(self) -> Reports:
         """Remove the metrics before a process sends reports back.

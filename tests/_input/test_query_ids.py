@@ -119,6 +119,12 @@ def test_ids_that_are_almost_equal_stay_apart(ids, expected):
     assert carried.ids.tolist() == list(expected)
 
 
+def test_differences_of_small_integers_do_not_overflow():
+    grouping = group_ids(np.tile(np.array([-128, 127, 0], dtype=np.int8), 100), 300)
+    assert grouping.ids.tolist() == [-128, 127, 0]
+    assert grouping.codes.tolist() == [0, 1, 2] * 100
+
+
 class Market(str, enum.Enum):  # noqa: UP042 - not StrEnum, whose str() is the value
     GERMANY = "M.DE"
     DENMARK = "M.DK"

@@ -131,6 +131,7 @@ def setup(app: Any) -> None:
     reference_pages.write(HERE / "reference")
     app.connect("source-read", site_sources.adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
+    app.connect("autodoc-process-docstring", reference_pages.link_names, priority=600)  # after numpydoc
     app.connect("doctree-read", mend_links, priority=400)  # before downloads are collected
     app.connect("html-page-context", site_sources.label_cells)
     app.connect("build-finished", copy_playground)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +26,7 @@ TOPICS = {
     "splitters": "Folds of whole queries",
     "model_selection": "Model selection",
     "rankers": "Rankers",
-    "sources": "Rows that arrive in parts",
+    "sources": "Lists by id, files and streams",
 }
 MODULES = {
     "displays": "Pictures",
@@ -34,6 +35,9 @@ MODULES = {
     "dask": "Dask",
     "spark": "Spark",
 }
+# A public name after a word that refers to it.
+_BEFORE, _NAMES = "[Aa]s in|[Ss]ee|[Ll]ike|[Uu]se|of|from|by|to|and|or|with|than", "|".join(skrank_metrics.__all__)
+REFERRED = re.compile(rf"(\b(?:{_BEFORE}) )({_NAMES})(?![\w(.`=\"])")
 SYMBOLS = r"""
 A query has a list of documents with relevance labels, ranked by score. Every metric computes one value per query, and
 its score is the mean over queries. In the formulas,
@@ -66,6 +70,7 @@ def write(folder: Path) -> None:
     pages = {"metrics/index": metrics_index(), "api/index": api_index(), "conventions": conventions_page()}
     pages |= {f"metrics/{page_name(function)}": metric_page(function) for function in REGISTRY.values()}
     pages |= {f"api/{place}": text for place, text in api_pages().items()}
+    pages |= {f"api/{topic}": topic_page(topic, *listed) for topic, listed in topics().items()}
     for place, text in pages.items():
         path = folder / f"{place}.rst"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,6 +150,11 @@ def conventions_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def link_names(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Link the names that docstrings refer to, as in "as in evaluate" and "see with_qid", before Sphinx reads them."""
+    lines[:] = [REFERRED.sub(r"\1:obj:`~skrank_metrics.\2`", line) for line in lines]
+
+
 def add_facts(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Complete the docstring of a metric with what its record says, before Sphinx reads it."""
     function = REGISTRY.get(getattr(getattr(value, "record", None), "name", ""))
@@ -181,14 +191,31 @@ def api_index() -> str:
     parts = [_title("API"), "All of these names are imported from ``skrank_metrics``, if no other module is named."]
     metrics = sorted(function.__name__ for function in REGISTRY.values())
     parts += [_title("Metrics", "-"), "One page each: :doc:`../metrics/index`.", _summaries(metrics)]
+    for topic, (title, names) in topics().items():
+        parts += [_title(title, "-"), f"See also :doc:`{topic}`.", _topic_summaries(topic, names)]
+    return "\n\n".join([*parts, _toctree(topics())])
+
+
+def topics() -> dict[str, tuple[str, list[str]]]:
+    """Titles and names of the topics, the groups of the sidebar: folders first, then public modules."""
+    found = {}
     for topic, title in TOPICS.items():
         modules = [names for module, names in skrank_metrics._MODULES.items() if module.startswith(f"{topic}.")]
-        names = sorted(name for listed in modules for name in listed.split())
-        parts += [_title(title, "-"), _summaries(names)]
-    for module, title in MODULES.items():
-        names = public_in(module)
-        parts += [_title(title, "-"), _summaries(names, f".. currentmodule:: skrank_metrics.{module}\n\n")]
-    return "\n\n".join([*parts, _toctree(sorted(api_pages(), key=lambda place: place.rpartition("/")[2].lower()))])
+        found[topic] = (title, sorted(name for listed in modules for name in listed.split()))
+    return found | {module: (title, public_in(module)) for module, title in MODULES.items()}
+
+
+def topic_page(topic: str, title: str, names: list[str]) -> str:
+    """Make the page of a topic, under which the sidebar lists its names."""
+    about = inspect.getdoc(importlib.import_module(f"skrank_metrics.{topic}")) or ""
+    full = [f"{topic}.{name}" for name in names] if topic in MODULES else names
+    places = sorted((_api_page(name)[0] for name in full), key=lambda place: place.rpartition("/")[2].lower())
+    return "\n\n".join([_title(title), about.partition("\n\n")[0], _topic_summaries(topic, names), _toctree(places)])
+
+
+def _topic_summaries(topic: str, names: Iterable[str]) -> str:
+    module = f"skrank_metrics.{topic}" if topic in MODULES else "skrank_metrics"
+    return _summaries(names, f".. currentmodule:: {module}\n\n")
 
 
 def public_in(module: str) -> list[str]:
@@ -202,9 +229,9 @@ def public_in(module: str) -> list[str]:
 
 def api_pages() -> dict[str, str]:
     """Make the pages of all names but metrics, by place. Names that differ only by case are in different folders."""
-    topics = {module.partition(".")[0] for module in skrank_metrics._MODULES}
-    if topics != set(TOPICS) or set(MODULES) != set(skrank_metrics._NAMESPACES):
-        raise ValueError(f"TOPICS and MODULES must name the folders of the package; got {topics}")
+    folders = {module.partition(".")[0] for module in skrank_metrics._MODULES}
+    if folders != set(TOPICS) or set(MODULES) != set(skrank_metrics._NAMESPACES):
+        raise ValueError(f"TOPICS and MODULES must name the folders of the package; got {folders}")
     names = [name for listed in skrank_metrics._MODULES.values() for name in listed.split()]
     names += [f"{module}.{name}" for module in MODULES for name in public_in(module)]
     return dict(_api_page(name) for name in names)
@@ -222,11 +249,7 @@ def _api_page(name: str) -> tuple[str, str]:
             described = [f".. {directive}:: skrank_metrics.{name}.{member}" for member in members]
             parts += [_title(title, "-"), *described] if members else []
         return f"classes/{name}", "\n\n".join([*parts, _in_gallery(name)])
-    if inspect.isroutine(value):
-        return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}"
-    listed = "\n".join(f"- ``{key!r}``: {convention.peer}" for key, convention in value.items())
-    text = f"The conventions of other libraries by name, each a :class:`Convention`. See :doc:`/metrics`.\n\n{listed}"
-    return f"data/{name}", f"{_title(name)}\n\n.. py:data:: skrank_metrics.{name}\n\n{_indented(text)}\n"
+    return f"functions/{name}", f"{_title(name)}\n\n.. autofunction:: skrank_metrics.{name}\n\n{_in_gallery(name)}"
 
 
 def _in_gallery(name: str) -> str:

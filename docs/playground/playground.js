@@ -3,7 +3,7 @@
 // The page of the playground. Its numbers come from metrics.js.
 (() => {
   const MAX_DOCUMENTS = 20;
-  const EXAMPLE = { A: [3, 0.9], B: [2, 0.8], C: [3, 0.7], D: [0, 0.5], E: [1, 0.5], F: [2, 0.3] };
+  const EXAMPLE = { A: [3, 0.9], B: [2, 0.8], C: [3, 0.7], D: [0, 0.5], E: [1, 0.4], F: [2, 0.3] };
   const MEAN_NOTE = "Tied documents share the mean of their values: the expectation over their orders.";
   const HAZARD_NOTE = "In a tie, probabilities are means over the orders of the tied documents.";
 
@@ -236,6 +236,39 @@
       `from skrank_metrics import ${python}\n\n${python}(\n${lines.map((line) => `    ${line}\n`).join("")})`;
   }
 
+  // --- Links: documents, options and the chosen metric behind the "#" of the address
+
+  function link() {
+    const now = Object.entries(options()).filter(([name, value]) => value !== DEFAULTS[name]);
+    const documents = rows.map(({ name, label, score }) => `${name}_${label}_${score}`).join("*");
+    return `#${new URLSearchParams([["documents", documents], ["metric", chosen()], ...now])}`;
+  }
+
+  /** The rows of a link; null if there are none, or they are not what this page writes. */
+  function linkedRows(documents) {
+    const found = (documents ?? "").split("*").map((text) => {
+      const [name, label, score, ...rest] = text.split("_");
+      const isValid = /^[A-Z]$/.test(name) && /^[0-4]$/.test(label) && score && !rest.length && Number.isFinite(Number(score));
+      return isValid ? { name, label: Number(label), score: Number(score) } : null;
+    });
+    const distinct = new Set(found.map((item) => item?.name)).size === found.length;
+    return distinct && found.length <= MAX_DOCUMENTS && found.every(Boolean) ? found : null;
+  }
+
+  function followLink() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const linked = linkedRows(given.get("documents"));
+    if (!linked) return;
+    show(linked);
+    for (const name of Object.keys(DEFAULTS)) {
+      const control = form.elements[name];
+      const known = control.options ? [...control.options].some((one) => one.value === given.get(name)) : given.has(name);
+      if (known) control.value = given.get(name);
+    }
+    if (Object.hasOwn(SHOWN, given.get("metric"))) document.querySelector(`#metrics [value=${given.get("metric")}]`).checked = true;
+    update();
+  }
+
   /** Compute and show everything, and say what became of the chosen metric. */
   function update(said = "", still = undefined) {
     results = rankingMetrics.evaluate(rows, options());
@@ -243,6 +276,7 @@
     showValues();
     showTerms();
     showPython();
+    byId("link").setAttribute("href", link());
     if (said) byId("status").textContent = `${said} ${SHOWN[chosen()].card} ${asValue(results[chosen()].value)}.`;
   }
 
@@ -362,11 +396,16 @@
     update("All scores are 1.");
   }
 
-  function onReset() {
+  /** Show other documents, with the options of the page when it was opened. */
+  function show(others) {
     elements.clear();
     form.reset();
-    rows = Object.entries(EXAMPLE).map(([name, [label, score]]) => ({ name, label, score }));
+    rows = [...others].sort((a, b) => b.score - a.score);
     rows.forEach((item) => addRow(item.name));
+  }
+
+  function onReset() {
+    show(Object.entries(EXAMPLE).map(([name, [label, score]]) => ({ name, label, score })));
     update("Reset.");
   }
 
@@ -383,7 +422,9 @@
     Object.entries({ add: onAdd, ideal: onIdeal, "tie-all": onTieAll, reset: onReset }).forEach(([id, react]) =>
       byId(id).addEventListener("click", react),
     );
+    window.addEventListener("hashchange", followLink);
     onReset();
+    followLink();
     byId("status").textContent = "";
   }
 

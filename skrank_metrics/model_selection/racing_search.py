@@ -18,13 +18,13 @@ from sklearn.model_selection._search import BaseSearchCV
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled
+from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
-from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.mean_intervals import check_confidence
+from skrank_metrics.reports.standings import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -347,7 +347,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         print(
             f"[fold {fold + 1}/{race.n_folds}] {len(race.remaining)} of {counted(race.n_candidates, 'candidate')} "
             f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[leader]:.4f} with "
-            f"{spelled(rounds.candidates[leader].params) or 'the defaults'}",
+            f"{spelled_params(rounds.candidates[leader].params) or 'the defaults'}",
             flush=True,
         )
 

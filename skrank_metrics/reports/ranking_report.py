@@ -483,8 +483,10 @@ class RankingReport(Result):
         ----------
         frame : frame of pandas, polars or pyarrow, or dict of columns
             One row per query, with one column of numbers per metric. A column named like a metric of this package, such
-            as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction; of others, larger values are
-            better. NaN is an undefined value: it counts as 0 for metrics of this package, and is left out of others.
+            as "ndcg@10" or trec_eval's "ndcg_cut_10", has its bounds and direction. For any other name, larger values
+            are better and may have any size: pass negatives if smaller values are better, named ``neg_...`` by
+            convention. NaN is an undefined value: it counts as 0 for metrics of this package, as in evaluate, and is
+            left out of the mean of others.
         metrics : sequence of str, or dict of str to metric, default=None
             Columns to take as metrics, or the metric that each of them holds, as in get_metric. None means all columns
             but the following.

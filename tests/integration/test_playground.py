@@ -32,6 +32,8 @@ METRICS = {
     "recall": (recall_at_k_score, ["k"]),
     "kendall": (kendall_tau_distance, []),
 }
+# The example of the page, but with a tie.
+TIED = {"A": (3, 0.9), "B": (2, 0.8), "C": (3, 0.7), "D": (0, 0.5), "E": (1, 0.5), "F": (2, 0.3)}
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_chromium() is None, reason="no Chromium is installed"),
@@ -47,9 +49,14 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def page(browser):
-    browser.evaluate("document.getElementById('reset').click()")
+    follow(browser, "#documents=" + "*".join(f"{name}_{label}_{score}" for name, (label, score) in TIED.items()))
     yield browser
     assert browser.errors == []
+
+
+def follow(page, link):
+    page.evaluate("location.hash = ''")
+    page.evaluate(f"new Promise(done => {{ onhashchange = done; location.hash = {json.dumps(link)}; }}).then(() => 0)")
 
 
 def in_python(name, lists, options):
@@ -228,6 +235,31 @@ def test_documents_come_and_go(page):
     assert page.evaluate("document.activeElement.ariaLabel") == "Remove B"
     page.evaluate("document.getElementById('tie-all').click()")
     assert assert_as_in_python(page, "ABFEDG")[1] == [1.0] * 6
+
+
+def test_the_page_opens_without_ties(page):
+    page.evaluate("document.getElementById('reset').click()")
+    assert assert_as_in_python(page, "ABCDEF") == ([3, 2, 3, 0, 1, 2], [0.9, 0.8, 0.7, 0.5, 0.4, 0.3])
+
+
+def test_a_link_holds_documents_options_and_metric(page):
+    choose(page, gain="exp2", discount="reciprocal", k="4", ties="worst", p="0.5")
+    page.evaluate("document.querySelector('[value=err]').click()")
+    before, link = shown(page), page.evaluate("document.getElementById('link').getAttribute('href')")
+    page.evaluate("document.getElementById('reset').click()")
+    page.evaluate("document.querySelector('[value=ndcg]').click()")
+    assert shown(page) != before
+    follow(page, link)
+    assert shown(page) == before
+    assert page.evaluate("document.querySelector('#metrics input:checked').value") == "err"
+    page.evaluate("document.querySelector('[value=ndcg]').click()")
+
+
+@pytest.mark.parametrize("documents", ["A_5_1", "A_1_x", "A_1", "A_1_1*A_2_2", "", "<b>_1_1", "A_1_Infinity"])
+def test_a_damaged_link_changes_nothing(page, documents):
+    before = shown(page)
+    follow(page, f"#documents={documents}")
+    assert shown(page) == before
 
 
 @pytest.mark.parametrize("width", [400, 900, 1400])

@@ -30,7 +30,8 @@ from benchmarks.timing import machine
 from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, make_ranking_scorer, with_qid
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import load_digits_retrieval, make_ranking
-from skrank_metrics.model_selection._race import FoldValues, Race, Rules
+from skrank_metrics.model_selection._race import Race
+from skrank_metrics.model_selection.scorers import QueryScores
 
 N_FOLDS, N_ORDERS = 5, 10
 DATA = Path(os.environ.get("SKRANK_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -64,7 +65,7 @@ Ran = NDArray[np.bool_]  # which candidate ran which fold
 class Grid:
     """What a grid search computes, and what it costs."""
 
-    folds: list[FoldValues]
+    folds: list[QueryScores]
     n_trees: NDArray[np.int64]  # of each candidate
     path: NDArray[np.intp]  # equal for candidates that differ only in the number of trees
     fit_seconds: Values  # of each candidate, on its own
@@ -108,7 +109,7 @@ def run_grid(model: Any, resource: str, settings: dict[str, Any], X: Any, y: Any
 def race(grid: Grid, order: NDArray[np.intp], confidence: float = 0.95) -> Ran:
     """A race over the folds in some order."""
     scores, sizes = grid.scores, np.array([len(grid.folds[fold].ids) for fold in order])
-    found = Race(Rules(len(scores), len(order), confidence))
+    found = Race(len(scores), len(order), confidence)
     ran = np.zeros(scores.shape, dtype=bool)
     for fold in order:
         ran[found.remaining, fold] = True
@@ -265,7 +266,8 @@ def simulate_errors(rounds: int, n_candidates: int = 8) -> bool:
         for kind, draw in {"normal": normal, "hits": hits}.items():
             random, lost, share = np.random.default_rng(0), 0, 0.0
             for _ in range(rounds):
-                folds = [FoldValues(np.arange(n), draw(random, n_candidates, n), np.ones(n, dtype=bool)) for n in sizes]
+                every = [(np.arange(n), draw(random, n_candidates, n), np.ones(n, dtype=bool), None) for n in sizes]
+                folds = [QueryScores(*fold) for fold in every]
                 nothing = np.zeros(n_candidates)
                 grid = Grid(folds, nothing.astype(int), np.arange(n_candidates), nothing, nothing)
                 ran = race(grid, random.permutation(len(sizes)))

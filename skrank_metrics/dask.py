@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from skrank_metrics.sources.files import readable
-from skrank_metrics.sources.partitions import Reports, documented_engine, evaluate_partition, reports_of_frame
+from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
 
 FAN_IN = 16  # parts that a task merges
 
 
-@documented_engine("Dask", "workers")
 def evaluate(
     frame: Any,
     *,
@@ -32,7 +32,46 @@ def evaluate(
 ) -> Any:
     """Evaluate the rows of a Dask DataFrame on the workers that hold them.
 
-    {shared}
+    Rows are shuffled by query id, each partition is evaluated by the process that has it, and only values per query are
+    returned. They equal those of evaluate up to rounding in the last digits. Needs Dask and pyarrow, and this package
+    on all workers.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        One row per document. Only the columns named below are read and shuffled.
+    label, score, qid, metrics, convention : as in evaluate_batches
+        Columns, metrics and their defaults.
+    ties : {"average", "best", "worst", "stable"}, default=None
+        How documents with equal scores are ordered, as in evaluate. "stable", also if set by a convention, needs
+        order="check", since a shuffle loses the order of rows.
+    replace_undefined_by, sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
+        Value of undefined queries, and optional columns.
+    order : {"shuffle", "check"}, default="shuffle"
+        With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one
+        partition; a query in two partitions is an error.
+
+    Returns
+    -------
+    report : RankingReport, or dict of str to RankingReport
+        The report, with queries in no particular order. If score is a list, one report per score column.
+
+    Raises
+    ------
+    ImportError
+        If Dask or pyarrow is not installed.
+    TypeError
+        If frame is not a Dask DataFrame, or a column has the wrong type.
+    ValueError
+        If a column is missing or holds nulls or invalid values, or a query is in two partitions.
+
+    See Also
+    --------
+    evaluate_batches : Evaluate files on one machine.
+
+    Examples
+    --------
+    The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:
 
     >>> import dask.dataframe as dd
     >>> import pandas as pd
@@ -82,7 +121,7 @@ def _evaluate_pandas(empty: Reports, rows: Any) -> Reports:
 
 
 def _merge(parts: list[Reports]) -> Reports:
-    total = parts[0].copy()
+    total = deepcopy(parts[0])
     for part in parts[1:]:
         total.merge(part)
     return total

@@ -22,19 +22,19 @@ class _File:
     _lines: TrecLines
 
     @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return len(self._lines.topics)
+
+    @property
     def qid(self) -> NDArray[np.object_]:
-        """Topic of each line."""
+        """Topic of each line, a string."""
         return np.array([topic.decode() for topic in self._lines.topics], dtype=object)[self._lines.codes]
 
     @property
     def document(self) -> NDArray[np.object_]:
-        """Document of each line."""
+        """Document of each line, a string."""
         return np.array(self._lines.documents.tolist(), dtype=object)
-
-    @property
-    def n_topics(self) -> int:
-        """Number of topics."""
-        return len(self._lines.topics)
 
     def __len__(self) -> int:
         return len(self._lines.values)
@@ -44,40 +44,16 @@ class _File:
 
 
 class Qrels(_File):
-    """Relevance judgments (qrels), in the order of the file.
-
-    Attributes
-    ----------
-    qid : ndarray of str of shape (n_lines,)
-        Topic of each line.
-    document : ndarray of str of shape (n_lines,)
-        Document of each line.
-    label : ndarray of int of shape (n_lines,)
-        Label of each line. A negative label means that the document was not judged.
-    n_topics : int
-        Number of topics.
-    """
+    """Relevance judgments (qrels), in the order of the file: ``qid``, ``document``, ``label`` and ``n_topics``."""
 
     @property
     def label(self) -> NDArray[np.int64]:
-        """Label of each line."""
+        """Label of each line; a negative one means that the document was not judged."""
         return self._lines.values.astype(np.int64)
 
 
 class Run(_File):
-    """A run, which ranks documents for topics, in the order of the file.
-
-    Attributes
-    ----------
-    qid : ndarray of str of shape (n_lines,)
-        Topic of each line.
-    document : ndarray of str of shape (n_lines,)
-        Document of each line.
-    score : ndarray of float of shape (n_lines,)
-        Score of each line.
-    n_topics : int
-        Number of topics.
-    """
+    """A ranking of documents, in the order of the file: ``qid``, ``document``, ``score`` and ``n_topics``."""
 
     @property
     def score(self) -> FloatArray:
@@ -121,9 +97,8 @@ def read_run(path: Any) -> Run:
     Parameters
     ----------
     path : str, path or open file
-        The file, in UTF-8, which may be gzipped; "-" is standard input. Fields are separated by spaces or tabs, and
-        blank lines and comments, which begin with "#", are skipped. As in trec_eval, the rank is ignored, since scores
-        order the documents, and so is anything after the tag.
+        The file, as in read_qrels. As in trec_eval, the rank is ignored, since scores order the documents, and so is
+        anything after the tag.
 
     Returns
     -------

@@ -88,11 +88,6 @@ def test_sources_that_are_no_files(source, hint):
         read_run(source)
 
 
-def test_sources_that_the_hints_name():
-    assert read_run(io.BytesIO(RUN.encode())).score.tolist() == [2.5, -1.25, 3.0]
-    assert read_run(io.StringIO("\n".join(RUN.splitlines()))).score.tolist() == [2.5, -1.25, 3.0]
-
-
 WRONG = {
     "301 Q0 a 1 2.5\n": (1, "expected 6 fields (topic Q0 document rank score tag)", "301 Q0 a 1 2.5"),
     f"{RUN}302 Q0 d 1 x7 tag\n": (4, "expected a number as score", "302 Q0 d 1 x7 tag"),

@@ -81,7 +81,7 @@ def _compare(chosen: Namespace) -> int:
         return 0
     if chosen.output_file or chosen.output != "table":  # where nobody would see the verdict
         for metric in comparison.metrics:
-            print(visible(f"{metric}: {comparison.verdict_of(metric)}"), file=sys.stderr)
+            print(visible(f"{metric}: {comparison.by_metric(metric).verdict}"), file=sys.stderr)
     verdicts = {pair.verdict for metric in comparison.metrics for pair in comparison.pairs(metric)}
     return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
 

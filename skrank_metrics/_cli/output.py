@@ -25,7 +25,6 @@ from skrank_metrics.reports.slices import ALL
 if TYPE_CHECKING:
     from skrank_metrics.reports.comparison import Comparison
 
-
 # Spreadsheets compute cells that start with one of these.
 _FORMULAS = ("=", "+", "-", "@")
 
@@ -50,8 +49,10 @@ def show_comparison(comparison: Comparison, output: str) -> str:
     if output == "json":
         return _as_json(_of_comparison(comparison))
     if output == "tsv":
+        from skrank_metrics.reports.verdict import columns_of_pairs  # loads what only comparisons need
+
         parts = {ALL: comparison, **comparison.named_slices()}
-        return _as_tsv({(name,): part._pair_columns() for name, part in parts.items()}, ("slice",))
+        return _as_tsv({(name,): columns_of_pairs(part) for name, part in parts.items()}, ("slice",))
     return _as_page({"": comparison}, output)
 
 
@@ -107,9 +108,11 @@ def _of_report(report: RankingReport, *, by_query: bool) -> dict[str, Any]:
 
 def _of_comparison(comparison: Comparison) -> dict[str, Any]:
     """What is known by each metric, the rows of the frames, and the same for the slices."""
+    from skrank_metrics.reports.verdict import columns_of_pairs
+
     found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
-    found["verdicts"] = {metric: comparison.verdict_of(metric) for metric in comparison.metrics}
-    found |= {"rankings": _records(comparison._columns()), "pairs": _records(comparison._pair_columns())}
+    found["verdicts"] = {metric: comparison.by_metric(metric).verdict for metric in comparison.metrics}
+    found |= {"rankings": _records(comparison._columns()), "pairs": _records(columns_of_pairs(comparison))}
     return found | {"slices": {name: _of_comparison(part) for name, part in comparison.named_slices().items()}}
 
 

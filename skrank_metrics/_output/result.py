@@ -70,13 +70,6 @@ class Result(ABC):
         -------
         display : object
             The drawn display, with the attributes ``ax_`` and ``figure_``.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        TypeError
-            If there is no picture of this kind of result.
         """
         if self._display is None:
             raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
@@ -99,36 +92,23 @@ class Result(ABC):
             Heading of the page. None means what the result says first.
         note : str, default=None
             A paragraph below the heading, such as what the data are.
-
-        Raises
-        ------
-        TypeError
-            If the path is not a file name, or the title or note is not text.
-        OSError
-            If the file cannot be written. An existing file is left unchanged.
         """
         for name, text in (("title", title), ("note", note)):
             if not isinstance(text, str | None):
                 raise TypeError(f"{name} must be text or None; got {type(text).__name__}.")
         first, *parts = self._parts()
         headline = title or self._headline()
-        if headline:
-            parts = [first, *parts]
+        parts = [*([first] if headline else []), *parts, *self._explanations()]
         notes = [f'<p class="note">{_html(note)}</p>'] if note else []
-        parts = [*parts, *self._explanations()]
         write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture below the first table."""
         blocks = [f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False) for part in parts]
-        first = next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
-        return [*blocks[: first + 1], self._picture(), *blocks[first + 1 :]]
-
-    def _picture(self) -> str:
-        if self._display is None or find_spec("matplotlib") is None:
-            return ""
-        draw = getattr(importlib.import_module("skrank_metrics.displays"), "page_picture", None)
-        return str(draw(self)) if draw else ""
+        if self._display is not None and find_spec("matplotlib") is not None:
+            below = 1 + next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
+            blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
+        return blocks
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Put the values into a data frame.
@@ -142,11 +122,6 @@ class Result(ABC):
         -------
         frame : pandas.DataFrame or polars.DataFrame
             Rows and columns as described in the class.
-
-        Raises
-        ------
-        ImportError
-            If the library is not installed.
         """
         return self._frame(library, self._columns(), self._index)
 

@@ -12,7 +12,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column
-from skrank_metrics.reports.comparison import Comparison, Pair, Standing
+from skrank_metrics.reports.comparison import Comparison
+from skrank_metrics.reports.standings import Pair, Standing
 
 # Panels with means, and the height of that with queries in inches.
 MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
@@ -86,7 +87,7 @@ class ComparisonDisplay(Display):
         self._rows = {name: [found[model] for model in self._names] for name, found in rows.items()}
 
     def _draw(self, ax: Any) -> None:
-        title = self.result.verdict_of(self._metrics[0]) if self._tested else ""
+        title = self.result.by_metric(self._metrics[0]).verdict if self._tested else ""
         height = 0.2 + style.height_of(self._names) + style.height_of_title(title)  # labels have two lines
         heights, widths = len(self._metrics) * [height], len(self._metrics) * [1.0]
         if self._tested:

@@ -27,8 +27,8 @@ class MetricAtKDisplay(Display):
     """Curves of a metric against the cutoff rank k, with 95% intervals of the means over queries.
 
     Create it with ``from_result`` or ``from_predictions``. The name of each model is beside the end of its curve. Of
-    more than four models, only the best is highlighted, or those in ``highlight``; the others are grey lines. To add a
-    model to a picture, pass its ``ax_`` as ``ax``.
+    more than four models, only the best is highlighted; the others are grey lines. To add a model to a picture, pass
+    its ``ax_`` as ``ax``.
 
     Parameters
     ----------
@@ -39,8 +39,6 @@ class MetricAtKDisplay(Display):
         Metric without a cutoff, as in get_metric. None means the first that has several cutoffs.
     name : str, default=None
         Name of the model, for a report.
-    highlight : str or sequence of str, default=None
-        Models to draw in colour. None means all of at most four, or else the best.
 
     Attributes
     ----------
@@ -66,22 +64,12 @@ class MetricAtKDisplay(Display):
     >>> plt.close(display.figure_)
     """
 
-    def __init__(
-        self,
-        result: RankingReport | Comparison,
-        *,
-        metric: Any = None,
-        name: str | None = None,
-        highlight: str | Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, result: RankingReport | Comparison, *, metric: Any = None, name: str | None = None) -> None:
         super().__init__(result)
         self._reports: dict[str, RankingReport] = getattr(result, "reports", {name or "": result})
         self._metric, self._columns = _columns_at_k(next(iter(self._reports.values())), metric)
         names = list(self._reports)
-        few = names if len(names) <= MOST_COLOURED else names[:1]
-        self._chosen = [highlight] if isinstance(highlight, str) else few if highlight is None else list(highlight)
-        if unknown := [name for name in self._chosen if name not in names]:
-            raise ValueError(f"highlight must name models of the result; got {unknown[0]!r} and {', '.join(names)}.")
+        self._coloured = names if len(names) <= MOST_COLOURED else names[:1]
 
     def _draw(self, ax: Any) -> None:
         (ax,) = self._panels(ax, [max(HEIGHT, 1 + style.height_below(list(self._reports)))])
@@ -90,7 +78,7 @@ class MetricAtKDisplay(Display):
         self.bands_: list[Any] = []
         n_before = sum(line.get_label() == "_bold" for line in ax.get_lines())
         for name, report in reversed(self._reports.items()):  # the best is drawn last, on top
-            place = n_before + self._chosen.index(name) if name in self._chosen else len(look.curves)
+            place = n_before + self._coloured.index(name) if name in self._coloured else len(look.curves)
             bold = place < len(look.curves)
             colour = look.curves[place] if bold else look.soft
             style_of_line = {"color": colour, "linewidth": 2 if bold else 0.9, "label": "_bold" if bold else "_normal"}
@@ -98,7 +86,7 @@ class MetricAtKDisplay(Display):
                 style_of_line |= {"marker": "o", "markersize": 3.5, "markevery": max(1, len(k) // MOST_MARKERS)}
             means = [report.mean[column] for column in self._columns.values()]
             self.lines_[:0] = ax.plot(k, means, **style_of_line, zorder=2, gid=name or None)
-            if bold and len(self._chosen) <= MOST_BANDS:
+            if bold and len(self._coloured) <= MOST_BANDS:
                 intervals = report.intervals()
                 ends = zip(*(intervals[column] for column in self._columns.values()), strict=True)
                 self.bands_.insert(0, ax.fill_between(k, *ends, color=colour, alpha=0.14, linewidth=0))

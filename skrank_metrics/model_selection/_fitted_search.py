@@ -36,13 +36,11 @@ def scorers_of(search: Any) -> Mapping[str, Any]:
 
 def metrics_of(search: Any) -> dict[str, BoundMetric]:
     """Metrics by the names of the scorers, all of which must be of this package."""
-    metrics = {}
-    for name, scorer in scorers_of(search).items():
-        metrics[name] = metric_of_scorer(scorer)
-        if metrics[name] is None:
-            raise ValueError(
-                f"search must use scorers of skrank_metrics; got {scorer!r}. Pass scoring=ranking_scorers(...)."
-            )
+    metrics = scored_metrics(search)
+    if None in metrics.values():
+        raise ValueError(
+            f"search must use scorers of skrank_metrics; got {search.scorer_!r}. Pass scoring=ranking_scorers(...)."
+        )
     return cast(dict[str, BoundMetric], metrics)
 
 

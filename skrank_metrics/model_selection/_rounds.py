@@ -21,7 +21,6 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
-from skrank_metrics.model_selection._race import FoldValues
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
@@ -171,7 +170,11 @@ class Rounds:
                 self.results[group[0], fold] = first[group[0], fold]
                 given_up = self.candidates[group[0]].kind in broken
                 alone += group[1:] if given_up else self._of_path(group, fold, first[group[0], fold])
-            self._fit_alone(alone, fold, [row for row, _ in first if row not in failed])
+            if alone:
+                # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
+                sound = [row for row, _ in first if row not in failed and row not in alone]
+                found = self._fit([*alone, *sound[:1]], [fold])
+                self.results |= {(row, fold): found[row, fold] for row in alone}
         # Whose largest model fails may fit with fewer trees.
         paths = {self.candidates[row].path for row in failed}
         self.candidates = [
@@ -184,7 +187,7 @@ class Rounds:
     def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
         found = self.fit([self.candidates[row].params for row in rows], folds)
         self.n_fits += len(found)
-        self.n_trees += len(folds) * sum(self.candidates[row].n_trees or 0 for row in rows)
+        self.n_trees += len(folds) * sum(map(self._n_trees, rows))
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
     def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
@@ -207,13 +210,6 @@ class Rounds:
     def _kept(self, scores: Any) -> Any:
         return scores[self.watched.key] if isinstance(scores, dict) and self.watched else scores
 
-    def _fit_alone(self, rows: Sequence[int], fold: int, sound: Sequence[int]) -> None:
-        """Fit candidates whose path could not be used."""
-        if rows:
-            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
-            found = self._fit([*rows, *(row for row in sound[:1] if row not in rows)], [fold])
-            self.results |= {(row, fold): found[row, fold] for row in rows}
-
     def _checks(self, groups: Iterable[Sequence[int]]) -> dict[str, tuple[int, int]]:
         """The cheapest check of each class of estimators: rows of a model, and of one of fewer trees."""
         checks: dict[str, tuple[int, int]] = {}
@@ -227,10 +223,14 @@ class Rounds:
         """Classes of estimators whose first trees predict otherwise than a model of that size, in any bit."""
         broken = set()
         for kind, (large, small) in checks.items():
-            digests = [self._digest(first[row, fold], small) for row in (large, small)]
+            n_trees, kept = (
+                self._n_trees(small),
+                [self._kept(first[row, fold]["test_scores"]) for row in (large, small)],
+            )
+            digests = [getattr(score, "digests", {}).get(n_trees) for score in kept]
             if None not in digests and digests[0] != digests[1]:
                 warnings.warn(
-                    f"The first {self._n_trees(small)} trees of a {kind} do not predict what a model of as many trees "
+                    f"The first {n_trees} trees of a {kind} do not predict what a model of as many trees "
                     "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
                     UserWarning,
                     stacklevel=2,
@@ -238,25 +238,17 @@ class Rounds:
                 broken.add(kind)
         return broken
 
-    def _digest(self, result: Mapping[str, Any], row: int) -> bytes | None:
-        kept = self._kept(result["test_scores"])
-        return kept.digests.get(self._n_trees(row)) if isinstance(kept, Score) else None
-
-    def values(self, fold: int) -> tuple[dict[int, float], FoldValues | None]:
-        """Scores of the candidates that did not fail on a fold, and their values per query."""
-        found = {
-            row: self._kept(result["test_scores"]) for (row, number), result in self.results.items() if number == fold
-        }
+    def values(self, fold: int) -> tuple[dict[int, float], QueryScores | None]:
+        """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others."""
+        found = {row: self._kept(one["test_scores"]) for (row, number), one in self.results.items() if number == fold}
         done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
         if not done:
             return {}, None
-        queries: Any = {row: score.queries for row, score in done.items()}
-        first = next(iter(queries.values()))
+        first: Any = next(iter(done.values())).queries
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
-        for row, one in queries.items():
-            values[row] = one.values
-        fold_values = FoldValues(first.ids, values, first.defined, first.weights)
-        return {row: float(score) for row, score in done.items()}, fold_values
+        for row, score in done.items():
+            values[row] = cast(QueryScores, score.queries).values
+        return {row: float(score) for row, score in done.items()}, first._replace(values=values)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""

@@ -41,8 +41,6 @@ from skrank_metrics.reports.slices import group_of_query, slice_of_query
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
-Splits = list[tuple[IntArray, IntArray]]
-
 # Number of metrics that fit side by side into 80 columns.
 BESIDE = 3
 
@@ -81,12 +79,8 @@ class CrossEvaluation(Comparison):
             NaN for a fold that has no value with a weight above 0.
         """
         name = self._metric(metric)
-        parts = [self.part(rows) for rows in self._rows_of_folds()]
+        parts = [self.part(np.flatnonzero(self.folds == fold)) for fold in np.unique(np.asarray(self.folds))]
         return {own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names}
-
-    def _rows_of_folds(self) -> Iterator[IntArray]:
-        for fold in np.unique(self.folds if self.folds is not None else []):
-            yield np.flatnonzero(self.folds == fold)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Put the means into a dict, for JSON.
@@ -103,10 +97,11 @@ class CrossEvaluation(Comparison):
         }
 
     def _parts(self) -> list[Part]:
-        verdict, *parts = super()._parts() if self.verdict else ["", *super()._parts()]
-        n_folds = len(list(self._rows_of_folds()))
+        parts, n_folds = super()._parts(), len(np.unique(np.asarray(self.folds)))
+        if not self.verdict:
+            return [f"Out of fold, in {n_folds} folds.", *parts]
         covers = f"Out of fold, in {n_folds} folds: this is about fitting such models, not about {n_folds} fits alone."
-        return [verdict, covers, *parts] if verdict else [f"Out of fold, in {n_folds} folds.", *parts]
+        return [parts[0], covers, *parts[1:]]
 
     def _notes(self) -> Iterator[Any]:
         for start in range(0, len(self.metrics), BESIDE):
@@ -222,48 +217,39 @@ def cross_evaluate(
     >>> result.fold_means()
     {'QueryRanker': array([1., 1.])}
     """
-    models, params = _named_estimators(estimators), dict(params or {})
+    models = _named_estimators(estimators)
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
-    for name, given in {"qid": qid, "groups": groups}.items():
-        if given is not None and name in params:
-            raise ValueError(f"{name} must be passed once; got it as {name}= and in params. Leave it out of params.")
-    ids = {"qid": params.pop("qid", qid), "groups": params.pop("groups", groups)}
     columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-    rows = check_out_of_fold_rows("cross_evaluate", X, y, ids, columns, by=by, documents=documents, **params)
-    for name, model in models.items():
-        _refuse_bare_ranker(name, model)
-    splits = rows.splits(QueryKFold(5) if cv is None else check_cv(cv))
+    ids, others = {"qid": qid, "groups": groups}, {"by": by, "documents": documents}
+    rows = out_of_fold_rows("cross_evaluate", X, y, QueryKFold(5) if cv is None else cv, params, columns, ids, **others)
     with sklearn.config_context(enable_metadata_routing=True):
-        known = {
-            "qid": rows.ids,
-            "groups": rows.units,
-            **{name: without_labels(value) for name, value in params.items()},
-        }
-        arguments = {name: requested_by_fit(model, known) for name, model in models.items()}
-        scores = rows.predict(models, arguments, splits, response_method, n_jobs=n_jobs, verbose=verbose)
-    reports, folds = rows.evaluate(scores, splits, bound, condense=condense, by=by, documents=documents)
-    return compare_reports(
-        CrossEvaluation,
-        reports,
-        baseline=baseline,
-        margin=margin,
-        test=test,
-        correction=correction,
-        confidence=confidence,
-        random_state=random_state,
-        folds=folds,
-        scores=scores,
-    )
+        arguments = rows.requested_by_fit(models)
+        scores = rows.predict(models, arguments, response_method, n_jobs=n_jobs, verbose=verbose)
+    reports = rows.evaluate(scores, bound, condense=condense, **others)
+    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options |= {"confidence": confidence, "random_state": random_state}
+    return compare_reports(CrossEvaluation, reports, folds=rows.folds, scores=scores, **options)
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:
-    """Estimators by their names."""
+    """Estimators by their names, without boosters' rankers that would not get the queries."""
     if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
         raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
     named = estimators.items() if isinstance(estimators, Mapping) else [(type(estimators).__name__, estimators)]
     models = by_text(named, "estimators")
     if not models:
         raise ValueError("estimators must hold at least one estimator; got none.")
+    for name, model in models.items():
+        ranker = model
+        while hasattr(ranker, "steps"):
+            ranker = ranker.steps[-1][1]
+        taken = inspect.signature(ranker.fit).parameters if hasattr(ranker, "fit") else ()
+        if ("group" in taken or "group_id" in taken) and not get_routing_for_object(model).consumes("fit", ["qid"]):
+            kind = type(ranker).__name__
+            raise TypeError(
+                f"estimators must take the query id of each document in fit; got {kind} as {name!r}, which does not. "
+                f"Pass QueryRanker({kind}(...)) instead."
+            )
     return models
 
 
@@ -274,67 +260,53 @@ class OutOfFoldRows:
     X: Any
     y: Any
     queries: Grouping
+    ids: Any  # the query of each row
     units: Any  # what a split must keep together, one per row
     columns: Mapping[str, Any]  # masks and weights
+    params: Mapping[str, Any]  # of fit
+    splits: list[tuple[IntArray, IntArray]]
+    fold_of_query: IntArray  # -1 if it is never tested
 
     @property
-    def ids(self) -> Any:
-        """The query id of each row."""
-        return self.queries.ids[self.queries.codes]
+    def folds(self) -> IntArray:
+        """The fold of each tested query."""
+        return self.fold_of_query[self.fold_of_query >= 0]
 
-    def splits(self, cv: Any) -> Splits:
-        """The folds of a splitter, after checking that they keep queries and units whole."""
-        splits = list(split_rows(cv, self.X, self.y, self.units, self.ids))
-        check_splits(splits, cv, self.X, self.y, qid=self.ids, groups=self.units)
-        return splits
-
-    def fold_of_query(self, splits: Splits) -> IntArray:
-        """Fold in which each query is tested; -1 if it is never tested."""
-        fold = np.full(len(self.queries.ids), -1)
-        for number, (_, test) in enumerate(splits):
-            tested = np.unique(self.queries.codes[test])
-            again = tested[fold[tested] >= 0]
-            if len(again):
-                raise ValueError(
-                    f"cv must test every query at most once, since models are compared per query; got query "
-                    f"{self.queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}. Use QueryKFold, or "
-                    "call cross_evaluate once per repetition."
-                )
-            fold[tested] = number
-        return fold
+    def requested_by_fit(self, models: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Metadata that the fit of each model requests. As in scikit-learn, metadata that it does not is an error."""
+        found, known = {}, {"qid": self.ids, "groups": self.units, **self.params}
+        for name, model in models.items():
+            router = MetadataRouter(owner="cross_evaluate")
+            router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+            # Ids are used here even if the model does not request them.
+            router.validate_metadata(method="fit", params=self.params)
+            found[name] = dict(router.route_params(params=known, caller="fit").estimator.fit)
+        return found
 
     def predict(
-        self,
-        models: Mapping[str, Any],
-        arguments: Mapping[str, Mapping[str, Any]],
-        splits: Splits,
-        response_method: Any,
-        **parallel: Any,
+        self, models: Mapping[str, Any], arguments: Mapping[str, Any], response_method: Any, **parallel: Any
     ) -> dict[str, FloatArray]:
         """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
-        self.fold_of_query(splits)  # raises errors before anything is fitted
         predicted = Parallel(**parallel)(
             delayed(_fit_and_predict)(clone(model), self.X, self.y, train, test, arguments[name], response_method)
-            for (name, model), (train, test) in product(models.items(), splits)
+            for (name, model), (train, test) in product(models.items(), self.splits)
         )
         scores = {name: np.full(len(self.queries.codes), np.nan) for name in models}
-        for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
+        for (name, (_, test)), values in zip(product(models, self.splits), predicted, strict=True):
             scores[name][test] = values
         return scores
 
     def evaluate(
         self,
         scores: Mapping[str, FloatArray],
-        splits: Splits,
         metrics: Mapping[str, BoundMetric],
         *,
         condense: bool = False,
         by: Any = None,
         documents: Any = None,
-    ) -> tuple[dict[str, RankingReport], IntArray]:
-        """Reports over the tested rows, and the fold of each of their queries."""
-        fold = self.fold_of_query(splits)
-        tested = np.flatnonzero(fold[self.queries.codes] >= 0)
+    ) -> dict[str, RankingReport]:
+        """Reports over the tested rows."""
+        tested = np.flatnonzero(self.fold_of_query[self.queries.codes] >= 0)
         columns = {name: column[tested] for name, column in self.columns.items()}
         columns |= {"documents": _take_rows_of(documents, tested), "condense": check_bool(condense, "condense")}
         lists = query_lists(np.asarray(self.y)[tested], np.zeros(len(tested)), qid=self.ids[tested], **columns)
@@ -350,19 +322,50 @@ class OutOfFoldRows:
             reports[name] = evaluate_lists(
                 lists.with_scores(grouping.sort(checked)), metrics, by=slices, groups=clusters
             )
-        return reports, fold[fold >= 0]
+        return reports
 
 
-def check_out_of_fold_rows(
-    who: str, X: Any, y: Any, ids: Mapping[str, Any], columns: Mapping[str, Any], **others: Any
+def out_of_fold_rows(
+    who: str,
+    X: Any,
+    y: Any,
+    cv: Any,
+    params: Mapping[str, Any] | None,
+    columns: Mapping[str, Any],
+    ids: Mapping[str, Any],
+    **others: Any,
 ) -> OutOfFoldRows:
-    """Check ids, masks, weights and the labels of all rows, also of other columns."""
+    """Check folds, labels, ids, which may be in ``params`` too, masks and weights, and the row labels of others."""
+    params, ids = dict(params or {}), dict(ids)
+    for name, given in ids.items():
+        if given is not None and name in params:
+            raise ValueError(f"{name} must be passed once; got it as {name}= and in params. Leave it out of params.")
+        ids[name] = params.pop(name, given)
     columns = carried(y, **columns)
     queries = query_ids(len(check_label_column(y)), who, y=y, X=X, **ids, **columns)
-    columns = check_columns(columns, queries)
+    columns, qid = check_columns(columns, queries), queries.ids[queries.codes]
+    others |= params
     check_aligned(X=X, y=y, **{name: value for name, value in others.items() if not isinstance(value, Mapping)})
-    units = queries.ids[queries.codes] if ids["groups"] is None else without_labels(ids["groups"])
-    return OutOfFoldRows(X, without_labels(y), queries, units, columns)
+    params = {name: without_labels(value) for name, value in params.items()}
+    y, units = without_labels(y), qid if ids["groups"] is None else without_labels(ids["groups"])
+    splits = split_rows(cv := check_cv(cv), X, y, units, qid)
+    check_splits(splits, cv, X, y, qid=qid, groups=units)
+    return OutOfFoldRows(X, y, queries, qid, units, columns, params, splits, _fold_of_query(queries, splits))
+
+
+def _fold_of_query(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
+    fold = np.full(len(queries.ids), -1)
+    for number, (_, test) in enumerate(splits):
+        tested = np.unique(queries.codes[test])
+        again = tested[fold[tested] >= 0]
+        if len(again):
+            raise ValueError(
+                f"cv must test every query at most once, since models are compared per query; got query "
+                f"{queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}. Use QueryKFold, or "
+                "call cross_evaluate once per repetition."
+            )
+        fold[tested] = number
+    return fold
 
 
 def _take_rows_of(value: Any, rows: IntArray) -> Any:
@@ -370,30 +373,6 @@ def _take_rows_of(value: Any, rows: IntArray) -> Any:
     if isinstance(value, Mapping):
         return {name: take_rows(column, rows) for name, column in value.items()}
     return None if value is None else take_rows(value, rows)
-
-
-def _refuse_bare_ranker(name: str, model: Any) -> None:
-    """Refuse a booster's ranker that would not get the queries: it takes group sizes, or does not request ids."""
-    ranker = model
-    while hasattr(ranker, "steps"):
-        ranker = ranker.steps[-1][1]
-    taken = inspect.signature(ranker.fit).parameters if hasattr(ranker, "fit") else ()
-    if ("group" in taken or "group_id" in taken) and not get_routing_for_object(model).consumes("fit", ["qid"]):
-        kind = type(ranker).__name__
-        raise TypeError(
-            f"estimators must take the query id of each document in fit; got {kind} as {name!r}, which does not. Pass "
-            f"QueryRanker({kind}(...)) instead."
-        )
-
-
-def requested_by_fit(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata that the fit of a model requests. As in scikit-learn, metadata that nobody requests is an error."""
-    router = MetadataRouter(owner="cross_evaluate")
-    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    # Ids are used here even if the model does not request them.
-    others = {name: value for name, value in params.items() if name not in ("qid", "groups")}
-    router.validate_metadata(method="fit", params=others)
-    return dict(router.route_params(params=params, caller="fit").estimator.fit)
 
 
 def _fit_and_predict(

@@ -18,14 +18,13 @@ from sklearn.model_selection._search import BaseSearchCV
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
-from skrank_metrics.model_selection._race import FoldValues, Race, Rules
+from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
-from skrank_metrics.model_selection.scorers import keep_values, make_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
-from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.mean_intervals import check_confidence
+from skrank_metrics.reports.standings import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
 
@@ -245,17 +244,25 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _key(self, scorers: Any) -> str:
         """Name of the metric to race by."""
-        names = list(getattr(scorers, "_scorers", ["score"]))
+        names = list(_by_name(scorers))
         chosen = getattr(self.refit, "metric", None) if callable(self.refit) else self.refit
         return str(chosen if chosen in names else names[0])
 
     def _check_options(self, scorers: Any) -> None:
         check_number(self.indifference, "indifference", "[0, inf)")
         check_int(self.min_queries, "min_queries", 2)
-        if self.confidence is not None:
-            check_confidence(self.confidence)
-            key = self._key(scorers)
-            _metric_per_query(getattr(scorers, "_scorers", {key: scorers})[key], key)
+        if self.confidence is None:
+            return
+        check_confidence(self.confidence)
+        scorer = _by_name(scorers)[self._key(scorers)]
+        metric = metric_of_scorer(scorer)
+        if metric is None:
+            raise ValueError(
+                "scoring must have a scorer of skrank_metrics to race by, since others have no values per query; got "
+                f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with confidence=None, any "
+                "scorer will do."
+            )
+        check_by_query(str(metric), metric)
 
     def _drawn(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""
@@ -267,18 +274,15 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _watch(self, scorers: Any) -> Watched | None:
         """Scorers that keep values per query and score first trees; None if there is nothing to keep."""
-        key = self._key(scorers)
-        several = hasattr(scorers, "_scorers")
-        single = scorers._scorers if several else {key: scorers}
+        key, single = self._key(scorers), dict(_by_name(scorers))
         if any(score_function(scorer) is None for scorer in single.values()):
             # Scorers that take models, rather than predictions, must see the very models.
             self._candidates = [Candidate(one.params) for one in self._candidates]
-        is_ranking = metric_of_scorer(single[key]) is not None
-        if not is_ranking and not any(one.path for one in self._candidates):
+        if metric_of_scorer(single[key]) is not None:
+            single[key] = keep_values(single[key])
+        elif not any(one.path for one in self._candidates):
             return None
-        if is_ranking:
-            single = {**single, key: keep_values(single[key])}
-        if not several:
+        if not hasattr(scorers, "_scorers"):
             return Watched(single[key], key)
         scorers = copy(scorers)
         scorers._scorers = single
@@ -289,51 +293,43 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return {"out": out}
 
     def _run_search(self, evaluate_candidates: Any, callback_ctx: Any = None) -> None:
-        folds, candidates = self.cv, self._candidates
-        found: list[dict[str, Any]] = []
-        size = _size(candidates, folds.n_folds) if folds.at_once else {"max_subtasks": None}
-        search = _begun(self, callback_ctx, "search", **size)
+        folds, results = self.cv, {}
+        n_all = len(self._candidates) * folds.n_folds if folds.at_once else None
+        search = _begun(self, callback_ctx, "search", n_all, in_turn=not folds.at_once)
 
         def fit(params: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> list[dict[str, Any]]:
-            n_before, folds.chosen = len(found[-1]["out"]) if found else 0, numbers
-            context = search if folds.at_once else _begun(self, search, "fold", **_size(params, 1))
-            found.append(evaluate_candidates(params, **({"callback_ctx": context} if context else {})))
+            nonlocal results
+            folds.chosen, n_fits = numbers, len(params) * len(numbers)
+            context = search if folds.at_once else _begun(self, search, "fold", n_fits, in_turn=False)
+            results = evaluate_candidates(params, **({"callback_ctx": context} if context else {}))
             if not folds.at_once:
                 _ended(self, context)
-            return found[-1]["out"][n_before:]
+            return results["out"][-n_fits:]
 
-        rounds = Rounds(fit, candidates, self._watched)
+        rounds = Rounds(fit, self._candidates, self._watched)
         try:
             race = self._run(rounds, folds)
         finally:
             folds.chosen = None
         _ended(self, search)
-        self._finish(found[-1], rounds, race, folds.n_folds)
+        self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
+        kept = [rounds.values(fold)[1] for fold in range(folds.n_folds)]
+        # Values per query of the metric to race by, with one row per candidate: search_report needs no other fits.
+        self._fold_values: list[QueryScores] = [fold for fold in kept if fold is not None]
+        self._key_of_values = self._watched.key if self._watched else None
+        results.clear()  # where scikit-learn keeps what ran last
+        results.update(self._table(rounds, race, folds.n_folds))
 
     def _run(self, rounds: Rounds, folds: Folds) -> Race | None:
         rows, numbers = range(len(rounds.candidates)), range(folds.n_folds)
         if not (rows and numbers):
             rounds.fit([], numbers[:1])  # which raises scikit-learn's error
-        if self.confidence is not None:
-            return self._race(rounds, folds)
-        for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
-            rounds.run(rows, stage)
-        return None
-
-    def _finish(self, raw: dict[str, Any], rounds: Rounds, race: Race | None, n_folds: int) -> None:
-        """Put the table where scikit-learn keeps what ran last, and keep what the table does not hold."""
-        self.n_fits_, self.n_trees_ = rounds.n_fits, rounds.n_trees
-        kept = [rounds.values(fold)[1] for fold in range(n_folds)]
-        # Values per query of the metric to race by, one FoldValues per fold: search_report needs no other fits.
-        self._fold_values: list[FoldValues] = [fold for fold in kept if fold is not None]
-        self._key_of_values = self._watched.key if self._watched else None
-        raw.clear()
-        raw.update(self._table(rounds, race, n_folds))
-
-    def _race(self, rounds: Rounds, folds: Folds) -> Race:
-        size = len(rounds.candidates), folds.n_folds
-        race = Race(Rules(*size, self.confidence or 0.0, float(self.indifference), self.min_queries))
-        for fold in range(folds.n_folds):
+        if self.confidence is None:
+            for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
+                rounds.run(rows, stage)
+            return None
+        race = Race(len(rows), len(numbers), self.confidence, float(self.indifference), self.min_queries)
+        for fold in numbers:
             rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)
             if values is None:
@@ -347,9 +343,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         return race
 
     def _report(self, race: Race, rounds: Rounds, fold: int) -> None:
-        leader, n_candidates = race.leader, race.rules.n_candidates
+        leader = race.leader
         print(
-            f"[fold {fold + 1}/{race.rules.n_folds}] {len(race.remaining)} of {counted(n_candidates, 'candidate')} "
+            f"[fold {fold + 1}/{race.n_folds}] {len(race.remaining)} of {counted(race.n_candidates, 'candidate')} "
             f"remaining, {counted(rounds.n_fits, 'fit')} so far; leader: {race.means[leader]:.4f} with "
             f"{spelled_params(rounds.candidates[leader].params) or 'the defaults'}",
             flush=True,
@@ -359,7 +355,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
         params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
         with warnings.catch_warnings():
-            if race and race.dropped:  # whose means are not finite
+            if race and len(race.remaining) < len(params):  # means of dropped candidates are not finite
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
             results = super()._format_results(params, n_folds, table)
         if race is None:
@@ -387,43 +383,29 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
     return scoring
 
 
-def _metric_per_query(scorer: Any, key: str) -> BoundMetric:
-    metric = metric_of_scorer(scorer)
-    if metric is None:
-        raise ValueError(
-            f"scoring must have a scorer of skrank_metrics to race by, since others have no values per query; got "
-            f"{scorer!r}. Pass a name such as 'ndcg@10', or make_ranking_scorer(...); with confidence=None, any scorer "
-            "will do."
-        )
-    check_by_query(str(metric), metric)
-    return metric
+def _by_name(scorers: Any) -> Mapping[str, Any]:
+    return getattr(scorers, "_scorers", {"score": scorers})
 
 
 def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str, Any]:
-    """Add ranks, times and columns of candidates that did not run all folds."""
-    n_run = np.array([race.dropped.get(row, (n_folds, ""))[0] for row in range(race.rules.n_candidates)])
-    failed = np.array([race.dropped.get(row, (0, ""))[1] == "failed" for row in range(race.rules.n_candidates)])
+    """Add ranks and columns of candidates that did not run all folds."""
+    n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
+    failed = race.columns["dropped_because"] == "failed"
     for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
-        columns = [results[f"split{fold}_test_{name}"] for fold in range(n_folds)]
-        ran = np.arange(n_folds) < n_run[:, None]
-        if not np.isfinite(np.column_stack(columns)[ran]).all():
+        scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
+        if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
             warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(np.column_stack(columns))
+        means = mean_so_far(scores)
         ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
-        dropped = n_run < n_folds
-        ranks = results[f"rank_test_{name}"]
-        order = [row for row in ahead if dropped[row]]
-        ranks[order] = 1 + np.sum(~dropped) + np.arange(len(order))
-    return results | race.columns()
+        order = ahead[(n_run < n_folds)[ahead]]
+        results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
+    return results | race.columns
 
 
-def _size(candidates: Sequence[Any], n_folds: int) -> dict[str, Any]:
-    return {"max_subtasks": len(candidates) * n_folds, "sequential_subtasks": False}
-
-
-def _begun(search: Any, parent: Any, name: str, **size: Any) -> Any:
+def _begun(search: Any, parent: Any, name: str, n_tasks: int | None, *, in_turn: bool) -> Any:
     """Tell callbacks that a task begins; None if this scikit-learn has none."""
-    return parent and parent.subcontext(task_name=name, **size).call_on_fit_task_begin(estimator=search)
+    task = parent and parent.subcontext(task_name=name, max_subtasks=n_tasks, sequential_subtasks=in_turn)
+    return task and task.call_on_fit_task_begin(estimator=search)
 
 
 def _ended(search: Any, context: Any) -> None:

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int
-from skrank_metrics._input.query_ids import without_labels
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method
 from skrank_metrics.metrics._bound import BoundMetric
@@ -31,14 +29,12 @@ from skrank_metrics.model_selection._fitted_search import (
 from skrank_metrics.model_selection.cross_evaluate import (
     CrossEvaluation,
     OutOfFoldRows,
-    Splits,
-    check_out_of_fold_rows,
-    requested_by_fit,
+    out_of_fold_rows,
 )
 from skrank_metrics.model_selection.with_qid import with_qid
-from skrank_metrics.reports.alignment import check_by_query
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.standings import check_by_query
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -208,17 +204,14 @@ def search_report(
     found = _kept(search, key, compared, metrics[key])
     if found is None:
         columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-        again = _Again(search, key, {m: own for m, own in metrics.items() if _alike(search, m, key)}, n_jobs, verbose)
-        found = again.reports(compared, X, y, {"qid": qid}, columns, dict(params or {}))
+        again = _Again(search, key, metrics, {"n_jobs": n_jobs, "verbose": verbose})
+        found = again.reports(compared, X, y, params, columns, {"qid": qid, "groups": None})
+    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(
         SearchReport,
         **found,
-        baseline=baseline,
-        margin=margin,
-        test=test,
-        correction=correction,
-        confidence=confidence,
-        random_state=random_state,
+        **options,
         params={names[row]: search.cv_results_["params"][row] for row in rows},
         not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in rows if row not in compared},
         naive_score=float(scores[whole].mean(axis=1).max()),
@@ -230,12 +223,6 @@ def expected_score(scores: FloatArray) -> float:
     """Mean over folds of the score of the candidate that is best on all other folds; candidates are rows."""
     others = scores.sum(axis=1, keepdims=True) - scores
     return float(scores[others.argmax(axis=0), np.arange(scores.shape[1])].mean())
-
-
-def _alike(search: Any, name: str, key: str) -> bool:
-    """Whether two scorers take the same response of a model."""
-    one, other = (response_method(scorers_of(search)[own]) for own in (name, key))
-    return bool(one == other)
 
 
 def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str:
@@ -272,89 +259,63 @@ class _Again:
     search: Any
     key: str
     metrics: Mapping[str, BoundMetric]
-    n_jobs: int | None
-    verbose: int
+    parallel: Mapping[str, Any]
 
-    def reports(
-        self,
-        compared: Mapping[int, str],
-        X: Any,
-        y: Any,
-        ids: dict[str, Any],
-        columns: Mapping[str, Any],
-        params: dict[str, Any],
-    ) -> dict[str, Any]:
+    def reports(self, compared: Mapping[int, str], X: Any, y: Any, *rest: Any) -> dict[str, Any]:
         """Reports of candidates, the fold of each query, the scores of rows, and how far scores of folds differ."""
         if X is None or y is None:
             raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
-        if "qid" in params and ids["qid"] is not None:
-            raise ValueError("qid must be passed once; got it as qid= and in params. Leave it out of params.")
-        ids = {"qid": params.pop("qid", ids["qid"]), "groups": params.pop("groups", None)}
-        rows = check_out_of_fold_rows("search_report", X, y, ids, columns, **params)
-        if "sample_weight" not in rows.columns and self._took_weights():
-            raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
-        splits = self._splits(rows)
-        models = {name: self._model(row) for row, name in compared.items()}
-        if self.verbose:
-            print(f"Refitting {counted(len(models), 'candidate')} x {counted(len(splits), 'fold')}.", file=sys.stderr)
-        scores = self._scores(models, rows, splits, params)
-        ordered = {str(self.metrics[name]): self.metrics[name] for name in (self.key, *self.metrics)}
-        reports, folds = rows.evaluate(scores, splits, ordered)
-        return {
-            "reports": reports,
-            "folds": folds,
-            "scores": scores,
-            "changed": self._changed(compared, reports, folds),
-        }
+        scorers, then = scorers_of(self.search), self.search.cv_results_
+        rows = self._rows(scorers[self.key], X, y, *rest)
+        params = {name: clone(dict(then["params"][row]), safe=False) for row, name in compared.items()}
+        models = {name: clone(self.search.estimator).set_params(**own) for name, own in params.items()}
+        if self.parallel["verbose"]:
+            fits = f"{counted(len(models), 'candidate')} x {counted(len(rows.splits), 'fold')}"
+            print(f"Refitting {fits}.", file=sys.stderr)
+        response = response_method(scorers[self.key])
+        scores = self._scores(models, rows, response)
+        alike = (name for name in self.metrics if response_method(scorers[name]) == response)
+        metrics = {name: self.metrics[name] for name in dict.fromkeys([self.key, *alike])}
+        reports = rows.evaluate(scores, {str(metric): metric for metric in metrics.values()})
+        changed = [  # by fold
+            abs(
+                report._part(np.flatnonzero(rows.folds == fold)).mean[str(metric)]
+                - then[f"split{fold}_test_{name}"][row]
+            )
+            for row, own in compared.items()
+            for report in [reports[own]]
+            for name, metric in metrics.items()
+            for fold in range(len(rows.splits))
+        ]
+        largest = float(np.nanmax(changed, initial=0.0))
+        return {"reports": reports, "folds": rows.folds, "scores": scores, "changed": largest}
 
-    def _took_weights(self) -> bool:
-        scorer = scorers_of(self.search)[self.key]
-        return bool(get_routing_for_object(scorer).score.requests.get("sample_weight"))
-
-    def _model(self, row: int) -> Any:
-        params = clone(dict(self.search.cv_results_["params"][row]), safe=False)
-        return clone(self.search.estimator).set_params(**params)
-
-    def _splits(self, rows: OutOfFoldRows) -> Splits:
-        cv = self.search.cv
-        if hasattr(cv, "__next__"):
+    def _rows(self, scorer: Any, *given: Any) -> OutOfFoldRows:
+        """The rows and folds of the search, after checking that they can be those."""
+        X, y, params, columns, ids = given
+        if hasattr(self.search.cv, "__next__"):
             raise ValueError(
                 "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
                 "cv=list(...)."
             )
-        splits = rows.splits(check_cv(cv))
-        if len(splits) != self.search.n_splits_:
+        rows = out_of_fold_rows("search_report", X, y, self.search.cv, params, columns, ids)
+        if "sample_weight" not in rows.columns and get_routing_for_object(scorer).score.requests.get("sample_weight"):
+            raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
+        if len(rows.splits) != self.search.n_splits_:
             raise ValueError(
-                f"X, y and qid must be those of the search; got data that its cv splits into {len(splits)} folds, but "
-                f"the search had {self.search.n_splits_}."
+                f"X, y and qid must be those of the search; got data that its cv splits into {len(rows.splits)} folds, "
+                f"but the search had {self.search.n_splits_}."
             )
-        return splits
+        return rows
 
-    def _scores(
-        self, models: Mapping[str, Any], rows: OutOfFoldRows, splits: Splits, params: dict[str, Any]
-    ) -> dict[str, FloatArray]:
+    def _scores(self, models: Mapping[str, Any], rows: OutOfFoldRows, response: Any) -> dict[str, FloatArray]:
         """Fit as the search did: with metadata routing if the models request the arguments of fit, else without."""
-        params = {name: without_labels(value) for name, value in params.items()}
         with sklearn.config_context(enable_metadata_routing=True):
             try:
-                known = {"qid": rows.ids, "groups": rows.units, **params}
-                arguments, routed = {name: requested_by_fit(model, known) for name, model in models.items()}, True
+                arguments, routed = rows.requested_by_fit(models), True
             except (TypeError, ValueError):
-                arguments, routed = dict.fromkeys(models, params), False
+                arguments, routed = {name: dict(rows.params) for name in models}, False
         if not routed:  # ids travel with the labels
             rows = replace(rows, y=with_qid(np.asarray(rows.y), rows.ids))
-        response = response_method(scorers_of(self.search)[self.key])
         with sklearn.config_context(enable_metadata_routing=routed):
-            return rows.predict(models, arguments, splits, response, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _changed(self, compared: Mapping[int, str], reports: Mapping[str, RankingReport], folds: Any) -> float:
-        """Largest difference between the scores of folds here and in the search."""
-        found = self.search.cv_results_
-        differences = [
-            abs(report._part(np.flatnonzero(folds == fold)).mean[str(metric)] - found[f"split{fold}_test_{name}"][row])
-            for (row, own) in compared.items()
-            for report in [reports[own]]
-            for name, metric in self.metrics.items()
-            for fold in range(self.search.n_splits_)
-        ]
-        return float(np.nanmax(differences, initial=0.0))
+            return rows.predict(models, arguments, response, **self.parallel)

@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial, update_wrapper
+from functools import partial, update_wrapper
 from numbers import Integral
 from typing import Any
 
@@ -34,8 +34,7 @@ class Trees:
 
     parameters: tuple[str, ...]  # names of the number of trees
     first: Callable[[Any, int], Any]  # a model of the first trees of a fitted one
-    grows: Callable[[Any], bool]  # whether more trees leave the first ones as they are
-    grew: Callable[[Any], bool] = lambda fitted: True  # the same, of what only the fitted model tells
+    grows: Callable[[Any], bool]  # whether more trees leave the first ones as they are, before and after the fit
 
 
 def _shadow(model: Any, **attributes: Any) -> Any:
@@ -56,30 +55,25 @@ def _truncated(name: str, model: Any, n_trees: int) -> Any:
     return _shadow(model, **{name: getattr(model, name)[:n_trees]}, **counts)
 
 
-def _unnamed(model: Any) -> list[str]:
-    """Parameters that are set but that no signature names."""
-    kind: Any = type(model)
-    named = _named(kind)
-    return [name for name, value in model.get_params().items() if name not in named and value is not None]
-
-
-@cache
-def _named(kind: Any) -> set[str]:
-    signatures = (inspect.signature(vars(base)["__init__"]) for base in kind.__mro__ if "__init__" in vars(base))
-    return {name for signature in signatures for name in signature.parameters}
+def _has_other_names(model: Any) -> bool:
+    """Whether a parameter that is set, but that no signature names, can change how trees grow."""
+    own = (vars(base)["__init__"] for base in type(model).__mro__ if "__init__" in vars(base))
+    named = {name for function in own for name in inspect.signature(function).parameters}
+    given = model.get_params().items()
+    return any(_OTHER_NAMES.search(name) for name, value in given if name not in named and value is not None)
 
 
 def _lightgbm_grows(model: Any) -> bool:
     params = model.get_params()
     kind = params["boosting_type"] in ("gbdt", "goss", "rf") and not callable(params["objective"])
-    return kind and not any(map(_OTHER_NAMES.search, _unnamed(model)))
+    return kind and not _has_other_names(model)
 
 
 def _xgboost_grows(model: Any) -> bool:
     params = model.get_params()
     stops = params["early_stopping_rounds"] is not None or bool(params["callbacks"])
     kind = params["booster"] in (None, "gbtree") and not callable(params["objective"])
-    return kind and not stops and not any(map(_OTHER_NAMES.search, _unnamed(model)))
+    return kind and not stops and not _has_other_names(model)
 
 
 def _catboost_grows(model: Any) -> bool:
@@ -94,7 +88,9 @@ def _catboost_grows(model: Any) -> bool:
 
 
 def _histogram_grows(model: Any) -> bool:
-    return model.early_stopping in (False, "auto") and not model.warm_start
+    # "auto" depends on the number of rows, so only the fitted model tells.
+    stops = getattr(model, "do_early_stopping_", model.early_stopping not in (False, "auto"))
+    return not stops and not model.warm_start
 
 
 def _boosting_grows(model: Any) -> bool:
@@ -106,48 +102,41 @@ def _forest_grows(model: Any) -> bool:
     return model.n_jobs in (None, 1) and not model.warm_start and model.random_state is not None
 
 
-_LIGHTGBM = Trees(("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows)
-_XGBOOST = Trees(("n_estimators",), partial(_with_argument, "iteration_range", lambda n: (0, n)), _xgboost_grows)
-_CATBOOST = Trees(_COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows)
-# Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
-_HISTOGRAM = Trees(
-    ("max_iter",), partial(_truncated, "_predictors"), _histogram_grows, lambda fitted: not fitted.do_early_stopping_
-)
-_BOOSTING = Trees(("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows)
-_FOREST = Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows)
-
+_FAMILIES = {
+    "lightgbm.LGBM": Trees(("n_estimators",), partial(_with_argument, "num_iteration", int), _lightgbm_grows),
+    "xgboost.XGB": Trees(
+        ("n_estimators",), partial(_with_argument, "iteration_range", lambda n: (0, n)), _xgboost_grows
+    ),
+    "catboost.CatBoost": Trees(_COUNTS_OF_CATBOOST, partial(_with_argument, "ntree_end", int), _catboost_grows),
+    # Staged predictions are equal, too, but laid out otherwise, so that products with them differ in the last bit.
+    "sklearn.HistGradientBoosting": Trees(("max_iter",), partial(_truncated, "_predictors"), _histogram_grows),
+    "sklearn.GradientBoosting": Trees(("n_estimators",), partial(_truncated, "estimators_"), _boosting_grows),
+    "sklearn.RandomForest": Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows),
+    "sklearn.ExtraTrees": Trees(("n_estimators",), partial(_truncated, "estimators_"), _forest_grows),
+}
 # By library and class; subclasses may predict otherwise.
 TABLE = {
-    **{f"lightgbm.LGBM{kind}": _LIGHTGBM for kind in ("Ranker", "Regressor", "Classifier")},
-    **{f"xgboost.XGB{kind}": _XGBOOST for kind in ("Ranker", "Regressor", "Classifier")},
-    **{f"catboost.CatBoost{kind}": _CATBOOST for kind in ("Ranker", "Regressor", "Classifier")},
-    **{f"sklearn.HistGradientBoosting{kind}": _HISTOGRAM for kind in ("Regressor", "Classifier")},
-    **{f"sklearn.GradientBoosting{kind}": _BOOSTING for kind in ("Regressor", "Classifier")},
-    **{
-        f"sklearn.{name}{kind}": _FOREST
-        for name in ("RandomForest", "ExtraTrees")
-        for kind in ("Regressor", "Classifier")
-    },
+    f"{family}{kind}": trees for family, trees in _FAMILIES.items() for kind in ("Ranker", "Regressor", "Classifier")
 }
 
 
-def _wrapped(model: Any) -> tuple[str, str] | None:
-    """The parameter and the fitted attribute that hold the estimator inside a QueryRanker."""
-    return getattr(type(model), "_wraps", None)
-
-
-def _leaf(model: Any) -> tuple[str, Any]:
-    """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
+def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
+    """The end of a pipeline, or the estimator inside a QueryRanker, after its name; None for other models."""
     if hasattr(model, "steps"):
-        name, inner = model.steps[-1]
-    elif names := _wrapped(model):
-        if model.validation_fraction is not None:  # stops early
-            return "", None
-        name, inner = names[0], getattr(model, names[0])
-    else:
+        return tuple(model.steps[-1])
+    names = getattr(type(model), "_wraps", None)
+    return names and (names[fitted], getattr(model, names[fitted]))
+
+
+def _leaf(model: Any, *, fitted: bool = False) -> tuple[str, Any]:
+    """The prefix of the parameters of the estimator at the end of pipelines and rankers, and the estimator."""
+    inner = _inner(model, fitted=fitted)
+    if inner is None:
         return "", model
-    prefix, leaf = _leaf(inner)
-    return f"{name}__{prefix}", leaf
+    if getattr(model, "validation_fraction", None) is not None:  # stops early
+        return "", None
+    prefix, leaf = _leaf(inner[1], fitted=fitted)
+    return f"{inner[0]}__{prefix}", leaf
 
 
 def _trees(leaf: Any) -> Trees | None:
@@ -157,26 +146,20 @@ def _trees(leaf: Any) -> Trees | None:
 
 def n_trees_of(model: Any) -> int | None:
     """Number of trees that a fitted model was told to grow; None if the table does not have it."""
-    if hasattr(model, "steps"):
-        return n_trees_of(model.steps[-1][1])
-    if names := _wrapped(model):
-        return n_trees_of(getattr(model, names[1]))
-    trees = _trees(model)
-    counts = [model.get_params().get(name) for name in trees.parameters] if trees else []
+    leaf = _leaf(model, fitted=True)[1]
+    trees = _trees(leaf)
+    counts = [leaf.get_params().get(name) for name in trees.parameters] if trees else []
     return next((count for count in counts if count is not None), None)
 
 
 def first_trees(model: Any, n_trees: int) -> Any:
     """A fitted model that predicts with its first trees; None if these are not those of a smaller model."""
-    if hasattr(model, "steps"):
-        (*steps, (name, last)) = model.steps
-        inner = first_trees(last, n_trees)
-        return None if inner is None else _shadow(model, steps=[*steps, (name, inner)])
-    if names := _wrapped(model):
-        inner = first_trees(getattr(model, names[1]), n_trees)
-        return None if inner is None else _shadow(model, **{names[1]: inner})
+    if named := _inner(model, fitted=True):
+        name, inner = named[0], first_trees(named[1], n_trees)
+        steps = [*model.steps[:-1], (name, inner)] if hasattr(model, "steps") else None
+        return None if inner is None else _shadow(model, **({"steps": steps} if steps else {name: inner}))
     trees = _trees(model)
-    return trees.first(model, n_trees) if trees and trees.grows(model) and trees.grew(model) else None
+    return trees.first(model, n_trees) if trees and trees.grows(model) else None
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,6 @@ class WithinNoise:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of ``cv_results_``."""
-        return self.choose(cv_results, None)
-
-    def choose(self, cv_results: Mapping[str, Any], splits: Iterable[tuple[Any, Any]] | None) -> int:
-        """Choose a row of the results of a search on these splits. None means those of the calling search."""
         folds = fold_scores(cv_results, self.metric)
         usable = ~np.isnan(folds).any(axis=1)
         if not usable.any():
@@ -40,7 +36,7 @@ class WithinNoise:
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
         best = int(means.argmax())
-        ratio = self.test_ratio or _ratio(splits_of_search() if splits is None else splits)
+        ratio = self.test_ratio or _ratio(splits_of_search())
         kept = [row for row in np.flatnonzero(usable) if _p_worse(folds[best] - folds[row], ratio) > self.level]
         params = cv_results["params"]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))

@@ -1,10 +1,11 @@
-"""Arguments for the ``fit`` of an estimator: rows sorted by query, the queries, and validation rows."""
+"""Arguments for the ``fit`` of an estimator: sorted rows, queries, validation rows, and what users pass themselves."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib
 import inspect
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import (
     FloatArray,
@@ -20,6 +22,10 @@ from skrank_metrics._input.arrays import (
     check_number,
     check_seed,
     check_weights,
+    count_rows,
+    is_column,
+    nearest,
+    refuse_masked,
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping, query_weights
@@ -29,6 +35,30 @@ from skrank_metrics.splitters._base import canonical_order, random_source
 
 # Watched if the estimator sets no metric; the metric of QueryRanker.score.
 METRIC = "ndcg@10"
+
+# Parameters of fit:
+_OWN = ("qid", "groups", "sample_weight")
+# These always hold one value per row.
+_PER_ROW = ("base_margin", "baseline", "init_score", "position", "subgroup_id")
+# These never do, even if there are as many features as rows.
+_PER_FEATURE = ("feature_name", "feature_weights")
+_VALIDATION = re.compile(r"(^|_)(eval|val)(_|$)")  # of validation rows, such as eval_set and sample_weight_eval_set
+_WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
+_TO_STOP_EARLY = (
+    " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries."
+)
+_NUMBERS_OF_ROWS = (
+    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on rows sorted by "
+    "query."
+)
+_REFUSED = {
+    "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
+    "group_id": " Pass query ids as qid.",
+    "group_weight": " Pass one weight per document as sample_weight.",
+    "pairs": _NUMBERS_OF_ROWS,
+    "pairs_weight": _NUMBERS_OF_ROWS,
+    "graph": _NUMBERS_OF_ROWS,
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +98,7 @@ def sorted_rows(
     """Sort rows by query, and check that the estimator takes weights if there are any."""
     weights, way = None, way_of_queries(estimator)
     if sample_weight is not None:
-        if ("group_weight" if way == "group_id" else "sample_weight") not in accepted_by_fit(estimator):
+        if ("group_weight" if way == "group_id" else "sample_weight") not in fit_signature(estimator)[0]:
             raise TypeError(f"sample_weight must be None, since {type(estimator).__name__}.fit takes no weights.")
         weights = grouping.sort(check_weights(sample_weight, int(grouping.sizes.sum()), "document"))
         if way in ("group_id", "qid"):
@@ -93,13 +123,12 @@ class FittedQueries:
     @classmethod
     def of(cls, ids: NDArray[Any], sizes: IntArray) -> FittedQueries:
         """Hash the queries of a fit. The salt follows from all ids, so equal fits have equal pickles."""
-        plain = _hashes(ids)
-        salt = hashlib.blake2b(np.sort(plain).tobytes(), digest_size=16).digest()
-        return cls(salt, _salted(salt, plain, sizes))
+        salt = hashlib.blake2b(np.sort(_hashes(ids)).tobytes(), digest_size=16).digest()
+        return cls(salt, _salted(salt, ids, sizes))
 
     def shared(self, ids: NDArray[Any], sizes: IntArray) -> tuple[int, bool]:
         """How many of these queries are among those of the fit, and whether they are all of those, unchanged."""
-        other = _salted(self.salt, _hashes(ids), sizes)
+        other = _salted(self.salt, ids, sizes)
         return len(other.keys() & self.sizes.keys()), other == self.sizes
 
 
@@ -110,10 +139,8 @@ def _hashes(ids: NDArray[Any]) -> NDArray[np.uint64]:
         return hash_ids(np.array([repr(one) for one in ids.tolist()], dtype=object))
 
 
-def _salted(salt: bytes, hashes: NDArray[np.uint64], sizes: IntArray) -> dict[int, int]:
-    data = hashes.tobytes()
-    parts = (data[start : start + 8] for start in range(0, len(data), 8))
-    digests = (hashlib.blake2b(part, digest_size=8, key=salt).digest() for part in parts)
+def _salted(salt: bytes, ids: NDArray[Any], sizes: IntArray) -> dict[int, int]:
+    digests = (hashlib.blake2b(plain, digest_size=8, key=salt).digest() for plain in _hashes(ids))
     return dict(zip((int.from_bytes(digest, "little") for digest in digests), sizes.tolist(), strict=True))
 
 
@@ -131,18 +158,13 @@ def fit_arguments(estimator: Any, rows: SortedRows) -> dict[str, Any]:
 
 def way_of_queries(estimator: Any) -> str | None:
     """Keyword by which ``fit`` takes queries: "group_id" (CatBoost), "qid" (XGBoost), "group" (LightGBM), or None."""
-    accepted = accepted_by_fit(estimator)
+    accepted = fit_signature(estimator)[0]
     # XGBoost also takes group sizes, but only checks the length of qid, so qid comes first.
     return next((way for way in ("group_id", "qid", "group") if way in accepted), None)
 
 
-def accepted_by_fit(estimator: Any) -> set[str]:
-    """Names of the parameters of ``fit`` besides X and y; if it takes ``**kwargs``, also those of base classes."""
-    return fit_signature(estimator)[0]
-
-
 def fit_signature(estimator: Any) -> tuple[set[str], bool]:
-    """The names returned by ``accepted_by_fit``, and whether ``fit`` also takes any other name."""
+    """Names of the parameters of ``fit`` besides X and y, and whether it takes others; if so, also of base classes."""
     if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
@@ -196,7 +218,7 @@ def check_parameters(ranker: Any) -> int | None:
         )
     check_number(fraction, "validation_fraction", "(0, 1)")
     rounds = check_int(rounds, "early_stopping_rounds", 1)
-    if way_of_queries(estimator) is None or "eval_set" not in accepted_by_fit(estimator):
+    if way_of_queries(estimator) is None or "eval_set" not in fit_signature(estimator)[0]:
         raise TypeError(
             "estimator must be LGBMRanker, XGBRanker or CatBoostRanker to stop early; got "
             f"{type(estimator).__name__}. Leave out validation_fraction and early_stopping_rounds."
@@ -229,7 +251,7 @@ def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, give
 def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
     lightgbm = importlib.import_module("lightgbm")
     arguments: dict[str, Any] = {**given, "eval_group": [rows.sizes]}
-    if "eval_X" in accepted_by_fit(estimator):  # then eval_set is deprecated
+    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
         arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
     else:
         arguments["eval_set"] = [(rows.X, rows.y)]
@@ -274,3 +296,54 @@ def best_iteration(estimator: Any) -> int:
     if hasattr(estimator, "best_iteration_"):
         return int(estimator.best_iteration_) + (way_of_queries(estimator) == "group_id")
     return int(estimator.best_iteration) + 1
+
+
+def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> None:
+    """Refuse what the estimator's ``fit`` does not take, and what QueryRanker passes itself; say what to do instead."""
+    accepted, takes_any = fit_signature(estimator)
+    for name in given:
+        expected = f"QueryRanker.fit got an unexpected parameter {name!r}; {_taken(estimator, accepted)}."
+        if name in _REFUSED:
+            raise TypeError(expected + _REFUSED[name])
+        early = name == "early_stopping_rounds" or (_VALIDATION.search(name) and name not in _WITH_EARLY_STOPPING)
+        if early and stops_early:
+            raise TypeError(
+                f"QueryRanker.fit must not get {name} if validation_fraction is set, which holds out queries for "
+                "validation. Leave out one of the two."
+            )
+        if name == "early_stopping_rounds" and "eval_set" not in given:
+            raise TypeError(expected + _TO_STOP_EARLY)
+        if name not in accepted and not takes_any:
+            raise TypeError(expected + (_TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})))
+
+
+def _taken(estimator: Any, accepted: set[str]) -> str:
+    """Say which parameters QueryRanker.fit takes for an estimator, except those that depend on other parameters."""
+    further = sorted(name for name in accepted.difference(_OWN, _REFUSED) if not _VALIDATION.search(name))
+    further = [name for name in further if name != "early_stopping_rounds"]
+    whose = f"parameters of {type(estimator).__name__}.fit such as {', '.join(further)}"
+    return "it takes X, y, qid, groups, sample_weight" + (f" and {whose}" if further else "")
+
+
+def per_row(given: dict[str, Any], n_rows: int) -> dict[str, Any]:
+    """Parameters with one value per row, recognized by name, else by length, as in scikit-learn."""
+    found = {}
+    for name, value in given.items():
+        never = name in _PER_FEATURE or _VALIDATION.search(name)
+        if name not in _PER_ROW and (never or not is_column(value, n_rows)):
+            continue
+        refuse_masked(value, name)
+        found[name] = value if hasattr(value, "shape") else np.asarray(value)
+        if found[name].ndim == 0 or count_rows(found[name]) != n_rows:
+            shape = found[name].shape
+            raise ValueError(f"{name} must hold one value per document, {n_rows} in all; got shape {shape}.")
+    return found
+
+
+def requests_of_fit(estimator: Any) -> dict[str, Any]:
+    """Metadata requests by name: all parameters that are passed on, or the estimator's own requests."""
+    refuse_class(estimator)
+    requests = getattr(get_routing_for_object(estimator), "fit", None)
+    said = {} if requests is None else requests.requests
+    names = sorted(fit_signature(estimator)[0] - {*_OWN, *_REFUSED})
+    return {name: True if said.get(name) is None else said[name] for name in names}

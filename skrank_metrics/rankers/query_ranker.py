@@ -16,7 +16,7 @@ from skrank_metrics._sklearn_internals import check_rows, remember, ways_out
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.model_selection.with_qid import with_qid
-from skrank_metrics.rankers import _fitting, _passed_on
+from skrank_metrics.rankers import _fitting
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -135,7 +135,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             requested there, else by their own names.
         """
         routing = super().get_metadata_routing()
-        for name, alias in _passed_on.requests_of_fit(self.estimator).items():
+        for name, alias in _fitting.requests_of_fit(self.estimator).items():
             routing.fit.add_request(param=name, alias=alias)
         return routing
 
@@ -181,15 +181,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             out.
         """
         task = self._begun()
-        _fitting.refuse_class(self.estimator)
-        _passed_on.check_names(self.estimator, fit_params, stops_early=self.validation_fraction is not None)
         rounds = _fitting.check_parameters(self)
+        _fitting.check_names(self.estimator, fit_params, stops_early=bool(rounds))
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None. Pass relevance labels.")
         labels = check_label_column(y)
         check_consistent_length(X, labels)
         given = {name: value for name, value in fit_params.items() if value is not None}
-        further = _passed_on.per_row(given, len(labels))
+        further = _fitting.per_row(given, len(labels))
         columns = check_rows(X, y=y, qid=qid, groups=groups, sample_weight=sample_weight, **further)
         further = {name: columns.pop(name) for name in further}
         grouping = query_ids(len(labels), "QueryRanker.fit", ways_out=ways_out("qid"), X=X, **columns)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import (
     FloatArray,
+    IntArray,
     Mask,
     by_text,
     check_bool,
@@ -23,17 +25,27 @@ from skrank_metrics._input.arrays import (
     check_seed,
     to_float64,
 )
-from skrank_metrics._input.query_ids import carried, check_aligned
-from skrank_metrics.reports.alignment import align_reports, named_reports
+from skrank_metrics._input.query_ids import as_python, carried, check_aligned
+from skrank_metrics._output.result import counted
+from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.mean_intervals import check_confidence
-from skrank_metrics.reports.ranking_report import RankingReport
+from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
+from skrank_metrics.reports.slices import (
+    check_by_aligned,
+    check_slices,
+    columns_of,
+    group_of_query,
+    shapes_of,
+    slice_of_query,
+    what_came,
+)
 from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
+Reports = Mapping[str, RankingReport]
 
 
 def compare(
@@ -68,16 +80,14 @@ def compare(
     margin : float, default=None
         The loss that does not matter, at least 0: a ranking is "not worse" than another if it loses at most this.
     by : array-like of shape (n_queries,) or (n_documents,), default=None
-        Slices to also compare within, such as the country or the type of a query: one value per query of the first
-        report, in the order of its qid, or per row that it was evaluated on. A data frame, a dict of columns, or tuples
-        make one slice per combination of values, as in evaluate. None means the slices of the reports, if all have
-        them. The p-values of all slices are corrected together.
+        Slices to also compare within, as in evaluate: one value per query of the first report, in the order of its qid,
+        or per row that it was evaluated on. None means the slices of the reports, if all have them. The p-values of all
+        slices are corrected together.
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
         Groups of queries that are not independent, such as those of a user or a session. None means the groups of the
-        reports, if all have them.
+        reports.
     align : {"intersection"} or None, default=None
-        How to treat reports over different queries: "intersection" compares on the queries that all reports have, None
-        raises an error.
+        None refuses reports over different queries, "intersection" compares on the queries that all reports have.
     test : {"permutation", "t"}, default="permutation"
         "permutation" flips the signs of the differences at random, or goes through all signs of few queries. "t" is the
         paired t-test. Both test whether the mean difference is 0.
@@ -100,9 +110,9 @@ def compare(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels or weights,
-        or no query has a value in all; if ``by`` or ``groups`` has the wrong length, varies within a query or has an
-        index that holds the query ids in another order; or if a parameter is out of range.
+        If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights or
+        groups, or no query has a value in all; if ``by`` or ``groups`` does not fit the queries; or if a parameter is
+        out of range.
 
     Notes
     -----
@@ -143,7 +153,21 @@ def compare(
     aligning = {"align": align, "by": by, "groups": groups}
     options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, named_reports(reports), metrics, aligning, **options)
+    return compare_reports(Comparison, _named(reports), metrics, aligning, **options)
+
+
+def _named(reports: Any) -> dict[str, RankingReport]:
+    """Reports by name; those in a sequence are numbered."""
+    if not isinstance(reports, Iterable):
+        hint = " Pass its reports." if hasattr(reports, "reports") else ""
+        raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
+    named = by_text(reports.items() if isinstance(reports, Mapping) else enumerate(reports), "reports")
+    for name, report in named.items():
+        if not isinstance(report, RankingReport):
+            raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")
+    if len(named) < 2:
+        raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
+    return named
 
 
 def compare_reports(
@@ -167,11 +191,11 @@ def compare_reports(
     confidence, seed = check_confidence(confidence), _seed(random_state)
     if baseline is not None:
         baseline = check_choice(str(baseline), "baseline", reports)
-    aligned, names = align_reports(reports, metrics, **(aligning or {}))
+    aligned, names = _aligned(reports, metrics, **(aligning or {}))
     options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
     found = kind(aligned, names, confidence=confidence, **options, **fields)
     for metric in filter(found.tested, names):
-        found.check_values(metric)
+        found.by_metric(metric).check()
     order = best_first(found.means(), greater_is_better=found.greater_is_better())
     return replace(found, reports={name: aligned[name] for name in order})
 
@@ -223,27 +247,24 @@ def leaderboard(
         Query id of each document, as in evaluate.
     metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
         Metrics to compute, as in evaluate. The first one ranks the models.
-    convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense : object
+    convention, ties, replace_undefined_by, sample_weight, retrieved, judged, condense, documents : object
         As in evaluate, for all models.
-    by : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
-        Slices to also compare within, such as the country or the type of a query, as in evaluate.
-    groups : array-like of shape (n_documents,) or (n_queries,), default=None
-        As in compare.
+    by, groups : array-like of shape (n_documents,), or (n_queries,) if y_true is 2-D, default=None
+        Slices to also compare within, and groups of dependent queries, as in compare.
     baseline, margin, test, correction, confidence, random_state : object
         As in compare.
 
     Returns
     -------
     comparison : Comparison
-        Prints as a verdict and tables in terminals and notebooks.
+        As compare returns it.
 
     Raises
     ------
     TypeError
         If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
     ValueError
-        If there are fewer than two models, names repeat, labels, scores, ids, weights or slices are invalid, or no
-        query has a value.
+        If there are fewer than two models, names repeat, an array is invalid, or no query has a value.
 
     Examples
     --------
@@ -310,14 +331,8 @@ def _score_columns(scores: Any) -> dict[str, Any]:
     """Columns of scores by model name."""
     if isinstance(scores, Mapping):
         named = list(scores.items())
-    elif hasattr(scores, "column_names"):  # of pyarrow
-        named = [(name, scores.column(place)) for place, name in enumerate(scores.column_names)]
-    elif hasattr(scores, "columns") and hasattr(scores, "shape"):
-        take = scores.iloc.__getitem__ if hasattr(scores, "iloc") else None
-        named = [
-            (name, take((slice(None), place)) if take else scores.to_series(place))
-            for place, name in enumerate(scores.columns)
-        ]
+    elif (names := getattr(scores, "column_names", getattr(scores, "columns", None))) is not None:
+        named = list(zip(names, columns_of(scores), strict=True))
     else:
         raise TypeError(
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "
@@ -328,3 +343,185 @@ def _score_columns(scores: Any) -> dict[str, Any]:
         got = f"only {next(iter(columns))!r}" if columns else "none"
         raise ValueError(f"scores must hold at least two models; got {got}. Pass one model to evaluate.")
     return columns
+
+
+# Reports over the same queries and documents
+
+
+def _aligned(
+    reports: Reports, metrics: Any = None, *, align: str | None = None, by: Any = None, groups: Any = None
+) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
+    """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
+    columns, places = _names_of_metrics(reports, metrics), _places(reports, align)
+    first = next(iter(reports))
+    aligned = {name: _with_queries(report, places[name]) for name, report in reports.items()}
+    common = {
+        name: _shared(aligned, name) if own is None else _one_per_query(own, reports[first], name)[places[first]]
+        for name, own in {"by": by, "groups": groups}.items()
+    }
+    _check_same_documents(aligned)
+    for name, report in aligned.items():
+        if not np.array_equal(aligned[first].weights, report.weights):  # type: ignore[arg-type]
+            raise ValueError(
+                f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
+                "sample_weight."
+            )
+    return {name: _renamed(report, columns, name, common) for name, report in aligned.items()}, tuple(columns)
+
+
+def _with_queries(report: RankingReport, places: IntArray) -> RankingReport:
+    """The report of these queries in this order, with its slices."""
+    if np.array_equal(places, np.arange(report.n_queries)):
+        return report
+    return replace(report._part(places), by=None if report.by is None else report.by[places])
+
+
+def _renamed(report: RankingReport, names: Mapping[str, Mapping[str, str]], own: str, common: Any) -> RankingReport:
+    """The report with the slices and groups of all, and its metrics by their names in the first."""
+    changes = {name: column for name, column in common.items() if column is not getattr(report, name)}
+    if any(name != columns[own] for name, columns in names.items()):
+        for what in ("metrics", "_results"):
+            changes[what] = {name: getattr(report, what)[columns[own]] for name, columns in names.items()}
+    return replace(report, **changes) if changes else report
+
+
+def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
+    """One slice or group per query, from one value per query or per evaluated row."""
+    grouping, shapes = report.grouping, shapes_of(given)
+    if grouping is not None and shapes == {grouping.codes.shape} != {report.qid.shape}:
+        return slice_of_query(given, grouping, two_dimensional=False)
+    if shapes != {report.qid.shape}:
+        rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
+        raise ValueError(
+            f"{name} must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(given)}."
+        )
+    return check_slices(given, report.qid)
+
+
+def _shared(reports: Reports, name: str) -> NDArray[Any] | None:
+    """The slices or groups of the reports, which must agree; None unless all reports have them."""
+    found = {own: getattr(report, name) for own, report in reports.items()}
+    without = [own for own, column in found.items() if column is None]
+    if name == "groups" and 0 < len(without) < len(found):  # the p-values of dependent queries would be too small
+        some = next(own for own in found if own not in without)
+        raise ValueError(
+            f"Either all reports or none must have groups; {some!r} has them, {without[0]!r} does not. Evaluate all "
+            "with the same groups, or pass groups to compare."
+        )
+    if without:
+        return None
+    first, expected = next(iter(found)), as_python(next(iter(found.values())))
+    for other, column in found.items():
+        for query, one, another in zip(as_python(reports[first].qid), expected, as_python(column), strict=True):
+            if one != another:
+                raise ValueError(
+                    f"reports must have the same {name}; query {query!r} has {one!r} in {first!r} and {another!r} in "
+                    f"{other!r}. Evaluate with the same {name}."
+                )
+    return found[first]
+
+
+def _names_of_metrics(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
+    """Names of the metrics in each report, by their names in the first."""
+    first, *others = reports.values()
+    wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    if metrics is None:
+        wanted = [name for name in first.mean if all(column_of(name, other.metrics) for other in others)]
+    if not wanted:
+        none = f"reports must have a metric in common; the first has {', '.join(first.mean)}."
+        raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
+    found = [_names_of_metric(reports, metric) for metric in wanted]
+    return {next(iter(columns.values())): columns for columns in found}
+
+
+def _names_of_metric(reports: Reports, metric: Any) -> dict[str, str]:
+    """Name of one metric in each report. All reports must compute it in the same way."""
+    columns: dict[str, str] = {}
+    first = next(iter(reports))
+    for name, report in reports.items():
+        column = column_of(metric, report.metrics)
+        if column is None:
+            raise ValueError(_missing(metric if isinstance(metric, str) else spelled(metric), name, report))
+        columns[name] = column
+        bound, one = report.metrics[column], reports[first].metrics[columns[first]]
+        if bound.definition != one.definition or bound.average != one.average:
+            alike = str(one) == str(bound) and one.function is not bound.function
+            way_out = "Evaluate with the same convention, ties and replace_undefined_by."
+            why = ", which are not the same function. Evaluate all reports with one of them."
+            raise ValueError(
+                f"reports must compute {column!r} in the same way; got {one} in {first!r} and {bound} in "
+                f"{name!r}{why if alike else f'. {way_out}'}"
+            )
+        if report.condensed != reports[first].condensed:
+            raise ValueError(
+                f"reports must have the same condense; got {reports[first].condensed} in {first!r} and "
+                f"{report.condensed} in {name!r}."
+            )
+    return columns
+
+
+def _missing(metric: str, name: str, report: RankingReport) -> str:
+    if metric in report.metrics:  # an object was passed, not this name
+        return (
+            f"metric must be one that all reports have; got {metric}, but {metric!r} in report {name!r} is computed "
+            f"differently, as {report.metrics[metric]}. Pass the name {metric!r} to use the metric of the reports."
+        )
+    return (
+        f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
+        "Pass a metric that all reports have, or evaluate with this one."
+    )
+
+
+def _places(reports: Reports, align: str | None) -> dict[str, IntArray]:
+    """Positions in each report of the queries to compare, in the order of the first report."""
+    first, *others = reports.values()
+    if all(share_documents(first, other) for other in others):
+        return dict.fromkeys(reports, np.arange(first.n_queries))
+    numbers = {
+        name: {query: place for place, query in enumerate(as_python(report.qid))} for name, report in reports.items()
+    }
+    common = [query for query in as_python(first.qid) if all(query in own for own in numbers.values())]
+    for name, own in numbers.items():
+        if align is None and len(own) > len(common):
+            other = next(other for other in reports if numbers[other].keys() != own.keys())
+            way_out = "Pass align='intersection' to compare on the queries that all reports have."
+            raise ValueError(
+                f"reports must be over the same queries; got {len(own)} in {name!r} and {len(numbers[other])} in "
+                f"{other!r}, {len(own.keys() & numbers[other].keys())} of them in both. "
+                f"{way_out if common else 'Check that their ids have the same type.'}"
+            )
+    if not common:
+        raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")
+    return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+
+
+def _check_same_documents(reports: Reports) -> None:
+    """Refuse queries with different documents or labels, whose differences are not due to the rankings alone.
+
+    Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
+    digest of the labels of each query, unless they are of unknown origin.
+    """
+    (first, one), *others = reports.items()
+    for name, other in others:
+        if share_documents(one, other):
+            continue
+        found = [report.label_digests for report in (one, other)]
+        differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
+        if differs.any():
+            place = int(np.argmax(differs))
+            got = [f"{_labels(report, place)} in {own!r}" for own, report in ((first, one), (name, other))]
+            raise ValueError(
+                f"reports must have the same documents with the same labels; got {' and '.join(got)} for query "
+                f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
+                "retrieved=, and those that nobody judged with judged=."
+            )
+
+
+def _labels(report: RankingReport, place: int) -> str:
+    """The labels of a query, if they were kept."""
+    if not report.has_documents:
+        return "other labels"
+    sizes, labels = report.documents
+    own = np.split(labels, np.cumsum(sizes)[:-1])[place]
+    shown = ", ".join(f"{label:g}" for label in own[:10]) + ", ..." * (len(own) > 10)
+    return f"{counted(len(own), 'document')} with labels {shown}"

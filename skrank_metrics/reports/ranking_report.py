@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -371,10 +371,6 @@ class RankingReport(Result):
     def _named_slices(self) -> list[tuple[str, RankingReport]]:
         return list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
 
-    @overload
-    def to_dict(self, *, flat: Literal[False] = ...) -> dict[str, dict[str, Any]]: ...
-    @overload
-    def to_dict(self, *, flat: Literal[True]) -> dict[str, float]: ...
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
         """Put the means with their intervals and standard deviations into a dict.
 
@@ -388,14 +384,12 @@ class RankingReport(Result):
         -------
         values : dict
             For each metric, "mean", "std", "n_undefined" and, if there is an interval, "low" and "high". With slices,
-            "slices" holds the same for each slice by name, and "n_queries". Numbers of queries are integers.
+            "slices" holds the same for each slice by name, and "n_queries".
 
-            If flat, keys of slices look like "ndcg_at_10_slice_de" and "ndcg_at_10_low_slice_de". They do not depend on
-            the other slices, and no two slices share one: other characters than ASCII letters, digits and underscores
-            become "_x", their code in hexadecimal digits and "_", so "C++" is "C_x2b__x2b_" and -1 is "_x2d_1". An
-            underscore before an x is encoded, too. The values of several columns are joined by "_x_", and a missing
-            value is "missing". Text that reads like a number, a bool or "missing" is preceded by an apostrophe, and a
-            value that is neither text, number nor bool by an equals sign, both encoded.
+            If flat, keys of slices look like "ndcg_at_10_slice_de" and "ndcg_at_10_low_slice_de". Other characters than
+            ASCII letters, digits and underscores become "_x", their code in hexadecimal digits and "_": "C++" is
+            "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing"
+            is preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
         if check_bool(flat, "flat"):
             return self._flat()
@@ -451,10 +445,7 @@ class RankingReport(Result):
         ...     RankingReport.load(os.path.join(folder, "production.json")).per_query
         {'mrr': array([1. , 0.5])}
         """
-        write_saved("report", self._saved(), path)
-
-    def _saved(self) -> dict[str, Any]:
-        return saved_fields(self)
+        write_saved("report", saved_fields(self), path)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
@@ -473,11 +464,7 @@ class RankingReport(Result):
         report : RankingReport
             The report, without labels and scores.
         """
-        return cls._restored(read_saved("report", path))
-
-    @classmethod
-    def _restored(cls, saved: Mapping[str, Any]) -> RankingReport:
-        return cls(**restored_fields(saved))
+        return cls(**restored_fields(read_saved("report", path)))
 
     @classmethod
     def from_frame(

@@ -115,8 +115,8 @@ def saved_fields(report: Any) -> dict[str, Any]:
         "values": {name: _saved_result(report._results[name]) for name in report.metrics},
         "qid": _saved_ids(report.qid, "qid"),
         "weights": None if report.weights is None else report.weights.tolist(),
-        "by": None if report.by is None else _saved_ids(report.by, "by"),
-        "groups": None if report.groups is None else _saved_ids(report.groups, "groups"),
+        "by": _saved_ids(report.by, "by"),
+        "groups": _saved_ids(report.groups, "groups"),
         "condensed": report.condensed,
         "kept": kept,
     }
@@ -135,8 +135,8 @@ def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
         "metrics": {name: _restored_metric(metric) for name, metric in saved["metrics"].items()},
         "qid": _restored_ids(saved["qid"]),
         "weights": None if saved["weights"] is None else np.array(saved["weights"], dtype=np.float64),
-        "by": None if saved["by"] is None else _restored_ids(saved["by"]),
-        "groups": None if saved["groups"] is None else _restored_ids(saved["groups"]),
+        "by": _restored_ids(saved["by"]),
+        "groups": _restored_ids(saved["groups"]),
         "condensed": saved["condensed"],
         "_results": {name: _restored_result(values) for name, values in saved["values"].items()},
         "_kept": kept,
@@ -181,7 +181,7 @@ class RecordedMetric:
 
 def _saved_metric(metric: BoundMetric) -> dict[str, Any]:
     """The metric with its parameters if JSON can hold them, and what is known of its values."""
-    record, params = metric.record, {name: _plain(value) for name, value in metric.params.items()}
+    record = metric.record
     known = {
         "metric": str(metric),
         "bounds": [_plain(record.lower), _plain(record.upper)],
@@ -191,6 +191,7 @@ def _saved_metric(metric: BoundMetric) -> dict[str, Any]:
         "replace_undefined_by": _plain(metric.replace_undefined_by),
     }
     try:
+        params = {name: _plain(value) for name, value in metric.params.items()}
         saved = known | {"name": str(BoundMetric(metric.function, {}, metric.negative)), "params": params}
         same = _restored_metric(json.loads(_spelled(saved)))
     except (TypeError, ValueError):
@@ -208,21 +209,12 @@ def _restored_metric(saved: Mapping[str, Any]) -> BoundMetric:
     return BoundMetric(own, params, saved["negative"])
 
 
-def _plain(value: Any) -> Any:
-    """JSON has no infinity and NaN."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    return {"float": str(value)} if isinstance(value, float) and not math.isfinite(value) else value
+# --- Values that JSON does not have
 
-
-def _unplain(value: Any) -> Any:
-    return float(value["float"]) if isinstance(value, dict) else value
-
-
-# --- Ids
-
-# How ids that JSON does not have are written, by type.
+# How they are written, by type.
 _WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
-    (tuple, "tuple", lambda one: [_saved_id(part) for part in one], lambda one: tuple(map(_restored_id, one))),
+    (float, "float", str, float),  # infinity and NaN
+    (tuple, "tuple", lambda one: list(map(_plain, one)), lambda one: tuple(map(_unplain, one))),
     (bytes, "bytes", bytes.hex, bytes.fromhex),
     (datetime.datetime, "datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
     (datetime.date, "date", datetime.date.isoformat, datetime.date.fromisoformat),
@@ -235,51 +227,48 @@ _WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...
 )
 
 
-def _saved_ids(ids: NDArray[Any], name: str) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or isinstance(value, bool | int | list) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    for kind, name, write, _ in _WRITTEN:
+        if isinstance(value, kind) and not getattr(value, "nanosecond", 0) and not getattr(value, "nanoseconds", 0):
+            return {name: write(value)}
+    raise TypeError(
+        f"holds {value!r}, of type {type(value).__name__}, which a file cannot hold. Evaluate with str(id)."
+    )
+
+
+def _unplain(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((name, written),) = value.items()
+    return next(read(written) for _, kind, _, read in _WRITTEN if kind == name)
+
+
+def _saved_ids(ids: NDArray[Any] | None, name: str) -> dict[str, Any] | None:
     """Ids with the type of their array."""
-    if ids.dtype.kind in "mM":
-        return {"dtype": str(ids.dtype), "values": ids.view(np.int64).tolist()}
-    if ids.dtype.kind in "biuf":
-        return {"dtype": str(ids.dtype), "values": list(map(_plain, ids.tolist()))}
+    if ids is None:
+        return None
     try:
-        values = [_saved_id(one) for one in as_python(ids)]
+        values = ids.view(np.int64).tolist() if ids.dtype.kind in "mM" else list(map(_plain, as_python(ids)))
     except TypeError as error:
         raise TypeError(f"{name} {error}") from None
-    return {"dtype": "str" if ids.dtype.kind == "U" else "object", "values": values}
+    return {"dtype": "str" if ids.dtype.kind == "U" else str(ids.dtype), "values": values}
 
 
-def _saved_id(one: Any) -> Any:
-    if one is None or isinstance(one, bool | int):
-        return one
-    if isinstance(one, str):
-        return str.__str__(one)
-    if isinstance(one, float):
-        return _plain(float(one))
-    for kind, name, write, _ in _WRITTEN:
-        if isinstance(one, kind) and not getattr(one, "nanosecond", 0) and not getattr(one, "nanoseconds", 0):
-            return {name: write(one)}
-    raise TypeError(f"holds {one!r}, of type {type(one).__name__}, which a file cannot hold. Evaluate with str(id).")
-
-
-def _restored_ids(saved: Mapping[str, Any]) -> NDArray[Any]:
-    values = saved["values"]
-    if saved["dtype"] not in ("str", "object"):
-        return np.array(list(map(_unplain, values)), dtype=saved["dtype"])
-    if saved["dtype"] == "str":
-        return np.array(values, dtype=str)
+def _restored_ids(saved: Mapping[str, Any] | None) -> NDArray[Any] | None:
+    if saved is None:
+        return None
+    values = list(map(_unplain, saved["values"]))
+    if saved["dtype"] != "object":
+        return np.array(values, dtype=saved["dtype"])
     ids = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
-        ids[place] = _restored_id(value)
+        ids[place] = value
     return ids
-
-
-def _restored_id(saved: Any) -> Any:
-    if not isinstance(saved, dict):
-        return saved
-    ((name, value),) = saved.items()
-    return (
-        next((read(value) for _, kind, _, read in _WRITTEN if kind == name), None) if name != "float" else float(value)
-    )
 
 
 # --- Frames

@@ -6,7 +6,8 @@ together: queries, or groups of queries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -90,10 +91,8 @@ class Row:
 class SignFlips:
     """Tests of all pairs of rankings over the same queries.
 
-    The statistic of a pair is |sum d| / sqrt(sum d^2 + L^2 / 2), where d are the weighted differences of the units and
-    L is the largest, as if half a win and half a loss of that size had been seen, too. It is compared with |sum e d| /
-    sqrt(sum d^2) for random signs e; flips do not change the norm, so pairs of unlike spread share one maximum. With
-    test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
+    The notes of ``compare`` define the statistic. Flips do not change its norm, so pairs of unlike spread share one
+    maximum. With test="t", the statistic is Student's t as a normal quantile, and signs flip the residuals.
     """
 
     values: FloatArray  # (n_queries, n_rankings), finite
@@ -124,23 +123,14 @@ class SignFlips:
         self.n_effective = self.total_mass**2 / self.square_mass
 
     @property
-    def means(self) -> FloatArray:
-        """Mean of each ranking, relative to the mean over rankings."""
-        means: FloatArray = self.scale * self.sums.sum(axis=0) / self.total_mass
-        return means
-
-    @property
     def covers_folds(self) -> bool:
         """Whether differences vary more between folds than between queries for some pair."""
         return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
 
     def row(self, i: int) -> Row:
         """Statistics of one ranking against each of the others."""
-        if i not in self._rows:
-            self._rows[i] = self._row(i)
-        return self._rows[i]
-
-    def _row(self, i: int) -> Row:
+        if i in self._rows:
+            return self._rows[i]
         d = self.sums[:, i, None] - self.sums
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
         error = _error(d, self.masses)
@@ -160,7 +150,9 @@ class SignFlips:
         sizes = np.abs(self.sums).sum(axis=0)
         tolerance = 1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm)
         wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-        return Row(total, squares, cross, np.abs(d).max(axis=0), wins, losses, error, fold_error, norm, z, tolerance)
+        largest = np.abs(d).max(axis=0)
+        self._rows[i] = Row(total, squares, cross, largest, wins, losses, error, fold_error, norm, z, tolerance)
+        return self._rows[i]
 
     @cached_property
     def flipped(self) -> FloatArray:
@@ -186,11 +178,11 @@ class SignFlips:
 
     def null(self, i: int, j: int) -> FloatArray:
         """Null distribution of the statistic of a pair."""
-        return np.abs(self.flipped[i] - self.flipped[j]) * _inverse(self.row(i).norm[j])
+        return np.abs(self.flipped[i] - self.flipped[j]) * _divided(1.0, self.row(i).norm[j : j + 1])
 
     def row_maximum(self, i: int) -> FloatArray:
         """Null distribution of the largest statistic of one ranking against all others."""
-        flipped, inverse = self.flipped, _inverse(self.row(i).norm)[:, None]
+        flipped, inverse = self.flipped, _divided(1.0, self.row(i).norm)[:, None]
         found = np.empty(flipped.shape[1])
         for start in range(0, len(found), SIGNS_AT_A_TIME):
             part = slice(start, start + SIGNS_AT_A_TIME)
@@ -254,9 +246,13 @@ class SignFlips:
         found = np.stack(ends, axis=1)
         return found if np.isfinite(self.span) else np.full_like(found, np.nan)
 
+    def least_z(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+        """Statistics of pairs, less the rounding in sums."""
+        return np.array([self.row(i).z[j] - self.row(i).tolerance[j] for i, j in pairs])
+
     def step_down(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
         """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
-        z = np.array([self.row(i).z[j] - self.row(i).tolerance[j] for i, j in pairs])
+        z = self.least_z(pairs)
         running, adjusted = np.zeros(self.flipped.shape[1]), np.empty(len(pairs))
         order = np.argsort(z, kind="stable")
         for place in order:
@@ -303,17 +299,17 @@ class Family:
     @cached_property
     def _null(self) -> FloatArray:
         """Null distribution of the largest statistic of the family."""
-        if self.baseline is None:
-            return self._null_of_all
-        return np.max([part.row_maximum(self.baseline) for part in self.parts], axis=0)
+        return self._null_of_all if self.baseline is None else self._largest([self.baseline])
 
     @cached_property
     def _null_of_all(self) -> FloatArray:
         """The same for all pairs in all parts."""
+        return self._largest(range(self.parts[0].sums.shape[1]))
+
+    def _largest(self, rankings: Iterable[int]) -> FloatArray:
         found = np.zeros(self.parts[0].flipped.shape[1])
-        for part in self.parts:
-            for i in range(part.sums.shape[1]):
-                np.maximum(found, part.row_maximum(i), out=found)
+        for part, i in itertools.product(self.parts, rankings):
+            np.maximum(found, part.row_maximum(i), out=found)
         return found
 
     @cached_property
@@ -322,11 +318,6 @@ class Family:
         if self.n_tests == 1:
             return self.parts[0].critical(*self.pairs[0], self.level)
         return critical_value(self._null, self.level)
-
-    @cached_property
-    def _p_values(self) -> FloatArray:
-        """P-values of single pairs, of shape (n_parts, n_pairs)."""
-        return np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
 
     @cached_property
     def p_adjusted(self) -> FloatArray:
@@ -338,15 +329,14 @@ class Family:
         return found
 
     def _adjusted(self) -> FloatArray:
-        alone = self._p_values
+        alone = np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
         if self.n_tests == 1 or self.correction is None:
             return alone
         if self.correction != "max":
             return adjust(alone.ravel(), self.correction).reshape(alone.shape)
         if len(self.parts) == 1:
             return np.maximum(alone, self.parts[0].step_down(self.pairs))
-        z = np.array([[part.row(i).z[j] - part.row(i).tolerance[j] for i, j in self.pairs] for part in self.parts])
-        return np.maximum(alone, tail(self._null, z))
+        return np.maximum(alone, tail(self._null, np.array([part.least_z(self.pairs) for part in self.parts])))
 
     def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
         """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
@@ -375,13 +365,12 @@ class Family:
         n, inside = len(found), p_values > self.level
         # Upper ends of each ranking (row) minus each other (column).
         upper = np.stack([flips.intervals(i, critical[i], self.level, n - 1)[:, 1] for i in range(n)])
+        upper[np.isnan(upper)] = np.inf
         np.fill_diagonal(upper, np.nan)
-        upper[np.isnan(upper) & ~np.eye(n, dtype=bool)] = np.inf
         regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
-        alone = inside & (inside.sum() == 1)
-        regret = np.where(alone, 0.0, np.maximum(regret, SMALLEST))
-        most = np.fmin.reduce(upper, axis=1)
-        intervals = np.stack([0.0 - regret, np.where(inside, np.maximum(most, SMALLEST), 0.0)], axis=1)
+        regret = np.where(inside & (inside.sum() == 1), 0.0, np.maximum(regret, SMALLEST))
+        least = np.where(inside, np.maximum(np.fmin.reduce(upper, axis=1), SMALLEST), 0.0)
+        intervals = np.stack([0.0 - regret, least], axis=1)
         return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
 
     def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
@@ -444,21 +433,15 @@ def _error(differences: FloatArray, masses: FloatArray) -> FloatArray:
     return np.sqrt(squares * n / (n - 1)) / mass if n > 1 + ROUNDING else np.zeros_like(squares)
 
 
-def _divided(a: FloatArray, b: FloatArray) -> FloatArray:
+def _divided(a: FloatArray | float, b: FloatArray) -> FloatArray:
     """Divide; 0 where the divisor is 0."""
     return np.divide(a, b, out=np.zeros_like(b), where=b > 0)
 
 
-def _inverse(norm: FloatArray) -> FloatArray:
-    return _divided(np.ones_like(norm), norm)
-
-
 def _as_normal(t: FloatArray, n_degrees: float) -> FloatArray:
     """The normal quantile with the tail of Student's t."""
-    found: FloatArray = np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0)
-    return found
+    return np.asarray(np.fmin(-special.ndtri(special.stdtr(max(n_degrees, 1e-9), -t)), 38.0))
 
 
 def _as_student(z: FloatArray, n_degrees: float) -> FloatArray:
-    found: FloatArray = -special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z))
-    return found
+    return np.asarray(-special.stdtrit(max(n_degrees, 1e-9), special.ndtr(-z)))

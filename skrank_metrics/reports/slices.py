@@ -74,7 +74,7 @@ def _named(by: Any) -> dict[str, Any]:
 def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
     """One slice per query from ``by``."""
     what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
-    columns = _columns(by)
+    columns = columns_of(by)
     if {np.shape(column) for column in columns} != {(n_expected,)}:
         raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
     slices = _group(columns, n_expected)
@@ -87,13 +87,13 @@ def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
     """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
     for name, column in _named(by).items():
         check_order_of_queries(column, ids, name)
-    slices = _group(_columns(by), len(ids))
+    slices = _group(columns_of(by), len(ids))
     return slices.ids[slices.codes]
 
 
 def shapes_of(by: Any) -> set[tuple[int, ...]]:
     """Shapes of the columns of ``by``."""
-    return {np.shape(column) for column in _columns(by)}
+    return {np.shape(column) for column in columns_of(by)}
 
 
 def what_came(by: Any) -> str:
@@ -103,7 +103,8 @@ def what_came(by: Any) -> str:
     return " and ".join(f"shape {shape}" for shape in sorted(shapes_of(by))) or "no columns"
 
 
-def _columns(by: Any) -> list[Any]:
+def columns_of(by: Any) -> list[Any]:
+    """The columns of slices, or of a data frame."""
     if isinstance(by, Mapping):
         return [to_id_array(column, "by") if isinstance(column, list | tuple) else column for column in by.values()]
     if isinstance(by, list | tuple):
@@ -193,27 +194,21 @@ def name_of_slice(value: Any) -> str:
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    values = list(values)
-    _, *named = distinct([(ALL, None), *((name_of_slice(value), value) for value in values)])
-    return dict(zip(values, (name for name, _ in named), strict=True))
+    names, taken = {}, {ALL}
+    for value in values:  # if 1 and "1" are both slices, the second becomes "1 (2)"
+        name, number = name_of_slice(value), 2
+        unused = name
+        while unused in taken:
+            unused, number = f"{name} ({number})", number + 1
+        names[value] = unused
+        taken.add(unused)
+    return names
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
     """The slices to show in their order: if there are many, the largest."""
     shown = set(sorted(slices, key=lambda value: -sizes[value])[:MOST_SLICES])
     return {value: part for value, part in slices.items() if value in shown}
-
-
-def distinct(named: Sequence[tuple[str, T]]) -> list[tuple[str, T]]:
-    """Slices by distinct names: if 1 and "1" are both slices, the second becomes "1 (2)"."""
-    found: dict[str, T] = {}
-    for name, part in named:
-        number = 2
-        unused = name
-        while unused in found:
-            unused, number = f"{name} ({number})", number + 1
-        found[unused] = part
-    return list(found.items())
 
 
 def flat_slice(value: Any) -> str:

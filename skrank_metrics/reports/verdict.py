@@ -66,7 +66,7 @@ def _letter(number: int) -> str:
     return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
 
 
-def of_pair(ends: tuple[float, float], margin: float | None, *, n_equal: int = 0) -> str:
+def of_pair(ends: tuple[float, float], margin: float | None, n_equal: int) -> str:
     """Verdict from the simultaneous interval of a difference, where larger is better; n_equal if no query differs."""
     low, high = ends
     if low > 0:
@@ -77,14 +77,14 @@ def of_pair(ends: tuple[float, float], margin: float | None, *, n_equal: int = 0
     return "worse" if high < 0 else "undecided"
 
 
-def of_comparison(found: Any, metric: str) -> str:
+def of_standings(own: Any) -> str:
     """What is known about the best ranking by a metric, or about all rankings and the baseline."""
-    ranked = [one.name for one in found.standings(metric)]
-    if not found.tested(metric):
-        return f"{ranked[0]} is ahead by {metric}, which is not a mean over queries and cannot be tested."
+    ranked, found = own.ranked, own.comparison
+    if not own.tested:
+        return f"{ranked[0]} is ahead by {own.metric}, which is not a mean over queries and cannot be tested."
     if found.baseline is not None:
-        return _against_baseline(found, metric)
-    may_be, level = found.best_set_of(metric), f"With {100 * found.confidence:g}% confidence,"
+        return _against_baseline(own)
+    may_be, level = own.best_set, f"With {100 * found.confidence:g}% confidence,"
     worse = [name for name in ranked if name not in may_be]
     if len(may_be) == 1:
         verdict = f"{level} {may_be[0]} is best."
@@ -94,37 +94,32 @@ def of_comparison(found: Any, metric: str) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
-    if len(may_be) > 1 and _are_equal(found, may_be, metric):
+    row = own.flips.row(own.names.index(may_be[0]))
+    if len(may_be) > 1 and not row.n_changed[[own.names.index(name) for name in may_be]].any():
         verdict += f" {_some(may_be, 'and')} are equal on every query."
-    return verdict if found.margin is None else f"{_release(found, metric)} {verdict}"
+    return verdict if found.margin is None else f"{_release(own, found.margin)} {verdict}"
 
 
-def _are_equal(found: Any, names: Sequence[str], metric: str) -> bool:
-    """Whether rankings have the same value on every query."""
-    (family, number), (first, *others) = found.family(metric), (found.names.index(name) for name in names)
-    return not family.parts[number].row(first).n_changed[others].any()
-
-
-def _release(found: Any, metric: str) -> str:
+def _release(own: Any, margin: float) -> str:
     """Which rankings lose at most the margin against the best."""
-    margin = f"{found.margin:g}"
-    good = [one for one in found.standings(metric) if one.regret <= (found.margin or 0)]
+    good = [one for one in own.rows if one.regret <= margin]
     if not good:
-        return f"Do not ship yet: no ranking is known to lose at most {margin} against the best."
+        return f"Do not ship yet: no ranking is known to lose at most {margin:g} against the best."
     names = [one.name for one in good]
     if good[0].regret == 0:
         return f"Ship {names[0]}."
-    return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin}."
+    return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin:g}."
 
 
-def _against_baseline(found: Any, metric: str) -> str:
+def _against_baseline(own: Any) -> str:
     """How rankings compare with the baseline."""
-    base, within = found.baseline, f" by more than {found.margin:g}" if found.margin else ""
+    found, base = own.comparison, own.comparison.baseline
+    within = f" by more than {found.margin:g}" if found.margin else ""
     named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
-    for one in found.standings(metric):
+    for one in own.rows:
         named[one.status].append(one.name)
-    equal = [name for name in named["not worse"] if not found.pair(name, base, metric).differences.any()]
-    good = named["better"] + named["not worse"]
+    good, changed = named["better"] + named["not worse"], own.flips.row(own.names.index(base)).n_changed
+    equal = [name for name in named["not worse"] if not changed[own.names.index(name)]]
     named["not worse"] = [name for name in named["not worse"] if name not in equal]
     known = [
         f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
@@ -201,7 +196,7 @@ def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
 def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
     means = {metric: found.means(metric) for metric in metrics}
-    stars = {metric: found.best_set_of(metric) if _has_stars(found, metric) else () for metric in metrics}
+    stars = {metric: found.by_metric(metric).best_set if _has_stars(found, metric) else () for metric in metrics}
     columns = (Column("", str), *(Column(metric, _starred) for metric in metrics))
     return Table(columns, [(name, *((means[m][name], name in stars[m]) for m in metrics)) for name in found.names])
 
@@ -227,7 +222,7 @@ def notes(found: Any) -> Iterator[str]:
             if (
                 found.baseline is None
                 and metric in tested
-                and found.names[0] not in (best := found.best_set_of(metric))
+                and found.names[0] not in (best := found.by_metric(metric).best_set)
             ):
                 yield f"But by {metric}, {found.names[0]} is worse: the best is {_some(best, 'or')}."
         yield from _counts(found, tested[0])
@@ -267,8 +262,8 @@ def _how(found: Any) -> str:
 
 def _counts(found: Any, metric: str) -> Iterator[str]:
     """Sentences on queries that do not count in full, and on what they can detect."""
-    family, number = found.family(metric)
-    flips = family.parts[number]
+    own = found.by_metric(metric)
+    flips = own.flips
     n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
     missing = np.any([np.isnan(report.per_query[metric]) for report in found.reports.values()], axis=0)
     if undefined := int(missing.sum()):
@@ -280,8 +275,8 @@ def _counts(found: Any, metric: str) -> Iterator[str]:
         yield f"Because of unequal weights, {units} count as {flips.n_effective:.0f}."
     if won := found.folds_won(metric):
         yield f"Folds won: {', '.join(f'{name} {n}' for name, n in won.items() if n)}. {_coverage(flips.covers_folds)}"
-    if len(found.best_set_of(metric)) > 1 and not np.isnan(found.detectable):
-        yield f"Differences of {found.detectable:.4f} would be detected with a power of 0.8."
+    if len(own.best_set) > 1 and not np.isnan(detectable := own.detectable):
+        yield f"Differences of {detectable:.4f} would be detected with a power of 0.8."
 
 
 def _coverage(of_folds: bool) -> str:
@@ -299,13 +294,13 @@ def slices(found: Any) -> Iterator[Part]:
     more = len(found.names) > len(names)
     rows = []
     for value, part in shown.items():
-        means, may_be, first = part.means(metric), part.best_set_of(metric), part.standings(metric)[0]
+        means, may_be, first = part.means(metric), part.by_metric(metric).best_set, part.standings(metric)[0]
         cells = [(means[name], name in may_be) for name in names]
         rows.append((value, part.n_queries, *cells, *([first.name, (first.mean, True)] if more else [])))
     best = (Column("best", str), Column(metric, _starred)) if more else ()
     yield Table((Column("slice", str), "queries", *(Column(name, _starred) for name in names), *best), rows)
     many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
-    n_tests = next(iter(parts.values())).family(metric)[0].n_tests
+    n_tests = next(iter(parts.values())).by_metric(metric).family.n_tests
     yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
 
 
@@ -314,7 +309,7 @@ def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
     for metric in found.metrics:
         standings = {one.name: one for one in found.standings(metric)}
-        shared = found.letters_of(metric) if found.tested(metric) else {}
+        shared = found.by_metric(metric).letters if found.tested(metric) else {}
         for row, (name, report) in zip(rows, found.reports.items(), strict=True):
             one, (low, high) = standings[name], report.intervals(found.confidence)[metric]
             values: dict[str, Any] = {"": one.mean, " low": low, " high": high}

@@ -45,12 +45,8 @@ class RankingAccumulator:
     ----------
     metrics : sequence of str, metric functions or bound metrics
         Metrics to compute, as in evaluate.
-    convention : str, default="sklearn"
-        Library whose defaults apply, as in evaluate.
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate.
-    replace_undefined_by : float, default=None
-        Value of undefined queries, as in evaluate.
+    convention, ties, replace_undefined_by : default="sklearn", None, None
+        As in evaluate.
     condense : bool, default=False
         Whether to leave out documents that nobody judged, as in evaluate. Updates then need ``judged``.
     assume_complete : bool, default=False
@@ -127,18 +123,8 @@ class RankingAccumulator:
             Scores to rank by, largest first.
         qid : array-like of shape (n_documents,)
             Query id of each document: integers, strings, dates, or tuples of these.
-        sample_weight : array-like of shape (n_documents,), default=None
-            Weights of the queries, as in evaluate. Must be passed in all updates or in none.
-        retrieved : array-like of bool of shape (n_documents,), default=None
-            False for documents that were judged but not ranked, as in evaluate.
-        judged : array-like of bool of shape (n_documents,), default=None
-            False for documents that nobody judged, as in evaluate.
-        documents : dict of arrays, or frame with one row per document, default=None
-            Columns for own metrics, as in evaluate.
-        by : array-like of shape (n_documents,), default=None
-            Slices of the report, as in evaluate. Must be passed in all updates or in none.
-        groups : array-like of shape (n_documents,), default=None
-            Groups of queries, such as users, as in evaluate. Must be passed in all updates or in none.
+        sample_weight, retrieved, judged, documents, by, groups : default=None
+            As in evaluate. Weights, slices and groups must each be passed in all updates or in none.
 
         Returns
         -------
@@ -156,11 +142,7 @@ class RankingAccumulator:
         check_aligned(y_true=y_true, groups=groups, sample_weight=sample_weight)
         masks = {"retrieved": retrieved, "judged": judged, "condense": self._condense}
         lists = query_lists(y_true, y_score, qid=qid, documents=documents, **masks)
-        if sample_weight is not None:
-            lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
-        slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
-        clusters = None if groups is None else group_of_query(groups, lists.grouping, two_dimensional=False)
-        self._add_lists(lists, slices, clusters)
+        self._add_lists(*with_columns(lists, sample_weight, by, groups))
         return self
 
     def _add_lists(self, lists: QueryLists, by: NDArray[Any] | None = None, groups: NDArray[Any] | None = None) -> None:
@@ -299,6 +281,17 @@ class RankingAccumulator:
         )
         report.mean  # noqa: B018  sums that overflow raise here
         return report
+
+
+def with_columns(
+    lists: QueryLists, sample_weight: Any, by: Any, groups: Any
+) -> tuple[QueryLists, NDArray[Any] | None, NDArray[Any] | None]:
+    """The lists with their weights, the slices and the groups of the queries, all from columns of documents."""
+    if sample_weight is not None:
+        lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
+    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
+    clusters = None if groups is None else group_of_query(groups, lists.grouping, two_dimensional=False)
+    return lists, slices, clusters
 
 
 class _Seen:

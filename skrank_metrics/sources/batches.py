@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from itertools import chain
 from typing import IO, Any
 
@@ -15,9 +16,8 @@ from numpy.typing import NDArray
 
 from skrank_metrics._input.arrays import check_bool, check_choice, check_int
 from skrank_metrics._input.id_hash import hash_arrow
-from skrank_metrics._output.docstrings import Text
 from skrank_metrics.sources.files import import_arrow
-from skrank_metrics.sources.partitions import ORDERS, Reports, documented_columns
+from skrank_metrics.sources.partitions import ORDERS, Reports
 from skrank_metrics.sources.progress import Progress
 from skrank_metrics.sources.tables import joined, n_rows, tables_of
 
@@ -25,42 +25,6 @@ from skrank_metrics.sources.tables import joined, n_rows, tables_of
 FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000
 
 
-_TEXTS: dict[str, Text] = {
-    "source": (
-        "path, list of paths, Arrow stream, or iterable of batches",
-        "Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv, also gzipped) or Arrow files (.arrow, "
-        ".feather, .ipc); any object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of "
-        "polars and pandas, and relations of DuckDB; or an iterable that yields such objects, dicts of arrays by "
-        "column, or tuples of arrays in the order of the arguments: label, score, qid, then the others that are "
-        "passed. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may "
-        "have quoted cells, TSV has none.",
-    ),
-    "order": (
-        '{"check", "shuffle"}',
-        'With "check", the rows of a query must be contiguous, also across files; a query that comes back is an '
-        'error. With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash '
-        "of the query id, which takes about as much disk space as the columns take in memory.",
-    ),
-    "batch_rows": ("int", "Number of rows to process at a time; more if the longest query has more."),
-    "temp_dir": (
-        "path",
-        "Folder for temporary files. None means that of the system. The files have no names, so none are left behind, "
-        "even if the process is killed.",
-    ),
-    "n_threads": (
-        "int",
-        'Number of threads for computing if order="shuffle". With more than one, the next batch is read in the '
-        "meantime, with all threads of pyarrow.",
-    ),
-    "verbose": (
-        "bool",
-        "Whether to report on standard error how many rows were read, and how many per second. If None, only on a "
-        "terminal, where the line is removed at the end.",
-    ),
-}
-
-
-@documented_columns(**_TEXTS)
 def evaluate_batches(
     source: Any,
     *,
@@ -89,7 +53,58 @@ def evaluate_batches(
     Needs pyarrow. The values equal those of evaluate up to rounding in the last digits. Labels and scores are not kept,
     so the report does not count ties.
 
-    {parameters}
+    Parameters
+    ----------
+    source : path, list of paths, Arrow stream, or iterable of batches
+        Parquet (.parquet, .pq), CSV or TSV with a header (.csv, .tsv, also gzipped) or Arrow files (.arrow,
+        .feather, .ipc); any object with ``__arrow_c_stream__``, such as tables and readers of pyarrow, frames of
+        polars and pandas, and relations of DuckDB; or an iterable that yields such objects, dicts of arrays by
+        column, or tuples of arrays in the order of the arguments: label, score, qid, then the others that are
+        passed. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
+        have quoted cells, TSV has none.
+    label : str
+        Column of relevance labels.
+    score : str or list of str
+        Column of scores, or several, one per model.
+    qid : str
+        Column of query ids.
+    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
+        Metrics to compute, as in evaluate.
+    convention : str, default="sklearn"
+        Library whose defaults apply, as in evaluate.
+    ties : {"average", "best", "worst", "stable"}, default=None
+        How documents with equal scores are ordered, as in evaluate.
+    replace_undefined_by : float, default=None
+        Value of undefined queries, as in evaluate.
+    sample_weight : str, default=None
+        Column of weights, which must not vary within a query.
+    retrieved : str, default=None
+        Column that is False for documents that were judged but not ranked.
+    judged : str, default=None
+        Column that is False for documents that nobody judged.
+    condense : bool, default=False
+        Whether to remove the documents that nobody judged, as in evaluate. Requires judged.
+    documents : str or list of str, default=None
+        Columns for own metrics that declare them; see make_metric.
+    by : str, default=None
+        Column of slices, which must not vary within a query.
+    groups : str, default=None
+        Column of groups of queries, such as users, as in evaluate.
+    order : {"check", "shuffle"}, default="check"
+        With "check", the rows of a query must be contiguous, also across files; a query that comes back is an
+        error. With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash
+        of the query id, which takes about as much disk space as the columns take in memory.
+    batch_rows : int, default=262144
+        Number of rows to process at a time; more if the longest query has more.
+    temp_dir : path, default=None
+        Folder for temporary files. None means that of the system. The files have no names, so none are left
+        behind, even if the process is killed.
+    n_threads : int, default=1
+        Number of threads for computing if order="shuffle". With more than one, the next batch is read in the
+        meantime, with all threads of pyarrow.
+    verbose : bool, default=None
+        Whether to report on standard error how many rows were read, and how many per second. If None, only on a
+        terminal, where the line is removed at the end.
 
     Returns
     -------
@@ -173,20 +188,9 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
 
 
 def _start_of_last_query(ids: Any) -> int:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    n_rows, last = len(ids), ids[-1]
-    for chunk in reversed(ids.chunks):
-        n_rows -= len(chunk)
-        if pa.types.is_float16(chunk.type):  # pyarrow does not compare them
-            differ = chunk.to_numpy(zero_copy_only=False) != last.as_py()
-        else:
-            differ = pc.not_equal(chunk, last).to_numpy(zero_copy_only=False)
-        others = np.flatnonzero(differ)
-        if len(others):
-            return n_rows + int(others[-1]) + 1
-    return 0
+    hashes = _hashes(ids)
+    others = np.flatnonzero(hashes != hashes[-1])
+    return int(others[-1]) + 1 if len(others) else 0
 
 
 def _add_shuffled(
@@ -195,10 +199,10 @@ def _add_shuffled(
     with ExitStack() as stack:
         with _name_full_disk(temp_dir):
             files = [stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_parts)]
-            used, empty = _distribute(tables, total.columns.qid, files), total.copy()
+            used, empty = _distribute(tables, total.columns.qid, files), deepcopy(total)
 
         def evaluate_part(number: int) -> Reports:
-            reports = empty.copy()
+            reports = deepcopy(empty)
             reports.add(_read(files[number]))
             files[number].close()
             return reports

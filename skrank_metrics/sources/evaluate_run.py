@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
     FloatArray,
-    IntArray,
     Mask,
     check_bool,
     check_choice,
@@ -124,7 +123,7 @@ def evaluate_run(
         If ``qrels``, ``run`` or another argument has the wrong type.
     ValueError
         If a document is twice in a list, a label or score is NaN, a rank repeats within a query, qrels and run share no
-        query, or a file is invalid.
+        query or no document, or a file is invalid.
 
     See Also
     --------
@@ -153,6 +152,8 @@ def evaluate_run(
     seen = None if exclude is None else lists_of(exclude, "exclude", names)
     ids, left_out = _evaluated_queries(judged, returned, missing)
     joined = _match(judged.of_queries(ids), returned.of_queries(ids), None if seen is None else seen.of_queries(ids))
+    if (joined.labels < 0).all():
+        _refuse_other_documents(judged, returned)
     joined = joined.compared_in(np.dtype(score_type))
     if in_trec_eval and any(metric.get("ties") == "stable" for metric in bound.values()):
         joined = joined.in_order_of_ids()
@@ -185,6 +186,13 @@ def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[li
     if unjudged := len(ranked - known):
         found.append(f"Queries without judgments: {unjudged}, ignored.")
     return [query for query in judged.queries if missing != "skip" or query in ranked], tuple(found)
+
+
+def _refuse_other_documents(judged: Lists, returned: Lists) -> None:
+    """Raise an error if no document of the run is in qrels, for any query, since the ids may be of two kinds."""
+    of_run, of_qrels = returned.documents.tolist(), judged.documents.tolist()
+    if of_run and of_qrels and set(of_run).isdisjoint(of_qrels):
+        raise ValueError(f"run and qrels share no document: {of_run[0]!r} ... against {of_qrels[0]!r} ...")
 
 
 @dataclass(frozen=True)
@@ -225,47 +233,32 @@ class _Joined:
 
     def query_lists(self, columns: Mapping[str, tuple[Ids, NDArray[Any]]]) -> QueryLists:
         """The documents by query, those that were returned first, in their order."""
-        ids, parts = self.returned.queries, (self.returned, self.others)
-        sizes = [np.bincount(part.codes, minlength=len(ids)) for part in parts]
+        ids, parts, n_returned = self.returned.queries, (self.returned, self.others), len(self.labels)
+        codes = np.concatenate([part.codes for part in parts])
         # A query without documents gets one that was neither returned nor judged.
-        sizes.append((sizes[0] + sizes[1] == 0).astype(np.intp))
-        retrieved = np.repeat(
-            np.tile([True, False], len(ids)), np.stack((sizes[0], sizes[1] + sizes[2]), axis=1).ravel()
-        )
-        empty = np.flatnonzero(sizes[2])
-        last = np.concatenate((self.others.codes, empty)) if len(empty) else self.others.codes
-        orders = [_by_query(codes, len(ids)) for codes in (self.returned.codes, last)]
+        empty = np.flatnonzero(np.bincount(codes, minlength=len(ids)) == 0)
+        codes = np.concatenate((codes, empty))
+        sizes = np.bincount(codes, minlength=len(ids))
+        order = np.argsort(codes.astype(np.min_scalar_type(len(ids))), kind="stable")  # fastest for small types
 
         def arranged(returned: NDArray[Any], others: NDArray[Any], filler: Any) -> NDArray[Any]:
-            others = np.concatenate((others, np.full(len(empty), filler))) if len(empty) else others
-            whole = np.empty(len(retrieved), dtype=np.result_type(returned, others))
-            whole[retrieved] = returned if orders[0] is None else returned[orders[0]]
-            whole[~retrieved] = others if orders[1] is None else others[orders[1]]
-            return whole
+            return np.concatenate((returned, others, np.full(len(empty), filler))).take(order)
 
         labels = arranged(self.labels, self.others.values, -1.0)
-        scores = arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0)
+        retrieved, judged = order < n_returned, labels >= 0
         own = {}
         for name, column in columns.items():
             returned, others = (_values_by_id(part, name, *column) for part in parts)
             own[name] = arranged(returned, others, column[1][:1])
-        judged = labels >= 0
         return QueryLists(
-            Grouping(_to_array(ids), sizes[0] + sizes[1] + sizes[2], None),
+            Grouping(_to_array(ids), sizes, None),
             np.maximum(labels, 0, out=labels),
-            scores,
+            arranged(self.returned.values, np.zeros(len(self.others.codes)), 0.0),
             None,
             None if retrieved.all() else retrieved,
             judged=None if judged.all() else judged,
             documents=own,
         )
-
-
-def _by_query(codes: IntArray, n_queries: int) -> IntArray | None:
-    """The order of rows by query; None if they are in this order."""
-    if (codes[1:] >= codes[:-1]).all():
-        return None
-    return Grouping(codes, np.bincount(codes, minlength=n_queries), codes).order
 
 
 def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
@@ -282,10 +275,6 @@ def _match(judged: Lists, returned: Lists, seen: Lists | None) -> _Joined:
         rows, places = pairs[1].match(pairs[0])
         labels, others = np.full(len(returned.codes), -1.0), np.ones(len(judged.codes), dtype=bool)
         labels[rows], others[places] = judged.values[places], False
-    if others.all() and len(returned.codes) and len(judged.codes):
-        one, other = (part.documents.take(slice(1)).tolist()[0] for part in (returned, judged))
-        if type(one) is not type(other):
-            raise ValueError(f"run and qrels share no document: {one!r} ... against {other!r} ...")
     return _Joined(returned, labels, judged.take(others & (judged.values >= 0)))
 
 

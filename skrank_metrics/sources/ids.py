@@ -110,25 +110,10 @@ class Strings:
         return same
 
     def order_within(self, groups: IntArray) -> IntArray:
-        """Order by group, and within a group by bytes, descending. Strings must differ within a group."""
-        order = np.argsort(groups, kind="stable")
-        first = np.concatenate(([True], np.diff(groups[order]) > 0))
-        ranks = np.empty_like(order)
-        ranks[order] = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-        rows, number = np.arange(len(order)), 0
-        while len(rows):
-            # As big-endian numbers, words compare like bytes. Inverting them puts the last one first.
-            words, of_group = ~self.words(number, rows).view(">u8").astype(np.uint64), ranks[rows]
-            within = np.lexsort((words, of_group))
-            rows, words, of_group = rows[within], words[within], of_group[within]
-            new_group = np.concatenate(([True], of_group[1:] != of_group[:-1]))
-            new = new_group | np.concatenate(([True], words[1:] != words[:-1]))
-            places = np.arange(len(rows))
-            starts = (np.maximum.accumulate(np.where(one, places, 0)) for one in (new, new_group))
-            ranks[rows] += next(starts) - next(starts)
-            tied = ~new | ~np.concatenate((new[1:], [True]))
-            rows, number = rows[tied], number + 1
-        return np.argsort(ranks)
+        """Order by group, and within a group by bytes, descending."""
+        strings = self.tolist()  # Python compares code points, which are in the order of their bytes in UTF-8
+        order = np.array(sorted(range(len(strings)), key=strings.__getitem__, reverse=True), dtype=np.intp)
+        return order[np.argsort(groups[order], kind="stable")]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, nearest, to_float64
 from skrank_metrics._input.query_ids import as_python, group_ids
 from skrank_metrics.sources.files import format_of, way_out
-from skrank_metrics.sources.ids import Ids, Numbers, Objects, Pairs, ids_of, numbered
+from skrank_metrics.sources.ids import Ids, Numbers, Objects, Pairs, ids_of
 from skrank_metrics.sources.trec_lines import QRELS, RUN, TrecLines, read_lines
 
 TREC_FORMS = {"qrels": QRELS, "run": RUN}
@@ -170,10 +170,10 @@ def _of_dicts(source: Mapping[Any, Any], lists: list[Mapping[Any, Any]], argumen
 def _of_pairs(pairs: list[Any]) -> Lists:
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise TypeError(f"exclude must be {KINDS['exclude']}; got others than tuples of two ids.")
-    (codes,) = numbered([[query for query, _ in pairs]])
-    documents = ids_of([document for _, document in pairs], "exclude")
-    queries = list(codes.names or ())
-    return Lists("exclude", queries, codes.values.astype(np.intp), documents, np.ones(len(pairs)), unique=True)
+    lists: dict[Any, list[Any]] = {}
+    for query, document in pairs:
+        lists.setdefault(query, []).append(document)
+    return replace(_of_dict(lists, "exclude"), unique=True)  # pairs may be repeated
 
 
 def _of_array(source: Any, queries: Any) -> Lists:

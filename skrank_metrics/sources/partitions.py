@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import check_arrays, check_bool, check_choice
-from skrank_metrics._input.grouping import query_weights
 from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.docstrings import Text, parameters
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import group_of_query, slice_of_query
-from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator
+from skrank_metrics.sources.accumulator import CAME_BACK, RankingAccumulator, with_columns
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.tables import array_of, bad_cell, selected
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 ORDERS = ("check", "shuffle")
 OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
@@ -34,92 +28,6 @@ SPLIT_AFTER_SHUFFLE = (
     "qid must have all rows of a query in one partition after the shuffle; {query} is in several, or two ids share a "
     "64-bit hash. Write the frame to files, and use evaluate_batches(..., order='shuffle')."
 )
-TEXTS: dict[str, Text] = {
-    "label": ("str", "Column of relevance labels."),
-    "score": ("str or list of str", "Column of scores, or several, one per model."),
-    "qid": ("str", "Column of query ids."),
-    "metrics": (
-        "sequence of str, metric functions or bound metrics",
-        "Metrics to compute, as in evaluate.",
-    ),
-    "convention": ("str", "Library whose defaults apply, as in evaluate."),
-    "ties": (
-        '{"average", "best", "worst", "stable"}',
-        "How documents with equal scores are ordered, as in evaluate.",
-    ),
-    "replace_undefined_by": ("float", "Value of undefined queries, as in evaluate."),
-    "sample_weight": ("str", "Column of weights, which must not vary within a query."),
-    "retrieved": ("str", "Column that is False for documents that were judged but not ranked."),
-    "judged": ("str", "Column that is False for documents that nobody judged."),
-    "condense": ("bool", "Whether to remove the documents that nobody judged, as in evaluate. Requires judged."),
-    "documents": ("str or list of str", "Columns for own metrics that declare them; see make_metric."),
-    "by": ("str", "Column of slices, which must not vary within a query."),
-    "groups": ("str", "Column of groups of queries, such as users, as in evaluate."),
-}
-
-
-def documented_columns(**texts: Text) -> Callable[[F], F]:
-    """Complete a docstring: parameters stand in place of "{parameters}"."""
-
-    def complete(function: F) -> F:
-        listed = parameters(inspect.signature(function), TEXTS | texts)
-        text = inspect.getdoc(function) or ""  # None if Python runs with -OO
-        function.__doc__ = text.replace("{parameters}", listed)
-        return function
-
-    return complete
-
-
-def documented_engine(engine: str, process: str) -> Callable[[F], F]:
-    """Complete the docstring of the evaluation of an engine's frames, by ``process``."""
-    frame = {"Dask": "dask.dataframe.DataFrame", "Spark": "pyspark.sql.DataFrame"}[engine]
-    order = (
-        'With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one '
-        "partition; a query in two partitions is an error."
-    )
-    stable = ' "stable", also if set by a convention, needs order="check", since a shuffle loses the order of rows.'
-    texts: dict[str, Text] = {
-        "frame": (frame, "One row per document. Only the columns named below are read and shuffled."),
-        "ties": (TEXTS["ties"][0], TEXTS["ties"][1] + stable),
-        "order": ('{"shuffle", "check"}', order),
-    }
-
-    def complete(function: F) -> F:
-        text = inspect.getdoc(function) or ""
-        function.__doc__ = text.replace("{shared}", _OF_ENGINE.format(engine=engine, process=process))
-        return documented_columns(**texts)(function)
-
-    return complete
-
-
-_OF_ENGINE = """\
-Rows are shuffled by query id, each partition is evaluated by the process that has it, and only values per query are
-returned. They equal those of evaluate up to rounding in the last digits. Needs {engine} and pyarrow, and this package
-on all {process}.
-
-{{parameters}}
-
-Returns
--------
-report : RankingReport, or dict of str to RankingReport
-    The report, with queries in no particular order. If score is a list, one report per score column.
-
-Raises
-------
-ImportError
-    If {engine} or pyarrow is not installed.
-TypeError
-    If frame is not a {engine} DataFrame, or a column has the wrong type.
-ValueError
-    If a column is missing or holds nulls or invalid values, or a query is in two partitions.
-
-See Also
---------
-evaluate_batches : Evaluate files on one machine.
-
-Examples
---------
-The relevant document is at rank 1 in query "a" and at rank 2 in query "b", so MRR is (1 + 1/2) / 2:"""
 
 
 class Reports:
@@ -160,23 +68,12 @@ class Reports:
                     f"source must have all rows of a query next to each other; query {query!r} came back. Pass "
                     "order='shuffle' if rows can be in any order."
                 )
-        if "sample_weight" in given:
-            lists = replace(lists, weights=query_weights(given["sample_weight"], lists.grouping, may_be_zero=True))
-        of_query = {"by": slice_of_query, "groups": group_of_query}
-        found = {
-            name: of_query[name](given[name], lists.grouping, two_dimensional=False)
-            for name in of_query
-            if name in given
-        }
+        lists, slices, clusters = with_columns(lists, *(given.get(name) for name in ("sample_weight", "by", "groups")))
         for name, accumulator in self.accumulators.items():
             if name != columns.scores[0]:
                 scores = check_arrays(labels, arrays[name], *masks.values())[1]
                 lists = replace(lists, scores=lists.grouping.sort(scores))
-            accumulator._add_lists(lists, **found)
-
-    def copy(self) -> Reports:
-        """A copy that can be added to on its own."""
-        return deepcopy(self)
+            accumulator._add_lists(lists, slices, clusters)
 
     def without_metrics(self) -> Reports:
         """Remove the metrics before a process sends reports back.
@@ -216,7 +113,7 @@ def reports_of_frame(given: Mapping[str, Any]) -> Reports:
 
 def evaluate_partition(empty: Reports, table: Any) -> Reports:
     """Evaluate a table that holds all rows of its queries, in any process."""
-    columns, part = empty.columns, empty.copy()
+    columns, part = empty.columns, deepcopy(empty)
     if not len(table):
         return part.without_metrics()
     table = selected(table, columns, "the frame")

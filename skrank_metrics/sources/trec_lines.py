@@ -1,15 +1,14 @@
 """Lines of fields separated by whitespace, as in TREC files, as columns.
 
 A file is read in blocks that stay in the cache. A block whose lines all have the same number of fields is read without
-a Python loop; one with anything else, such as a comment or a blank line, is read line by line.
+a Python loop; one with anything else, such as a comment or a blank line, is first rewritten to such lines.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +59,7 @@ class _Block:
 
     topics: list[bytes]  # without repetitions in consecutive lines
     sizes: IntArray  # lines per topic
-    documents: bytes | None  # None if they are in the file
-    starts: IntArray
+    starts: IntArray  # of the documents, in the file and the lines that were made regular
     lengths: IntArray
     values: FloatArray
 
@@ -76,22 +74,24 @@ def read_lines(source: Any, form: Form, argument: str = "path") -> TrecLines:
     blocks, buffers, size, line = [], [data], len(data), 1
     for start, end in _blocks_of_lines(data):
         try:
-            block, offset = _read_block(data[start:end], form), start
+            blocks.append(_read_block(data[start:end], form, start))
         except _IrregularError:
-            block, offset = _read_loop(data[start:end], form, name, line), size
-        if block.documents is not None:
-            buffers.append(block.documents)
-            size += len(block.documents)
-        blocks.append(replace(block, starts=block.starts + offset))
+            if regular := _regular(data[start:end], form, name, line):
+                try:
+                    blocks.append(_read_block(regular, form, size))
+                except _IrregularError:
+                    _refuse_line(data[start:end], form, name, line)
+                buffers.append(regular)
+                size += len(regular)
         line += data.count(b"\n", start, end)
     topics: dict[bytes, int] = {}
+    if not blocks:
+        raise ValueError(f"{name} must hold at least one line; got only comments.")
     codes = [np.repeat([topics.setdefault(topic, len(topics)) for topic in b.topics], b.sizes) for b in blocks]
     starts, lengths, values = (
         np.concatenate(part)
         for part in zip(*((block.starts, block.lengths, block.values) for block in blocks), strict=True)
     )
-    if not len(values):
-        raise ValueError(f"{name} must hold at least one line; got only comments.")
     documents = Strings(np.frombuffer(b"".join((*buffers, END)), dtype=np.uint8), starts, lengths)
     lines = TrecLines(name, form, tuple(topics), np.concatenate(codes).astype(np.intp), documents, values)
     if Pairs(lines.codes, documents).repeated() is not None:
@@ -108,8 +108,8 @@ def _blocks_of_lines(data: bytes) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _read_block(data: bytes, form: Form) -> _Block:
-    """Read lines that all have the same number of fields."""
+def _read_block(data: bytes, form: Form, offset: int) -> _Block:
+    """Read lines that all have the same number of fields, and begin at ``offset`` of all bytes."""
     # Words of 8 bytes are read around the fields, so the block needs bytes around it.
     codes = np.frombuffer(b"".join((b"\n" * PADDING, data, b"\n" * PADDING)), dtype=np.uint8)
     starts, ends = _fields(codes, len(form.fields))
@@ -124,7 +124,7 @@ def _read_block(data: bytes, form: Form) -> _Block:
     if form.whole and not _are_whole(values):
         raise _IrregularError
     lengths = ends[:, 2] - starts[:, 2]
-    return _Block(names, np.diff(first, append=len(starts)), None, starts[:, 2] - PADDING, lengths, values)
+    return _Block(names, np.diff(first, append=len(starts)), starts[:, 2] + (offset - PADDING), lengths, values)
 
 
 def _fields(codes: Bytes, n_fields: int) -> tuple[IntArray, IntArray]:
@@ -167,31 +167,20 @@ def _are_whole(values: FloatArray) -> bool:
     return bool(((values == np.floor(values)) & (np.abs(values) <= LARGEST_EXACT_INTEGER)).all())
 
 
-def _read_loop(data: bytes, form: Form, name: str, first: int) -> _Block:
-    """Read line by line, without blank lines and comments; raise an error that shows the first line that is wrong."""
-    place = form.fields.index(form.value)
-    rows = [row for row in map(bytes.split, data.split(b"\n")) if row]
-    if b"#" in data:
-        rows = [row for row in rows if row[0][:1] != b"#"]
-    n_fields, lengths = len(form.fields), set(map(len, rows))
-    if not rows:
-        none = np.empty(0, dtype=np.intp)
-        return _Block([], none, b"", none, none, np.empty(0))
-    try:
-        if min(lengths) < n_fields or (max(lengths) > n_fields and not form.more) or _has_control(data):
-            raise _IrregularError
-        values = _floats([row[place] for row in rows])
-        if form.whole and not _are_whole(values):
-            raise _IrregularError
-    except _IrregularError:
-        for number, line in enumerate(data.split(b"\n"), start=first):
-            _check_line(line, form, (name, number, line))
-        raise AssertionError from None
-    groups = [(topic, len(list(same))) for topic, same in itertools.groupby([row[0] for row in rows])]
-    documents = [row[2] for row in rows]
-    sizes = np.array([size for _, size in groups], dtype=np.intp)
-    ends = np.cumsum([0, *map(len, documents)])
-    return _Block([topic for topic, _ in groups], sizes, b"".join(documents), ends[:-1], np.diff(ends), values)
+def _regular(data: bytes, form: Form, name: str, first: int) -> bytes:
+    """Lines of the fields of the form, without blank lines and comments."""
+    rows = [row for row in map(bytes.split, data.split(b"\n")) if row and row[0][:1] != b"#"]
+    n_fields, lengths = len(form.fields), set(map(len, rows)) or {len(form.fields)}
+    if min(lengths) < n_fields or (max(lengths) > n_fields and not form.more) or _has_control(data):
+        _refuse_line(data, form, name, first)
+    return b"".join(b" ".join(row[:n_fields]) + b"\n" for row in rows)
+
+
+def _refuse_line(data: bytes, form: Form, name: str, first: int) -> NoReturn:
+    """Raise an error that shows the first line that is wrong."""
+    for number, line in enumerate(data.split(b"\n"), start=first):
+        _check_line(line, form, (name, number, line))
+    raise AssertionError
 
 
 def _has_control(text: bytes) -> bool:

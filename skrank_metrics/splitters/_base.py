@@ -26,6 +26,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
     n_splits: int
     n_repeats: int = 1
+    _per_row: ClassVar[str] = ""  # name of the parameter that has a value per row, if there is one
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
         """Return the number of splits.
@@ -72,10 +73,16 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         for train, test in self._sides(grouping, y):
             yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
 
-    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
+    def _units(self, X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
         """Rows grouped by the unit to keep together."""
         check_consistent_length(X, y)
-        sources = check_rows(X, y=y, qid=qid, groups=groups, **columns)
+        name, column = self._per_row, getattr(self, self._per_row, None)
+        if column is not None and count_rows(column) != count_rows(X):
+            raise ValueError(
+                f"{name} must have the same length as X; got {count_rows(column)} and {count_rows(X)}. If you selected "
+                f"rows of X, select the same rows of {name}."
+            )
+        sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
         ways = ways_out("groups")
         return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", ways_out=ways, X=X, **sources)
 

@@ -74,22 +74,13 @@ class SplitReport(Result):
         ValueError
             If there is a leak. The message names the first fold that has one.
         """
+        kept = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
+        kept += " and train on the past only" * ("from_future" in self.ids)
         for line in self._lines_of_leaks():
-            raise ValueError(f"cv must keep {self._promise()}; got {self.splitter}: {line}. {self._way_out()}")
+            raise ValueError(f"cv must keep {kept}; got {self.splitter}: {line}. {self._way_out()}")
 
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
-
-    def _promise(self) -> str:
-        whole = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
-        return whole + " and train on the past only" * ("from_future" in self.ids)
-
-    def _way_out(self) -> str:
-        if "from_future" in self.ids:
-            return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
-        if "leaking_groups" in self.ids:
-            return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
-        return "Use a splitter that keeps queries whole, such as QueryKFold."
 
     def _lines_of_leaks(self) -> Iterator[str]:
         for fold in range(len(self.ids["leaking"])):
@@ -97,6 +88,13 @@ class SplitReport(Result):
                 if n_found := len(found := by_fold[fold]):
                     named = ", ".join(map(str, found[:MOST_NAMED])) + ", ..." * (n_found > MOST_NAMED)
                     yield f"fold {fold} has {counted(n_found, _UNIT[kind])} {_WHAT[kind]}: {named}"
+
+    def _way_out(self) -> str:
+        if "from_future" in self.ids:
+            return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
+        if "leaking_groups" in self.ids:
+            return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
+        return "Use a splitter that keeps queries whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
         columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
@@ -237,8 +235,7 @@ def _count(grouping: Grouping, rows: Mask) -> IntArray:
 def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:
     """Ids of the units with rows on both sides, and of those with only some rows on one side."""
     trained, tested = _count(units, in_train), _count(units, in_test)
-    both = (trained > 0) & (tested > 0)
-    used = _count(units, in_train | in_test)
+    both, used = (trained > 0) & (tested > 0), trained + tested
     return units.ids[both], units.ids[~both & (used > 0) & (used < units.sizes)]
 
 

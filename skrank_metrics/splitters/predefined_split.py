@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class PredefinedQuerySplit(QuerySplitter):
     >>> list(PredefinedQuerySplit([1, 1, 2, 3], validation=True).split(X, qid=qid))[-1]
     (array([0, 1]), array([3]))
     """
+
+    _per_row: ClassVar[str] = "parts"
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
         if isinstance(parts, str) or not hasattr(parts, "__len__"):
@@ -94,9 +96,6 @@ class PredefinedQuerySplit(QuerySplitter):
         for train, validation, test in self._thirds(grouping):
             yield np.flatnonzero(train[codes]), np.flatnonzero(validation[codes]), np.flatnonzero(test[codes])
 
-    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
-        return super()._units(X, y, groups, qid, parts=self.parts)
-
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         for train, _, test in self._thirds(grouping):
             yield train if self.validation else ~test, test
@@ -110,11 +109,6 @@ class PredefinedQuerySplit(QuerySplitter):
     def _part_of_query(self, grouping: Grouping) -> IntArray:
         """Position of the part of each query among the sorted parts."""
         parts = self._grouped_parts()
-        if len(parts.codes) != len(grouping.codes):
-            raise ValueError(
-                f"parts must have the same length as X; got {len(parts.codes)} and {len(grouping.codes)}. "
-                "If you selected rows of X, select the same rows of parts."
-            )
         of_query = one_per_query(
             parts.codes, grouping, "parts", "Put all rows of a query in one part.", meanings=parts.ids
         )

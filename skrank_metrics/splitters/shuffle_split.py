@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from skrank_metrics._input.arrays import Mask, check_int, check_seed, count_rows, take_rows
+from skrank_metrics._input.arrays import Mask, check_int, check_number, check_seed, count_rows, take_rows
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
@@ -165,17 +165,9 @@ def _number(size: Any, n_queries: int, rounded: Any) -> Any:
 def _check_sizes(test_size: Any, train_size: Any) -> None:
     shares = 0.0
     for name, size in (("test_size", test_size), ("train_size", train_size)):
-        if size is None:
-            continue
-        expected = f"{name} must be an int >= 1 (queries), a float in (0, 1) (a share of the queries) or None"
-        if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real):
-            raise TypeError(f"{expected}; got {size!r} ({type(size).__name__}).")
         if isinstance(size, numbers.Integral):
-            valid = int(size) >= 1
-        else:
-            valid = 0 < float(size) < 1
-            shares += round(float(size), 9)
-        if not valid:
-            raise ValueError(f"{expected}; got {size!r}.")
+            check_int(size, name, 1)
+        elif size is not None:
+            shares += round(check_number(size, name, "(0, 1)", other="an int >= 1 (queries)"), 9)
     if shares > 1:
         raise ValueError(f"test_size and train_size must add up to at most 1; got {test_size} and {train_size}.")

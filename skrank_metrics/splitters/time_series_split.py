@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, Mask, check_int, count_rows
+from skrank_metrics._input.arrays import IntArray, Mask, check_int
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check_times
 
@@ -62,6 +62,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
     [1 2 3] [0]
     """
 
+    _per_row: ClassVar[str] = "time"
+
     def __init__(
         self,
         n_splits: int = 5,
@@ -83,14 +85,6 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.max_train_size: int | None = max_train_size
         self.test_size: int | None = test_size
         self.time: Any = time
-
-    def _units(self, X: Any, y: Any, groups: Any, qid: Any, **columns: Any) -> Grouping:
-        if self.time is not None and count_rows(self.time) != count_rows(X):
-            raise ValueError(
-                f"time must have the same length as X; got {count_rows(self.time)} and {count_rows(X)}. If you "
-                "selected rows of X, select the same rows of time."
-            )
-        return super()._units(X, y, groups, qid, time=self.time)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         n_queries = len(grouping.ids)

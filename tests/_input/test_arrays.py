@@ -243,6 +243,14 @@ def test_labels_that_are_no_probability(name):
     assert get_metric(name, gain="exp2", max_grade=5)([[5, 0]], [[2, 1]]) > 0
 
 
+@every_call
+def test_scores_of_documents_that_were_not_retrieved_may_be_missing(call):
+    retrieved = [False, True, True, True]
+    assert call([1, 0, 1, 0], [np.nan, 1, 2, 0], qid=Q, retrieved=retrieved) is not None
+    with pytest.raises(ValueError, match="y_score contains NaN, first at row 2"):
+        call([1, 0, 1, 0], [np.nan, 1, np.nan, 0], qid=Q, retrieved=retrieved)
+
+
 @pytest.mark.parametrize(
     ("spec", "labels", "message"),
     [

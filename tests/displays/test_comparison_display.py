@@ -78,7 +78,7 @@ def test_another_metric_and_fewer_models(board):
     display = board.plot(metric="recall@1", n_models=2)
     assert len(display.levels_) == 1
     assert row_names(display.ax_) == ["best", "middle"]
-    assert display.figure_.get_suptitle().replace("\n", " ") == board.verdict_of("recall@1")
+    assert display.figure_.get_suptitle().replace("\n", " ") == board.by_metric("recall@1").verdict
     with pytest.raises(ValueError, match="metric must be one of"):
         board.plot(metric="map")
     with pytest.raises(ValueError, match="n_models must be an int >= 1"):

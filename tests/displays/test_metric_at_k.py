@@ -76,7 +76,7 @@ def test_few_models_have_colours_and_bands():
     assert set(names_beside(display)) == {"model 0", "model 1", "model 2"}
 
 
-def test_of_many_models_the_best_is_highlighted_or_those_that_are_named():
+def test_of_many_models_the_best_is_highlighted():
     result = board(10)
     display = MetricAtKDisplay.from_result(result)
     assert (len(display.lines_), len(display.bands_)) == (10, 1)
@@ -84,11 +84,6 @@ def test_of_many_models_the_best_is_highlighted_or_those_that_are_named():
     assert len(set(others)) == 1
     assert best != others[0]
     assert len(names_beside(display)) == 10
-    chosen = MetricAtKDisplay.from_result(result, highlight=["model 7", "model 8"])
-    colours = {name: line.get_color() for name, line in zip(result.names, chosen.lines_, strict=True)}
-    assert {name for name, colour in colours.items() if colour != others[0]} == {"model 7", "model 8"}
-    with pytest.raises(ValueError, match="highlight must name models of the result; got 'x'"):
-        MetricAtKDisplay.from_result(result, highlight="x")
 
 
 def test_displays_go_into_one_picture():

@@ -75,32 +75,20 @@ def by_query(qid):
     return [np.flatnonzero(qid == query) for query in dict.fromkeys(qid)]
 
 
-def optuna_search(optuna, way, **options):
-    search = pytest.importorskip("optuna_integration.sklearn", reason="needs optuna-integration").OptunaSearchCV(
-        clone(MODEL), {LEAVES: optuna.distributions.CategoricalDistribution([3, 7])}, n_trials=4, random_state=0,
-        scoring=make_ranking_scorer(SCORER), cv=CV, **options,
-    )  # fmt: skip
-    with way.context():
-        return search.fit(X, way.labels(Y, QID), **way.keywords(QID))
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(experimental|deprecated)")
 @pytest.mark.parametrize("way", WAYS[1:], ids=lambda way: way.name)
 def test_optuna_search_cv(way, optuna, by_hand):
-    search = optuna_search(optuna, way, error_score="raise")
+    search = pytest.importorskip("optuna_integration.sklearn", reason="needs optuna-integration").OptunaSearchCV(
+        clone(MODEL), {LEAVES: optuna.distributions.CategoricalDistribution([3, 7])}, n_trials=4, random_state=0,
+        scoring=make_ranking_scorer(SCORER), cv=CV, error_score="raise",
+    )  # fmt: skip
+    with way.context():
+        search.fit(X, way.labels(Y, QID), **way.keywords(QID))
     found = {trial.params[LEAVES]: trial.value for trial in search.trials_}
     assert found == pytest.approx(by_hand, abs=1e-12)
     refitted = with_leaves(search.best_params_[LEAVES]).fit(X, Y, qid=QID)
     np.testing.assert_array_equal(search.predict(X), refitted.predict(X))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of means of no values
-def test_optuna_search_cv_takes_no_groups_with_routing(optuna):
-    for options in ({}, {"error_score": "raise"}):
-        with pytest.raises((TypeError, ValueError)):
-            optuna_search(optuna, GROUPS, **options)
 
 
 @pytest.mark.slow
@@ -118,18 +106,16 @@ def test_bayes_search_cv_of_scikit_optimize(way, by_hand):
     assert search.best_params_[LEAVES] == max(by_hand, key=by_hand.get)
 
 
-def mlxtend_selection(way, n_features):
-    selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
-    selector = selection.SequentialFeatureSelector(
-        clone(MODEL), k_features=n_features, forward=True, scoring=make_ranking_scorer(SCORER), cv=CV
-    )
-    with way.context():
-        return selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_
-
-
 @pytest.mark.slow
 def test_sequential_feature_selector_of_mlxtend():
-    found = {way.name: mlxtend_selection(way, 2) for way in WAYS[1:]}
+    selection = pytest.importorskip("mlxtend.feature_selection", reason="needs mlxtend, of the extra 'consumers'")
+    found = {}
+    for way in WAYS[1:]:
+        selector = selection.SequentialFeatureSelector(
+            clone(MODEL), k_features=2, forward=True, scoring=make_ranking_scorer(SCORER), cv=CV
+        )
+        with way.context():
+            found[way.name] = selector.fit(X, way.labels(Y, QID), **way.keywords(QID)).subsets_
     chosen = ()
     for size in (1, 2):
         means = {
@@ -140,12 +126,6 @@ def test_sequential_feature_selector_of_mlxtend():
         for subsets in found.values():
             assert subsets[size]["feature_idx"] == chosen
             assert subsets[size]["avg_score"] == pytest.approx(means[chosen], abs=1e-12)
-
-
-@pytest.mark.slow
-def test_sequential_feature_selector_of_mlxtend_takes_no_groups_with_routing():
-    with pytest.raises(ValueError, match="groups"):
-        mlxtend_selection(GROUPS, 1)
 
 
 @pytest.mark.slow

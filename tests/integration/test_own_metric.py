@@ -13,7 +13,6 @@ from skrank_metrics import (
     cross_evaluate,
     get_metric,
     make_metric,
-    make_ranking_scorer,
     ranking_scorers,
     search_report,
     with_qid,
@@ -98,11 +97,3 @@ def test_appears_in_reports_comparisons_and_pictures():
     at_k = [by_hand(discounted_share, Y, scores, QID, k=k).mean() for k in (1, 4)]
     np.testing.assert_allclose(display.lines_[0].get_ydata(), at_k, rtol=0, atol=1e-12)
     plt.close(display.figure_)
-
-
-def test_errors_of_a_metric_end_a_search():
-    def fails(labels):
-        raise RuntimeError("no such thing")
-
-    with pytest.raises(ValueError, match=r"fails failed for query .*: RuntimeError: no such thing"):
-        search(make_ranking_scorer(make_metric(fails)))

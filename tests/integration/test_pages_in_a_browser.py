@@ -99,13 +99,3 @@ def test_pages_are_legible_and_run_no_script(browser, pages, name, width, theme)
     assert browser.evaluate("typeof window.ran") == "undefined"
     is_dark = browser.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert is_dark == (theme == "dark")
-
-
-def test_texts_and_sums_are_inside_a_narrow_window(browser, pages):
-    open_in(browser, pages / "inspection.html", 400, "light")
-    ends = browser.evaluate("[...document.querySelectorAll('.ranks')].map(one => one.getBoundingClientRect().right)")
-    assert max(ends) <= 392, "also ideal, share and discount"
-    texts = "[...document.querySelectorAll('.text div')]"
-    assert browser.evaluate(f"{texts}.every(one => one.getBoundingClientRect().width > 250)")
-    heights = "[...document.querySelectorAll('.ranks tr:not(:has(.text)) td')].map(one => one.offsetHeight)"
-    assert max(browser.evaluate(heights)) < 40, "numbers stand in one line"

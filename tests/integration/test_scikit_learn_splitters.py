@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sklearn.model_selection
 from sklearn.utils.validation import _num_samples
-from support.scikit_learn import load, tests_of
+from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit, RepeatedQueryKFold
 
@@ -94,4 +94,4 @@ def global_random_seed():
 
 
 module = load("sklearn.model_selection.tests.test_split", sklearn.model_selection, **KINDS)
-globals().update(tests_of(module, EXCLUDED))
+globals().update(chosen_tests(module, EXCLUDED))

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
-from support.scikit_learn import load, tests_of
+from support.scikit_learn import chosen_tests, load
 
 from skrank_metrics import RacingSearchCV
 
@@ -66,7 +66,7 @@ def global_random_seed():
 
 KINDS = {kind.__name__: kind for kind in (GridSearchCV, RandomizedSearchCV)}
 module = load("sklearn.model_selection.tests.test_search", sklearn.model_selection, **KINDS)
-globals().update(tests_of(module, EXCLUDED))
+globals().update(chosen_tests(module, EXCLUDED))
 
 
 @pytest.mark.parametrize(("model", "grid"), [(Ridge(), {"alpha": [0.1, 1.0]}), (SVC(), {"C": [0.1, 1.0]})])

@@ -78,6 +78,16 @@ ROWS = [np.concatenate(column) for column in zip(*QUERIES, strict=True)]
 QID = np.repeat(np.arange(len(QUERIES)), [len(labels) for labels, _ in QUERIES])
 
 
+def bound_metrics(name, ties, cutoffs):
+    """The function of a metric with each set of options and each cutoff, and these."""
+    function = REGISTRY[name]
+    for options in OPTIONS[name]:
+        nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
+        for cutoff in [{"k": k} for k in cutoffs] if function.record.has_cutoff else [{}]:
+            given = {**options, **cutoff}
+            yield get_metric(function, ties=ties, average=None, **nan, **given), given
+
+
 def test_every_metric_is_enumerated():
     assert set(OPTIONS) == set(get_metric_names())
 
@@ -104,12 +114,6 @@ def test_every_option_of_a_metric_is_enumerated(name):
     "metrics.*.relevance_threshold",
 )
 def test_equals_the_mean_over_all_orders_of_tied_documents(name, ties):
-    function = REGISTRY[name]
-    cutoffs = [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]
-    for options in OPTIONS[name]:
-        for cutoff in cutoffs:
-            nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
-            metric = get_metric(function, ties=ties, **cutoff, average=None, **nan, **options)
-            plain = name.removeprefix("neg_")
-            expected = [reference.expected(plain, *query, ties=ties, **cutoff, **options) for query in QUERIES]
-            np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")
+    for metric, options in bound_metrics(name, ties, CUTOFFS):
+        expected = [reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options) for query in QUERIES]
+        np.testing.assert_allclose(metric(*ROWS, qid=QID), expected, rtol=0, atol=1e-12, err_msg=f"{metric}")

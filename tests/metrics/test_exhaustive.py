@@ -10,10 +10,7 @@ import os
 import numpy as np
 import pytest
 from support import reference
-from test_enumeration import OPTIONS, TIES
-
-from skrank_metrics import get_metric
-from skrank_metrics.metrics._registry import REGISTRY
+from test_enumeration import OPTIONS, TIES, bound_metrics
 
 N_DOCUMENTS = int(os.environ.get("SKRANK_EXHAUSTIVE_DOCUMENTS", "4"))
 CUTOFFS = (None, 1, 2, 3, 4, 5, 6)
@@ -57,13 +54,8 @@ def test_no_query_is_left_out():
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_equals_exact_arithmetic_on_every_query(name, ties):
-    function = REGISTRY[name]
     distinct, each = distinct_queries(ties)
-    for options in OPTIONS[name]:
-        for cutoff in [{"k": k} for k in CUTOFFS] if function.record.has_cutoff else [{}]:
-            nan = {} if (name, options) == ("neg_kendall_tau_distance", {}) else {"replace_undefined_by": np.nan}
-            metric = get_metric(function, ties=ties, **cutoff, average=None, **nan, **options)
-            plain = name.removeprefix("neg_")
-            expected = [reference.expected(plain, *query, ties=ties, **cutoff, **options) for query in distinct]
-            values = metric(*ROWS, qid=QID)
-            np.testing.assert_allclose(values, np.array(expected)[each], rtol=0, atol=1e-12, err_msg=f"{metric}")
+    for metric, options in bound_metrics(name, ties, CUTOFFS):
+        expected = [reference.expected(name.removeprefix("neg_"), *query, ties=ties, **options) for query in distinct]
+        values = metric(*ROWS, qid=QID)
+        np.testing.assert_allclose(values, np.array(expected)[each], rtol=0, atol=1e-12, err_msg=f"{metric}")

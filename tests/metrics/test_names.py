@@ -23,6 +23,7 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
     [
         ("ndcg", "ndcg", {}),
         ("ndcg@10", "ndcg", {"k": 10}),
+        ("ndcg@1000", "ndcg", {"k": 1000}),
         ("ndcg_at_10", "ndcg", {"k": 10}),
         ("hit_rate_at_3", "hit_rate", {"k": 3}),
         ("ndcg(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),

@@ -247,16 +247,6 @@ def test_ids_that_a_scorer_does_not_request(problem, requests, scorers):
     np.testing.assert_allclose(found[name], folds_by_hand("ndcg", X, y, qid, {}), rtol=0, atol=1e-12)
 
 
-def test_ids_that_are_requested_but_not_passed(problem):
-    X, y, qid, _ = problem
-    with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(TypeError, match=r"The scorer ndcg needs .* and got none\. Pass groups=qid to fit"):
-            make_ranking_scorer("ndcg")(Ridge().fit(X, y), X, y)
-        ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
-        with pytest.raises(TypeError, match=r"QueryRanker.score needs .* and got none\. Pass groups=qid to fit"):
-            ranker.score(X, y)
-
-
 def test_labels_that_models_are_fitted_on_must_be_numbers(problem):
     X, y, qid, columns = problem
     unknown = np.where(columns["judged"], y, np.nan)

@@ -113,24 +113,16 @@ def test_parameters_of_the_metric():
         make_ranking_scorer("ndcg", gain="exp3")
 
 
-@pytest.mark.option("make_ranking_scorer.**params")
-def test_parameters_of_the_metric_change_its_value(problem):
+@pytest.mark.option("make_ranking_scorer.convention", "make_ranking_scorer.**params")
+def test_convention_and_parameters_of_a_scorer(problem):
     X, y, qid = problem
-    for params in ({"k": 2}, {"gain": "exp2"}, {"k": 3, "ties": "worst", "gain": "exp2"}):
-        value = make_ranking_scorer("ndcg", **params)(Given(), X, with_qid(y, qid))
-        assert value == ndcg_score(y, X[:, 0], qid=qid, **params) != ndcg_score(y, X[:, 0], qid=qid)
-
-
-@pytest.mark.option("make_ranking_scorer.convention")
-def test_convention_of_a_scorer(problem):
-    X, y, qid = problem
-    by_default, as_lightgbm = (
-        make_ranking_scorer("ndcg@3", **options)(Given(), X, with_qid(y, qid))
-        for options in ({}, {"convention": "lightgbm"})
+    options = {"gain": "exp2", "ties": "stable", "replace_undefined_by": 1.0}
+    by_default, as_lightgbm, by_hand = (
+        make_ranking_scorer("ndcg@3", **given)(Given(), X, with_qid(y, qid))
+        for given in ({}, {"convention": "lightgbm"}, options)
     )
     assert by_default == ndcg_score(y, X[:, 0], qid=qid, k=3)
-    options = {"gain": "exp2", "ties": "stable", "replace_undefined_by": 1.0}
-    assert as_lightgbm == ndcg_score(y, X[:, 0], qid=qid, k=3, **options) != by_default
+    assert as_lightgbm == by_hand == ndcg_score(y, X[:, 0], qid=qid, k=3, **options) != by_default
 
 
 def test_names():
@@ -140,6 +132,8 @@ def test_names():
         ranking_scorers()
     with pytest.raises(ValueError, match="names must differ; got map, map"):
         ranking_scorers("map", map_score)
+    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
+        ranking_scorers(["ndcg@10", "map"])
 
 
 def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
@@ -246,12 +240,6 @@ def test_a_score_a_class_is_no_ranking(problem):
 TWO_WAYS = r"\(qid\), and got none\. Pass .*(with_qid\(y, qid\)|groups=qid)"
 
 
-def test_missing_ids_are_an_error(problem):
-    X, y, _ = problem
-    with pytest.raises(TypeError, match=TWO_WAYS):
-        make_ranking_scorer("ndcg@10")(Given(), X, y)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("scoring", [make_ranking_scorer("map"), ranking_scorers("map", "mrr")], ids=["one", "dict"])
@@ -341,11 +329,6 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
     assert distance > 0
     for scorer in (make_ranking_scorer("neg_kendall_tau_distance"), make_ranking_scorer(kendall_tau_distance)):
         assert scorer(Given(), X, with_qid(y, qid)) == -distance
-
-
-def test_names_in_a_list_are_to_be_unpacked():
-    with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
-        ranking_scorers(["ndcg@10", "map"])
 
 
 AVERAGING = {

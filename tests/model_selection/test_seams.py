@@ -27,7 +27,6 @@ from skrank_metrics import (
     search_report,
     with_qid,
 )
-from skrank_metrics._input import query_ids
 from skrank_metrics.datasets import make_ranking
 
 X, Y, QID = make_ranking(40, random_state=0)
@@ -117,21 +116,6 @@ def search(model, cv, **options):
     name = next(name for name in model.get_params() if name.endswith("alpha"))
     grid = {name: [1.0, 1e4]}
     return GridSearchCV(model, grid, scoring=SCORER, cv=cv, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cv", [QueryKFold(4), GroupKFold(4)], ids=lambda cv: type(cv).__name__)
-@pytest.mark.parametrize("model", [Ridge(), QueryRanker(Ridge())], ids=["Ridge", "QueryRanker"])
-def test_a_search_on_a_sorted_frame_beside_shuffled_labels_is_an_error(cv, model):
-    y, groups = with_qid(LABELS, IDS), IDS.to_numpy()
-    with pytest.raises(ValueError, match="must have the same index as X; got the same labels in different orders"):
-        search(model, cv).fit(SORTED, y, groups=groups)
-    found = search(model, cv).fit(FRAME, y, groups=groups)
-    expected = search(model, cv).fit(X[ORDER], with_qid(Y[ORDER], QID[ORDER]), groups=groups)
-    for fold in range(4):
-        np.testing.assert_array_equal(
-            found.cv_results_[f"split{fold}_test_score"], expected.cv_results_[f"split{fold}_test_score"]
-        )
 
 
 def fitted_search():
@@ -336,48 +320,3 @@ def test_missing_ids_in_the_score_of_a_ranker_end_a_search_too():
 
     with pytest.raises(TypeError, match=r"QueryRanker\.score needs the query id of each document"):
         GridSearchCV(Fitted(Ridge()), {"random_state": [0, 1]}, cv=KFold(4)).fit(X, Y)
-
-
-def test_a_score_groups_its_rows_once(monkeypatch):
-    ranker, calls, original = QueryRanker(Ridge()).fit(FRAME, LABELS, qid=IDS), [], query_ids.group_ids
-    monkeypatch.setattr(query_ids, "group_ids", lambda *args: calls.append(len(args[0])) or original(*args))
-    ranker.score(FRAME, LABELS, qid=IDS)
-    assert calls == [len(Y)]
-
-
-@pytest.mark.slow
-def test_what_the_error_says_of_qid_and_routing_is_so():
-    fits = []
-
-    class Spy(QueryRanker):
-        def fit(self, X, y, *, qid=None, groups=None, sample_weight=None):
-            fits.append((qid is None, groups is None))
-            return super().fit(X, y, qid=qid, groups=groups, sample_weight=sample_weight)
-
-    cross_validate(Spy(Ridge()), X, Y, cv=GroupKFold(4), groups=QID, params={"qid": QID}, scoring="r2")
-    assert fits == [(False, True)] * 4
-    with sklearn.config_context(enable_metadata_routing=True):
-        BaggingRegressor(QueryRanker(Ridge()), n_estimators=2, bootstrap=False).fit(X, Y, qid=QID)
-        RFECV(QueryRanker(Ridge()), scoring=SCORER, cv=QueryKFold(4), importance_getter="estimator_.coef_").fit(
-            X, Y, groups=QID
-        )
-
-
-def test_score_checks_the_rows_of_its_ids_too():
-    frame = pd.DataFrame({"x": X[:, 0], "y": Y, "qid": QID}).sample(frac=1, random_state=3)
-    ranker = QueryRanker(Ridge()).fit(frame[["x"]], frame.y, qid=frame.qid)
-    with pytest.raises(ValueError, match="qid must have the same index as X; got the same labels in different orders"):
-        ranker.score(frame[["x"]].sort_index(), frame.y.to_numpy(), qid=frame.qid)
-    with pytest.raises(ValueError, match="qid must agree with the index level 'qid' of X"):
-        ranker.score(frame[["x"]].set_axis(pd.Index(frame.y, name="qid")), frame.y.to_numpy(), qid=frame.qid.to_numpy())
-
-
-def test_a_column_of_scores_is_no_fresh_series():
-    frame = pd.DataFrame({"score": X[:, 0], "y": Y, "qid": QID})
-    shuffled = frame.sample(frac=1, random_state=3)
-    with pytest.raises(
-        ValueError, match="y_score must have the same index as y_true; got the same labels in different"
-    ):
-        ndcg_score(shuffled.y, frame.score, qid=shuffled.qid)
-    fresh = pd.Series(shuffled.score.to_numpy())
-    assert ndcg_score(shuffled.y, fresh, qid=shuffled.qid) == ndcg_score(frame.y, frame.score, qid=frame.qid)

@@ -8,13 +8,10 @@ from catboost import CatBoostRanker, Pool
 from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from support.rankers import RANKERS, RECORDED, of_name
 from xgboost import XGBRanker
 
-from skrank_metrics import QueryKFold, QueryRanker, get_metric, lightgbm_metric, ndcg_score, ranking_scorers, with_qid
+from skrank_metrics import QueryRanker, get_metric, lightgbm_metric, ndcg_score
 
 BEST = "best_iteration_"
 WATCHED = {
@@ -132,24 +129,6 @@ def test_early_stopping_is_that_of_the_booster_on_whole_queries(model, recorded,
     assert (unweighted.predict(X) != ranker.predict(X)).any()
     never = {"validation_fraction": None, "early_stopping_rounds": None}
     assert not hasattr(unweighted.set_params(**never).fit(X, y, qid=qid), BEST)
-
-
-@pytest.mark.parametrize("model", RANKERS, **of_name)
-@pytest.mark.slow
-def test_early_stopping_in_a_search_is_that_of_a_loop(model, shuffled):
-    X, y, qid = shuffled
-    grid = {"queryranker__early_stopping_rounds": [1, 10]}
-    pipe = make_pipeline(StandardScaler(), stopping(model))
-    search = GridSearchCV(pipe, grid, scoring=ranking_scorers("ndcg@10"), refit=False, cv=QueryKFold(3))
-    found = search.fit(X, with_qid(y, qid)).cv_results_
-    for rounds, mean in zip((1, 10), found["mean_test_ndcg@10"], strict=True):
-        scores = []
-        for train, test in QueryKFold(3).split(X, qid=qid):
-            scaled = StandardScaler().fit(X[train]).transform(X)
-            ranker = stopping(model, early_stopping_rounds=rounds).fit(scaled[train], y[train], qid=qid[train])
-            scores.append(ndcg_score(y[test], ranker.predict(scaled[test]), qid=qid[test], k=10))
-        assert mean == pytest.approx(np.mean(scores), abs=1e-12)
-    assert found["mean_test_ndcg@10"][0] != found["mean_test_ndcg@10"][1]
 
 
 @pytest.mark.parametrize("model", RANKERS, **of_name)

@@ -187,17 +187,6 @@ def test_callbacks_are_called_and_stop_early_on_rows_of_the_user(problem):
     np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
 
 
-def test_catboost_stops_early_on_rows_of_the_user(problem):
-    X, y, qid = problem
-    rows = qid < 20
-    own = {"eval_set": Pool(X[~rows], y[~rows], group_id=qid[~rows]), "early_stopping_rounds": 3}
-    model = clone(CATBOOST).set_params(iterations=200, eval_metric="NDCG:top=10;type=Base")
-    by_hand = clone(model).fit(X[rows], y[rows], group_id=qid[rows], **own)
-    ranker = QueryRanker(model).fit(X[rows], y[rows], qid=qid[rows], **own)
-    assert ranker.estimator_.tree_count_ == by_hand.tree_count_ == by_hand.best_iteration_ + 1 < 200
-    np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
-
-
 @pytest.mark.parametrize("model", [XGBOOST, CATBOOST], **of_name)
 def test_progress_of_early_stopping_is_shown_if_asked_for(model, problem, capfd):
     X, y, qid = problem
@@ -257,33 +246,6 @@ def test_of_unknown_rankers_what_is_as_long_as_the_rows_belongs_to_them():
     assert list(found["feature_weights"]) == [0, 1, 2, 3]
     assert found["eval_set"] is far
     assert QueryRanker(Listwise()).fit(X, y, qid=qid, propensity=None).estimator_.given_["propensity"] is None
-
-
-def test_callbacks_that_are_as_many_as_the_rows_are_not_a_column():
-    seen = []
-    callbacks = [lambda step, number=number: seen.append(number) for number in range(4)]
-    model = clone(LIGHTGBM).set_params(n_estimators=2, min_child_samples=1)
-    QueryRanker(model).fit(np.eye(4), [1, 0, 1, 0], qid=["a", "b", "a", "b"], callbacks=callbacks)
-    assert sorted(seen) == [0, 0, 1, 1, 2, 2, 3, 3]
-
-
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
-@pytest.mark.parametrize("model", [LIGHTGBM, XGBOOST], **of_name)
-def test_rows_of_the_user_to_validate_on_pass_through_searches_and_folds(model, problem):
-    X, y, qid = problem
-    X, y, qid, valid = X[qid < 20], y[qid < 20], qid[qid < 20], qid >= 20
-    Xv, yv, ids = (part[valid] for part in problem)
-    own = {"eval_set": [(Xv, yv)]} | ({"eval_qid": [ids]} if model is XGBOOST else {"eval_group": [sizes(ids)]})
-    own |= {"verbose": False} if model is XGBOOST else {}
-    options = {"scoring": SCORERS["ndcg@10"], "cv": QueryKFold(3), "error_score": "raise"}
-    with sklearn.config_context(enable_metadata_routing=True):
-        race, grid = (
-            make(QueryRanker(model), {"estimator__learning_rate": [0.1, 0.3]}, **options).fit(X, y, qid=qid, **own)
-            for make in (RacingSearchCV, GridSearchCV)
-        )
-    np.testing.assert_array_equal(race.cv_results_["split0_test_score"], grid.cv_results_["split0_test_score"])
-    found = cross_evaluate(QueryRanker(model), X, y, qid=qid, cv=QueryKFold(3), params=own)
-    assert set(found.reports) == {"QueryRanker"}
 
 
 def test_a_pipeline_takes_parameters_of_its_steps(words):

@@ -26,7 +26,6 @@ from support.rankers import RANKERS, of_name
 from xgboost import XGBRanker
 
 from skrank_metrics import (
-    PredefinedQuerySplit,
     QueryKFold,
     QueryRanker,
     RacingSearchCV,
@@ -38,14 +37,6 @@ from skrank_metrics import (
 from skrank_metrics._input.id_hash import hash_ids
 
 MODELS = [*RANKERS, Ridge(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(max_depth=3, random_state=0)]
-GRIDS = [
-    {"num_leaves": [3, 7]},
-    {"max_depth": [2, 3]},
-    {"depth": [2, 3]},
-    {"alpha": [1, 1000]},
-    {"C": [1e-3, 9]},
-    {"max_depth": [2, 3]},
-]
 
 
 def pa_table(X):
@@ -136,30 +127,6 @@ def test_weights_of_a_score_weight_its_queries(problem):
     assert expected != pytest.approx(values.mean(), rel=1e-3)
     only = ranker.score(X, y, qid=qid, sample_weight=(qid == 7).astype(float))
     assert only == pytest.approx(values[7], rel=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("model", "grid"), list(zip(MODELS, GRIDS, strict=True)))
-def test_runs_in_a_search_over_its_parameters(model, grid, shuffled):
-    X, y, qid = shuffled
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), QueryRanker(model)),
-        {f"queryranker__estimator__{name}": values for name, values in grid.items()},
-        scoring=ranking_scorers("ndcg@10", "map"),
-        refit="ndcg@10",
-        cv=QueryKFold(3),
-        error_score="raise",
-    )
-    off = search.fit(X, with_qid(y, qid)).cv_results_
-    best = search.best_params_[f"queryranker__estimator__{next(iter(grid))}"]
-    scaled = StandardScaler().fit_transform(X)
-    refitted = QueryRanker(clone(model).set_params(**{next(iter(grid)): best})).fit(scaled, y, qid=qid)
-    assert search.score(X, with_qid(y, qid)) == refitted.score(scaled, y, qid=qid)
-    with sklearn.config_context(enable_metadata_routing=True):
-        on = clone(search).set_params(n_jobs=2).fit(X, y, groups=qid).cv_results_
-    for metric in ("ndcg@10", "map"):
-        np.testing.assert_array_equal(on[f"mean_test_{metric}"], off[f"mean_test_{metric}"])
-        assert len(set(off[f"mean_test_{metric}"])) == 2
 
 
 @pytest.mark.parametrize("model", MODELS, **of_name)
@@ -362,15 +329,6 @@ def test_a_classifier_of_a_single_label_ranks_all_documents_the_same(model, grad
     ranker = QueryRanker(model).fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X), np.full(len(X), float(grade)))
     assert ranker.score(X, y, qid=qid) == pytest.approx(float(grade > 0), abs=1e-12)
-
-
-def test_a_fold_of_a_single_label_does_not_spoil_a_search(problem):
-    X, y, qid = problem
-    binary = np.where(qid < 20, 0, y > 1).astype(int)
-    model = QueryRanker(LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1))
-    found = cross_val_score(model, X, with_qid(binary, qid), cv=PredefinedQuerySplit(np.where(qid < 20, 0, 1)))
-    assert np.isfinite(found).all()
-    assert found[1] == ndcg_score(binary[qid >= 20], np.zeros((qid >= 20).sum()), qid=qid[qid >= 20], k=10)
 
 
 COLUMNS = {

@@ -575,7 +575,7 @@ def test_text_shows_what_the_attributes_hold(reports):
         p = f"{one.p_value:.4f}" if one.p_value >= 5e-5 else "<0.0001"
         assert row == [one.name, f"{one.mean:.4f}", f"{one.difference:+.4f}", ends, p, one.status]
     assert [row[1].startswith("*") for row in others[1:]] == [
-        n in comparison.best_set_of("mrr") for n in comparison.names
+        n in comparison.by_metric("mrr").best_set for n in comparison.names
     ]
     assert any("against all 2 others together" in line for line in lines)
     two = compare([reports["first"], reports["second"]], "mrr", confidence=0.9)
@@ -601,7 +601,8 @@ def test_many_rankings_fit_into_80_columns(reports):
 def test_repr_and_construction_compute_nothing(reports):
     comparison = compare(reports, by=np.arange(60) % 2)
     assert repr(comparison) == "<Comparison: 3 rankings by ndcg@10, mrr, 60 queries>"
-    assert not any(key[0] in ("flips", "family", "best") for key in comparison._found)
+    known = {name for own in comparison._standings.values() for name in vars(own)}
+    assert not known & {"flips", "family", "best", "rows"}
 
 
 @pytest.mark.option("Comparison.save.path", "Comparison.load.path")

@@ -193,21 +193,3 @@ def test_shown_ranks_add_up_and_nothing_exceeds_the_ideal(name, ways):
         falls = name == "q_measure" and metric.get("gain") in ([3, 1, 2, 0], [0, 2, 1, 1])
         assert has_ideal == (name != "judged" and not falls)
         assert ("of the ideal" in str(inspection)) == has_ideal
-
-
-def test_metrics_without_an_ideal_order_show_what_ranks_add():
-    masks = {"judged": [False, True, True, False]}
-    for condense in (False, True):
-        found = evaluate([0, 1, 0, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="judged@3", condense=condense, **masks)
-        ((query,),) = found.inspect(0).queries
-        assert query.columns["row"].tolist() == [0, 1, 2]
-        np.testing.assert_allclose(query.columns["added"], [0, 1 / 3, 1 / 3])
-        text, html = str(found.inspect(0)), found.inspect(0)._repr_html_()
-        assert (
-            "rank  row  label  score    adds\n1       0      ?      4  0.0000\n2       1      1      3  0.3333\n"
-            in text
-        )
-        for shown in (text, html):
-            assert "ideal order for this metric" in " ".join(shown.split())
-            assert "share" not in shown
-            assert "nan" not in shown

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, mrr_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
 
 NAMES = (
     "ndcg@10",
@@ -53,13 +53,6 @@ def test_policies_given_here_must_not_contradict_a_name(rows, metrics, shared):
     ((name, value),) = shared.items()
     with pytest.raises(ValueError, match=rf"{name} must not contradict a metric; got {name}={value!r} and '.*{name}="):
         evaluate(rows[0], rows[1], qid=rows[2], metrics=metrics, **shared)
-
-
-def test_policies_given_twice_may_agree(rows):
-    y_true, y_score, qid = rows
-    name = "mrr(ties=worst, replace_undefined_by=nan)"
-    report = evaluate(y_true, y_score, qid=qid, metrics=name, ties="worst", replace_undefined_by=float("nan"))
-    assert report.mean[name] == mrr_score(y_true, y_score, qid=qid, ties="worst", replace_undefined_by=np.nan)
 
 
 def test_nan_averages_all_metrics_of_relevance_over_the_same_queries():

@@ -18,13 +18,6 @@ def health():
     return evaluate(LABELS, SCORES, qid=QID, metrics=["ndcg@10", "dcg"]).health
 
 
-def test_counts(health):
-    assert (health.n_queries, health.n_documents) == (5, 11)
-    assert health.n_tied == 2 + 3
-    assert (health.n_constant, health.n_single_document, health.n_all_relevant, health.n_no_relevant) == (1, 1, 1, 1)
-    assert health.n_tied_in_float32 == 0
-
-
 def test_range_of_ties_is_what_both_extremes_give(health):
     for place, ties in enumerate(("worst", "best")):
         assert health.tie_means["ndcg@10"][place] == ndcg_score(LABELS, SCORES, qid=QID, k=10, ties=ties)
@@ -85,14 +78,6 @@ def test_relevant_documents_only_by_the_threshold_of_the_metrics(metrics, findin
     assert bool(found) == bool(finding)
     assert finding in " ".join(found)
     assert report.health.n_all_relevant == 1
-
-
-def test_undefined_queries_may_be_left_out():
-    health = evaluate([1, 0, 0], [1, 2, 3], qid=[0, 0, 1], metrics=["map", "mrr(replace_undefined_by=nan)"]).health
-    assert health.findings[-2:] == (
-        "1 query has no relevant document and counts as 0 in map.",
-        "1 query has no relevant document and is left out of mrr(replace_undefined_by=nan).",
-    )
 
 
 def test_each_reason_for_undefined_values_is_a_sentence():

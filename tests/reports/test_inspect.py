@@ -1,7 +1,5 @@
 """Single queries, rank by rank."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -328,14 +326,6 @@ def test_names_choose_the_rankings(compared):
         compared[0].inspect(1, "new", "none")
 
 
-def test_slices_of_a_comparison(compared):
-    comparison, _ = compared
-    even = dict(comparison.reports)
-    by = np.arange(40) % 2
-    part = compare(even, "ndcg@10", test="t", by=by).slices[1]
-    assert {query[0].qid % 2 for query in part.inspect(5).queries} == {1}
-
-
 @pytest.mark.option("Comparison.inspect.documents", "Comparison.inspect.n_ranks")
 def test_documents_and_ranks_of_a_comparison(compared):
     comparison, n_rows = compared
@@ -355,18 +345,6 @@ def test_documents_need_the_same_rows_in_all_reports(order):
     assert len(comparison.inspect(1).queries[0]) == 2
     with pytest.raises(ValueError, match="got 'first' and 'second' with the rows in different orders"):
         comparison.inspect(documents=["x"] * 6)
-
-
-def test_text_explains_the_columns_that_it_shows(compared):
-    comparison, n_rows = compared
-    texts = [f"a text of about {row} characters that tells what the item is" for row in range(n_rows)]
-    for inspection in (report_of("ndcg").inspect("a"), comparison.inspect(2, documents=texts)):
-        text = str(inspection)
-        assert max(map(len, text.splitlines())) <= 80
-        for word in ("adds", "ideal"):
-            assert f"{word}:" in text
-            assert re.search(rf"^rank.* {word}\b", text, re.MULTILINE)
-    assert re.search(r"^rank.* document$", text, re.MULTILINE)
 
 
 def test_negative_zero_is_zero():

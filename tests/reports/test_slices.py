@@ -160,11 +160,6 @@ def test_several_columns_at_once(make):
     assert report.to_frame("polars")["by"].to_list() == ["fr, 10", "de, 9", "fr, 9", "missing, 9"]
 
 
-def test_a_second_column_of_more_values_than_the_first():
-    by = {"market": of_rows(["eu", "eu", "eu", "us"]), "country": of_rows(["at", "be", "cz", "at"])}
-    assert list(report_of(by).slices) == [("eu", "at"), ("eu", "be"), ("eu", "cz"), ("us", "at")]
-
-
 def test_one_value_per_query_if_labels_are_2d():
     by = pd.DataFrame({"x": ["b", None], "y": [1, 1]})
     assert list(evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=by).slices) == [("b", 1), (None, 1)]

@@ -146,16 +146,6 @@ def test_rows_in_any_order(kind, n_threads):
     check(evaluate_batches(table, **NAMES, batch_rows=100), whole(table))
 
 
-@pytest.mark.parametrize("table", [TABLE, SHUFFLED], ids=["in order", "shuffled"])
-@pytest.mark.option("evaluate_batches.score")
-def test_several_score_columns_in_any_order(table):
-    found = evaluate_batches(table, **NAMES | {"score": ["s", "other"], "order": "shuffle"}, batch_rows=100)
-    for score in ("s", "other"):
-        expected = whole(TABLE, score)
-        values = dict(zip(found[score].qid.tolist(), found[score].per_query["ndcg@5"], strict=True))
-        assert values == pytest.approx(dict(zip(expected.qid.tolist(), expected.per_query["ndcg@5"], strict=True)))
-
-
 def test_the_row_of_a_null_is_counted_from_the_first_batch_on():
     table = TABLE.set_column(1, "s", pa.array([None if row == 205 else 1.0 for row in range(len(TABLE))]))
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100))
@@ -206,9 +196,10 @@ def test_documents_groups_and_negative_labels(order):
         evaluate_batches(returns, **NAMES, order=order)
 
 
+@pytest.mark.option("evaluate_batches.score")
 def test_several_scores_make_several_reports():
-    for order in ("check", "shuffle"):
-        reports = evaluate_batches(TABLE, **NAMES | {"score": ["other", "s"]}, batch_rows=100, order=order)
+    for table, order in ((TABLE, "check"), (TABLE, "shuffle"), (SHUFFLED, "shuffle")):
+        reports = evaluate_batches(table, **NAMES | {"score": ["other", "s"]}, batch_rows=100, order=order)
         assert list(reports) == ["other", "s"]
         for name, report in reports.items():
             check(report, whole(TABLE, name))
@@ -253,13 +244,8 @@ def test_options_are_those_of_evaluate(options):
             "qid must be a column of integers, strings or other ids; 'lists' is of type list",
         ),
         ({"score": ["s", 7]}, TypeError, r"score must be the name of a column or a list of names; got \['s', 7\]"),
-        ({"score": [["s"]]}, TypeError, r"score must be the name of a column or a list of names; got \[\['s'\]\]"),
-        ({"label": 0}, TypeError, "label must be the name of a column; got 0"),
         ({"qid": None}, TypeError, "qid must be the name of a column; got None"),
         ({"by": ["q"]}, TypeError, r"by must be the name of a column; got \['q'\]"),
-        ({"sample_weight": [1.0]}, TypeError, r"sample_weight must be the name of a column; got \[1.0\]"),
-        ({"retrieved": True}, TypeError, "retrieved must be the name of a column; got True"),
-        ({"judged": ("j",)}, TypeError, r"judged must be the name of a column; got \('j',\)"),
         ({"order": "sort"}, ValueError, "order must be one of"),
         ({"batch_rows": 0}, ValueError, "batch_rows must be an int >= 1; got 0"),
         ({"by": "s"}, ValueError, "by must be constant within a query"),

@@ -243,6 +243,11 @@ def test_queries_without_a_list():
     assert evaluate_run({"q": ["a"]}, {"q": []}, "mrr").mean == {"mrr": 0}
 
 
+def test_a_document_of_another_query_shows_that_the_ids_agree():
+    assert evaluate_run({"q": ["a"], "r": ["b"]}, {"q": ["b"]}, "mrr").mean == {"mrr": 0}
+    assert evaluate_run({"q": ["a"]}, {"q": ["a"]}, "mrr", exclude={"q": ["a"]}).mean == {"mrr": 0}
+
+
 @pytest.mark.option("evaluate_run.exclude")
 def test_pairs_to_exclude():
     truth, run = {"u": ["a", "b"], "v": ["a"]}, {"u": ["x", "a", "b"], "v": ["x", "a"]}
@@ -379,6 +384,13 @@ WRONG = {
         {},
         ValueError,
         "run and qrels share no document: 7 ... against '7' ...",
+    ),
+    "documents of one type": (
+        {"q": ["7"], "r": ["8"]},
+        {"q": ["d1"], "r": []},
+        {},
+        ValueError,
+        "run and qrels share no document: 'd1' ... against '7' ...",
     ),
     "twice": ({"q": ["a"]}, {"q": ["a", "b", "a"]}, {}, ValueError, "run has document 'a' of query 'q' twice"),
     "judged twice": ({"q": ["a", "a"]}, {"q": ["a"]}, {}, ValueError, "qrels has document 'a' of query 'q' twice"),

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import (
     GroupKFold,
@@ -223,24 +222,3 @@ def test_bad_input(cv, changes, error, message):
     given = {"X": [[0]] * 4, "y": [0, 1, 0, 1], "qid": [1, 1, 2, 2], **changes}
     with pytest.raises(error, match=message):
         audit_splits(cv, **given)
-
-
-def test_ids_and_rows_that_disagree_are_refused():
-    y, other = with_qid(Y, QID), np.random.default_rng(2).permutation(QID)
-    assert audit_splits(QueryKFold(3), X, y, qid=QID).leaks == 0
-    with pytest.raises(ValueError, match=r"qid must agree with the index level 'qid' of y; got .* at row"):
-        audit_splits(QueryKFold(3), X, y, qid=other)
-    with pytest.raises(ValueError, match=r"must agree with the index level 'qid' of X; got .* at row"):
-        audit_splits(KFold(3), pd.DataFrame(X, index=pd.Index(other, name="qid")), y)
-    rows = np.arange(len(QID)) + 100
-    frame, labels = pd.DataFrame(X, index=rows), pd.Series(Y, index=rows)
-    for columns in ({"X": frame[::-1], "y": labels}, {"X": frame, "y": with_qid(labels[::-1], QID[::-1])}):
-        with pytest.raises(ValueError, match=r"y must have the same index as X; got .* rows are taken by position"):
-            audit_splits(KFold(3), **columns, qid=QID)
-    with pytest.raises(ValueError, match="y must not be a column"):
-        audit_splits(KFold(3), X, Y[:, None], qid=QID)
-
-
-def test_series_and_frames():
-    frame = pd.DataFrame({"x": np.zeros(len(QID))})
-    assert audit_splits(QueryKFold(3), frame, pd.Series(Y), qid=pd.Series(QID)).leaks == 0

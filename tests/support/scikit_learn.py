@@ -20,6 +20,6 @@ def load(name, owner, **replaced):
     return module
 
 
-def tests_of(module, excluded):
+def chosen_tests(module, excluded):
     """The tests of a module by name."""
     return {name: test for name, test in vars(module).items() if name.startswith("test_") and name not in excluded}

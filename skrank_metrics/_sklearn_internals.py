@@ -37,6 +37,7 @@ from skrank_metrics._input.query_ids import check_aligned, without_labels
 
 _VALIDATION = "sklearn.model_selection._validation"
 _SEARCH = "sklearn.model_selection._search.fit"
+_SCORER = "sklearn.metrics._scorer._score"
 
 
 class _NotANumber:
@@ -94,6 +95,11 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
         return columns
     check_aligned(**whole)
     return {name: without_labels(column) for name, column in columns.items()}
+
+
+def scored_rows() -> Any:
+    """The X that a scorer is called with; None outside a scorer."""
+    return next(_callers(_SCORER), {}).get("X")
 
 
 def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:

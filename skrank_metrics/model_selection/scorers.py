@@ -21,6 +21,7 @@ from skrank_metrics._sklearn_internals import (
     copy_with_function,
     fail_in_search,
     score_function,
+    scored_rows,
     warn_of_fitted,
     ways_out,
 )
@@ -122,6 +123,7 @@ class RankingScore:
         if self.number not in results:
             check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
             others = {name: columns.pop(name) for name in ("qid", "groups")}
+            X = scored_rows() if X is None else X
             columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **others)
             who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
             lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)

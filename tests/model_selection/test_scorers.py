@@ -382,3 +382,13 @@ def test_a_user_who_looks_at_a_score_gets_the_error_behind_it(problem, look):
     assert len(failed) == 4
     assert all(re.search(TWO_WAYS, text.strip().splitlines()[-1]) for text in failed)
     assert np.isnan(search.cv_results_["mean_test_score"]).all()
+
+
+def test_a_direct_call_compares_the_rows_of_x_and_y(problem):
+    X, y, qid = problem
+    labels = [f"row {number}" for number in range(len(y))]
+    frame, in_order = pd.DataFrame(X, index=labels), with_qid(pd.Series(y, index=labels), qid)
+    model, scorer = LogisticRegression(max_iter=1000).fit(X, y), make_ranking_scorer("map")
+    assert scorer(model, frame, in_order) == scorer(model, X, with_qid(y, qid))
+    with pytest.raises(ValueError, match="must have the same index as X"):
+        scorer(model, frame.iloc[::-1], in_order)

@@ -51,7 +51,7 @@ def show_comparison(comparison: Comparison, output: str) -> str:
     if output == "tsv":
         from skrank_metrics.reports.verdict import columns_of_pairs  # loads what only comparisons need
 
-        parts = {ALL: comparison, **comparison.named_slices()}
+        parts = {ALL: comparison, **comparison._named_slices()}
         return _as_tsv({(name,): columns_of_pairs(part) for name, part in parts.items()}, ("slice",))
     return _as_page({"": comparison}, output)
 
@@ -113,7 +113,7 @@ def _of_comparison(comparison: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(comparison, name) for name in ("n_queries", "baseline", "margin")}
     found["verdicts"] = {metric: comparison.by_metric(metric).verdict for metric in comparison.metrics}
     found |= {"rankings": _records(comparison._columns()), "pairs": _records(columns_of_pairs(comparison))}
-    return found | {"slices": {name: _of_comparison(part) for name, part in comparison.named_slices().items()}}
+    return found | {"slices": {name: _of_comparison(part) for name, part in comparison._named_slices().items()}}
 
 
 def _records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ class CrossEvaluation(Comparison):
             NaN for a fold that has no value with a weight above 0.
         """
         name = self._metric(metric)
-        parts = [self.part(np.flatnonzero(self.folds == fold)) for fold in np.unique(np.asarray(self.folds))]
+        parts = [self._part(np.flatnonzero(self.folds == fold)) for fold in np.unique(np.asarray(self.folds))]
         return {own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names}
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -169,13 +169,15 @@ def cross_evaluate(
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
         Queries that are never tested, such as the first ones in a split by time, are missing from the reports.
-    metrics, convention, ties, replace_undefined_by, condense, documents, by : object
-        Metrics to compute, their options, and slices, as in evaluate. The first metric ranks the models.
+    metrics, convention, ties, replace_undefined_by : object
+        Metrics to compute, and their options, as in evaluate. The first metric ranks the models.
     sample_weight : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, which must not vary within a query. Pass weights for ``fit`` in params.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
         False for documents that are not ranked, and for those that nobody judged, as in evaluate. Models are fitted on
         all documents, so documents that nobody judged must have a numeric label, usually 0.
+    condense, documents, by : object
+        As in evaluate.
     groups : array-like of shape (n_documents,), default=None
         Units to keep together, such as users. They are passed to the splitter, and the tests treat their queries as
         dependent.

@@ -102,22 +102,66 @@ class Comparison(Result):
         return self.metrics[0] if metric is None else check_column(metric, {name: own[name] for name in self.metrics})
 
     def by_metric(self, metric: Any = None) -> Standings:
-        """What is known about the rankings by one metric, computed when it is first asked for."""
+        """What is known about the rankings by one metric, computed when it is first asked for.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison, by its name there or as passed to it. None means the first.
+
+        Returns
+        -------
+        standings : Standings
+            With attributes such as ``best_set``, ``letters``, ``regret`` and ``verdict``.
+        """
         name = self._metric(metric)
         if name not in self._standings:
             self._standings[name] = Standings(self, name)
         return self._standings[name]
 
     def tested(self, metric: Any = None) -> bool:
-        """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested."""
+        """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison, by its name there or as passed to it. None means the first.
+
+        Returns
+        -------
+        tested : bool
+            False if there is one ranking, or the average is another one.
+        """
         return self.by_metric(metric).tested
 
     def greater_is_better(self, metric: Any = None) -> bool:
-        """Whether larger values of a metric are better."""
+        """Whether larger values of a metric are better.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison, by its name there or as passed to it. None means the first.
+
+        Returns
+        -------
+        greater_is_better : bool
+            False for metrics such as "fall_out".
+        """
         return self.by_metric(metric).greater_is_better
 
     def means(self, metric: Any = None) -> dict[str, float]:
-        """Means of a metric by name of the ranking, over the queries with a value in every ranking."""
+        """Means of a metric by name of the ranking, over the queries with a value in every ranking.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison, by its name there or as passed to it. None means the first.
+
+        Returns
+        -------
+        means : dict of str to float
+            Best first.
+        """
         return {name: self.by_metric(metric).means[name] for name in self.names}
 
     @property
@@ -279,7 +323,7 @@ class Comparison(Result):
 
     # Queries and slices
 
-    def part(self, rows: IntArray, **changes: Any) -> Any:
+    def _part(self, rows: IntArray, **changes: Any) -> Any:
         """Select some of the queries."""
         folds, reports = None if self.folds is None else self.folds[rows], self.reports
         return replace(self, reports={name: own._part(rows) for name, own in reports.items()}, folds=folds, **changes)
@@ -291,15 +335,26 @@ class Comparison(Result):
         if self._first.by is None or not metrics:
             return {}
         rows_of = queries_of_slices(self._first.by)
-        return {value: self.part(rows, _whole=self, metrics=metrics) for value, rows in rows_of}
+        return {value: self._part(rows, _whole=self, metrics=metrics) for value, rows in rows_of}
 
-    def named_slices(self) -> dict[str, Comparison]:
+    def _named_slices(self) -> dict[str, Comparison]:
         """The slices with a query to compare, by name."""
         names = names_of_slices(self.slices)
         return {names[value]: part for value, part in self.slices.items() if part.by_metric().used.any()}
 
     def folds_won(self, metric: Any = None) -> dict[str, int]:
-        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
+        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold.
+
+        Parameters
+        ----------
+        metric : str, metric function or bound metric, default=None
+            A metric of the comparison, by its name there or as passed to it. None means the first.
+
+        Returns
+        -------
+        folds_won : dict of str to int
+            Number of folds by name of the ranking.
+        """
         return self.by_metric(metric).folds_won
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
@@ -321,7 +376,20 @@ class Comparison(Result):
         return self._by_lead(n, self.pair(first, second), -1)
 
     def best(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
-        """List the queries on which the first ranking wins most against the second, as ``worst`` does."""
+        """List the queries on which the first ranking wins most against the second by the first metric.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Largest number of queries. Those on which the first ranking does not win are left out.
+        first, second : str, default=None
+            Names of the rankings, as in ``pair``.
+
+        Returns
+        -------
+        queries : list of QueryDifference
+            As in ``worst``, the largest win first.
+        """
         return self._by_lead(n, self.pair(first, second), 1)
 
     def _by_lead(self, n: int, pair: Pair, sign: int) -> list[QueryDifference]:
@@ -434,7 +502,7 @@ class Comparison(Result):
             Rankings are best first. For each metric, there are the mean with its interval, and the entries of
             ``standings`` and ``letters``.
         """
-        parts = {ALL: self} | (self.named_slices() if check_bool(slices, "slices") else {})
+        parts = {ALL: self} | (self._named_slices() if check_bool(slices, "slices") else {})
         by_pair = check_bool(pairs, "pairs")
         found = {value: words.columns_of_pairs(part) if by_pair else part._columns() for value, part in parts.items()}
         named = {"slice": [value for value, own in found.items() for _ in next(iter(own.values()))]} if slices else {}

@@ -110,11 +110,13 @@ def explain_difference(
 
     Parameters
     ----------
+    y_true, y_score, qid : array-like
+        As in evaluate.
     metric : str, metric function or bound metric, default="ndcg@10"
         Metric to compute, as in get_metric. Parameters that it sets are the same for both conventions.
     conventions : tuple of two str, default=("sklearn", "lightgbm")
         Names of conventions, as in evaluate.
-    y_true, y_score, qid, sample_weight, retrieved, judged : array-like
+    sample_weight, retrieved, judged : array-like, default=None
         As in evaluate.
 
     Returns

@@ -200,6 +200,8 @@ def match_convention(
 
     Parameters
     ----------
+    y_true, y_score, qid : array-like
+        As in evaluate.
     value : float or str
         The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
@@ -207,7 +209,7 @@ def match_convention(
     tolerance : float, default=None
         Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
         and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
-    y_true, y_score, qid, sample_weight, retrieved, judged : array-like
+    sample_weight, retrieved, judged : array-like, default=None
         As in evaluate.
 
     Returns

@@ -275,7 +275,7 @@ class Standings:
             return {}
         of_used = np.where(self.used, self.comparison.folds, -1)
         rows = [np.flatnonzero(of_used == fold) for fold in np.unique(of_used[of_used >= 0])]
-        won = [self.comparison.part(row).by_metric(self.metric).ranked[0] for row in rows]
+        won = [self.comparison._part(row).by_metric(self.metric).ranked[0] for row in rows]
         return {name: won.count(name) for name in self.names}
 
     @property

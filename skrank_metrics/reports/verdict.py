@@ -287,7 +287,7 @@ def _coverage(of_folds: bool) -> str:
 
 def slices(found: Any) -> Iterator[Part]:
     """The means in the largest slices."""
-    if not (parts := found.named_slices()):
+    if not (parts := found._named_slices()):
         return
     shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
     names, metric = found.names[:BESIDE], next(iter(parts.values())).metrics[0]

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from skrank_metrics import (
     QueryKFold,
+    QueryRanker,
     evaluate,
     get_metric,
     kendall_tau_distance,
@@ -388,7 +389,7 @@ def test_a_direct_call_compares_the_rows_of_x_and_y(problem):
     X, y, qid = problem
     labels = [f"row {number}" for number in range(len(y))]
     frame, in_order = pd.DataFrame(X, index=labels), with_qid(pd.Series(y, index=labels), qid)
-    model, scorer = LogisticRegression(max_iter=1000).fit(X, y), make_ranking_scorer("map")
+    model, scorer = QueryRanker(LogisticRegression(max_iter=1000)).fit(X, y, qid=qid), make_ranking_scorer("map")
     assert scorer(model, frame, in_order) == scorer(model, X, with_qid(y, qid))
     with pytest.raises(ValueError, match="must have the same index as X"):
         scorer(model, frame.iloc[::-1], in_order)

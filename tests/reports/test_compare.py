@@ -460,7 +460,7 @@ def test_many_slices_many_rankings_and_slices_without_values():
     ranks = {"a": [1, 2, 1, 2, 0, 0], "b": [2, 1, 1, 1, 0, 0]}
     two = {name: report_of_ranks(own, replace_undefined_by=np.nan) for name, own in ranks.items()}
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
-    assert list(comparison.named_slices()) == ["a", "b"]
+    assert list(comparison._named_slices()) == ["a", "b"]
     assert [one.status for one in comparison.slices["a"].standings()] == ["leads", "may be best"]
 
 

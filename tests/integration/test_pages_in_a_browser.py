@@ -38,7 +38,7 @@ FAINT = """
         }
         return 'rgb(255, 255, 255)';
     };
-    return [...document.querySelectorAll('body *')]
+    return [...document.querySelectorAll('body *:not(style)')]
         .filter(one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
         .map(one => {
             const style = getComputedStyle(one), ink = one instanceof SVGElement ? style.fill : style.color;

@@ -140,7 +140,7 @@ def _frames(start: str, *, exact: bool = False) -> Iterator[Mapping[str, Any]]:
     while frame is not None:
         name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
         if name == start if exact else name.startswith(start):
-            yield frame.f_locals
+            yield dict(frame.f_locals)  # a view without the methods of a dict from Python 3.13 on
         frame = frame.f_back
 
 

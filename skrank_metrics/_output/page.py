@@ -17,7 +17,7 @@ import skrank_metrics
 
 # Under this policy, a browser loads nothing and runs no script, whatever the page contains.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-# The backgrounds of .wide are shadows at the sides to which a table scrolls, covered where there is nothing more.
+# The backgrounds of .wide are shadows at the sides to which a table scrolls, covered once nothing more follows.
 _STYLE = """
 :root{color-scheme:light dark;--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--rule:#d4d4d4;--shade:#00000040}
 @media (prefers-color-scheme:dark){

@@ -76,7 +76,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
-        elif _duration(gap, time) < np.timedelta64(0):
+        elif _duration(gap, time) < np.timedelta64(0, "s"):
             raise ValueError(f"gap must be >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)

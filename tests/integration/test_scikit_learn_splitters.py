@@ -81,6 +81,7 @@ EXCLUDED = {
     "test_stratified_kfold_no_shuffle": "compares KFold with StratifiedKFold",
     "test_check_cv": "compares KFold with that of check_cv",
     "test_repeated_kfold_deterministic_split": "has the folds that scikit-learn draws with a seed",
+    "test_repeated_kfold_determinstic_split": "has the folds that scikit-learn draws with a seed; so spelled in 1.6",
     "test_splitter_get_metadata_routing": TAKES_GROUPS,
     "test_splitter_set_split_request": TAKES_GROUPS,
     "test_no_group_splitters_warns_with_groups": TAKES_GROUPS,

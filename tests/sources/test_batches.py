@@ -467,7 +467,7 @@ def test_batches_whose_memory_is_used_again_are_copied():
     ways = [
         lambda: {"y": labels, "s": scores, "q": ids},
         lambda: (labels, scores, ids),
-        lambda: pa.record_batch({"y": labels, "s": scores, "q": ids}),
+        lambda: pa.RecordBatch.from_pydict({"y": labels, "s": scores, "q": ids}),
         lambda: pa.table({"y": labels, "s": scores, "q": ids}),
         lambda: frame.assign(y=labels, s=scores, q=ids),
     ]

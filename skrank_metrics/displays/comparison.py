@@ -79,7 +79,7 @@ class ComparisonDisplay(Display):
         found = columns if metric is None else (check_column(metric, reports[result.names[0]].metrics),)
         only = pair or (len(reports) == 2 and (None, None))
         self._metrics = found[: 1 if only else MOST_METRICS]
-        self._tested = len(reports) > 1 and result.tested(self._metrics[0])
+        self._tested = len(reports) > 1 and result.by_metric(self._metrics[0]).tested
         self._pair = result.pair(only[0], only[1], metric=self._metrics[0]) if only and self._tested else None
         self._names = [row.name for row in result.standings(self._metrics[0])][:n_models]
         # Rows of the panels, in the order of the first metric.
@@ -108,7 +108,7 @@ class ComparisonDisplay(Display):
         ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
         spelled = style.spell(*(row.mean for row in rows))
         bars, _ = self._draw_rows(ax, rows, [row.mean for row in rows], ends, [spelled(row.mean) for row in rows])
-        label = style.with_direction(metric, self.result.greater_is_better(metric))
+        label = style.with_direction(metric, self.result.by_metric(metric).greater_is_better)
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
         return bars
 
@@ -126,7 +126,7 @@ class ComparisonDisplay(Display):
         look = style.theme()
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         if result.margin is not None:
-            limit = -result.margin if result.greater_is_better(metric) else result.margin
+            limit = -result.margin if result.by_metric(metric).greater_is_better else result.margin
             ax.axvline(limit, color=look.alarm, linewidth=1, linestyle="--", zorder=1)
         level = f"simultaneous {100 * result.confidence:g}% intervals"
         ax.set_xlabel(f"difference from {style.plain(result.baseline or 'the best other')},\n{level}")
@@ -162,7 +162,7 @@ class ComparisonDisplay(Display):
         return bars, written
 
     def _draw_queries(self, ax: Any, pair: Pair) -> list[Any]:
-        look, greater = style.polish(ax, "y"), self.result.greater_is_better(self._metrics[0])
+        look, greater = style.polish(ax, "y"), self.result.by_metric(self._metrics[0]).greater_is_better
         heights = np.sort(pair.differences)[::-1]
         shown = heights[np.linspace(0, len(heights) - 1, min(len(heights), MOST_STEPS)).round().astype(int)]
         edges = np.linspace(0, len(heights), len(shown) + 1)

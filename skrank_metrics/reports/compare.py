@@ -42,7 +42,6 @@ from skrank_metrics.reports.slices import (
     slice_of_query,
     what_came,
 )
-from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
 Reports = Mapping[str, RankingReport]
@@ -194,10 +193,10 @@ def compare_reports(
     aligned, names = _aligned(reports, metrics, **(aligning or {}))
     options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
     found = kind(aligned, names, confidence=confidence, **options, **fields)
-    for metric in filter(found.tested, names):
-        found.by_metric(metric).check()
-    order = best_first(found.means(), greater_is_better=found.greater_is_better())
-    return replace(found, reports={name: aligned[name] for name in order})
+    for metric in names:
+        if (own := found.by_metric(metric)).tested:
+            own.check()
+    return replace(found, reports={name: aligned[name] for name in found._ranked})
 
 
 def _seed(random_state: Any) -> int:

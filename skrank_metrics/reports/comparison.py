@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import IntArray, check_bool, check_int, check_number
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_bool, check_int, check_number
 from skrank_metrics._input.query_ids import as_python
 from skrank_metrics._output.result import Part, Result, counted
+from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports import verdict as words
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
+from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import read_saved, restored_fields, saved_fields, write_saved
+from skrank_metrics.reports.sign_flips import BestSet, Family, SignFlips, hash_units
 from skrank_metrics.reports.slices import ALL, names_of_slices, queries_of_slices
-from skrank_metrics.reports.standings import POWER, Pair, QueryDifference, Standing, Standings
+from skrank_metrics.reports.standings import (
+    Pair,
+    QueryDifference,
+    Standing,
+    check_by_query,
+    is_mean,
+    n_needed,
+    pair_of,
+    standings_of,
+)
 
+# Power for the smallest detectable difference.
+POWER = 0.8
 # With fewer queries that differ, their spread is too uncertain to plan with.
 FEW_CHANGED = 30
 # Fields that are saved as they are.
@@ -35,12 +50,16 @@ class Comparison(Result):
     Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for, and
     p-values do not depend on the order of queries or rankings. ``to_frame()`` gives one row per ranking, best first.
 
+    An argument ``metric`` is a metric of the comparison, by its name there or as passed to evaluate; None means the
+    first. The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking (other than
+    the baseline), and the baseline or the next best.
+
     Attributes
     ----------
     reports : dict of str to RankingReport
         Reports over the same queries in the same order by name, best first by the first metric.
     metrics : tuple of str
-        Names of the metrics. Where an argument ``metric`` is None, the first one is meant.
+        Names of the metrics. All attributes and methods are about the first, unless they take ``metric``.
     folds : ndarray of int of shape (n_queries,) or None
         The fold in which each query was tested, if rankings are out of fold.
     confidence : float
@@ -67,11 +86,13 @@ class Comparison(Result):
     baseline: str | None = None
     margin: float | None = None
     random_state: int = 0
-    _whole: Comparison | None = field(default=None, kw_only=True)  # of which this is a slice
-    _standings: dict[str, Standings] = field(default_factory=dict, init=False)
+    _slice_of: tuple[Any, Any] | None = field(
+        default=None, kw_only=True
+    )  # the comparison of all queries, and the slice
+    _by_metric: dict[str, Self] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: own for name, own in vars(self).items() if name != "slices"} | {"_standings": {}}
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"_by_metric": {}}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,120 +122,152 @@ class Comparison(Result):
         own = self._first.metrics
         return self.metrics[0] if metric is None else check_column(metric, {name: own[name] for name in self.metrics})
 
-    def by_metric(self, metric: Any = None) -> Standings:
-        """What is known about the rankings by one metric, computed when it is first asked for.
-
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to it. None means the first.
-
-        Returns
-        -------
-        standings : Standings
-            With attributes such as ``best_set``, ``letters``, ``regret`` and ``verdict``.
-        """
+    def by_metric(self, metric: Any = None) -> Self:
+        """Put a metric first, so that all attributes are about it. Rankings keep their order."""
         name = self._metric(metric)
-        if name not in self._standings:
-            self._standings[name] = Standings(self, name)
-        return self._standings[name]
+        if name == self.metrics[0]:
+            return self
+        if self._slice_of is not None:
+            whole, value = self._slice_of
+            return whole.by_metric(name).slices[value]
+        if name not in self._by_metric:
+            self._by_metric[name] = replace(self, metrics=(name, *(one for one in self.metrics if one != name)))
+        return self._by_metric[name]
 
-    def tested(self, metric: Any = None) -> bool:
-        """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested.
+    @property
+    def _bound(self) -> BoundMetric:
+        return self._first.metrics[self.metrics[0]]
 
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to it. None means the first.
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether larger values of the metric are better."""
+        return bool(self._bound.greater_is_better)
 
-        Returns
-        -------
-        tested : bool
-            False if there is one ranking, or the average is another one.
-        """
-        return self.by_metric(metric).tested
+    @property
+    def tested(self) -> bool:
+        """Whether there are two rankings, and the metric is a mean over queries, so that it can be tested."""
+        return len(self.names) > 1 and is_mean(self._bound)
 
-    def greater_is_better(self, metric: Any = None) -> bool:
-        """Whether larger values of a metric are better.
+    # Values
 
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to it. None means the first.
+    def _values(self, *names: str) -> FloatArray:
+        """Values of some rankings, of shape (n_queries, n_names)."""
+        return np.stack([self.reports[name].per_query[self.metrics[0]] for name in names], axis=1)
 
-        Returns
-        -------
-        greater_is_better : bool
-            False for metrics such as "fall_out".
-        """
-        return self.by_metric(metric).greater_is_better
+    @cached_property
+    def used(self) -> Mask:
+        """Whether each query counts: it has a weight above 0 and a value in every ranking."""
+        defined: Any = ~np.isnan(self._values(*self.names)).any(axis=1)
+        return defined if self._first.weights is None else defined & (self._first.weights > 0)
+
+    @property
+    def _weights(self) -> FloatArray | None:
+        return None if self._first.weights is None else self._first.weights[self.used]
+
+    @cached_property
+    def _means(self) -> dict[str, float]:
+        undefined = np.isnan(values := self._values(*self.names))
+        if not is_mean(self._bound) or (undefined.any(axis=1) == undefined.all(axis=1)).all():
+            return {name: report.mean[self.metrics[0]] for name, report in self.reports.items()}
+        columns = zip(self.names, values[self.used].T, strict=True)
+        return {name: moments(column, self._weights).mean for name, column in columns}
 
     def means(self, metric: Any = None) -> dict[str, float]:
-        """Means of a metric by name of the ranking, over the queries with a value in every ranking.
+        """Means by name of the ranking, over the queries with a value in every ranking."""
+        return dict(self.by_metric(metric)._means)
 
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to it. None means the first.
+    @cached_property
+    def _ranked(self) -> tuple[str, ...]:
+        """Names, best first by this metric; those without a mean last."""
+        means, sign = self._means, -1 if self.greater_is_better else 1
+        return tuple(sorted(means, key=lambda name: (math.isnan(means[name]), sign * means[name])))
 
-        Returns
-        -------
-        means : dict of str to float
-            Best first.
-        """
-        return {name: self.by_metric(metric).means[name] for name in self.names}
+    # Tests
+
+    def check(self) -> None:
+        """Raise an error if the metric cannot be tested."""
+        check_by_query(self.metrics[0], self._bound)
+        if len(self.names) < 2:
+            raise ValueError(f"reports must hold at least two reports to compare; got {len(self.names)}.")
+        if not self.used.any():
+            raise ValueError(
+                f"reports must have a query with a weight above 0 and a value of {self.metrics[0]!r} in every ranking; "
+                f"got none among {counted(self.n_queries, 'query')}. Leave out the metric, or evaluate with "
+                "replace_undefined_by=0 to count queries without a value."
+            )
+
+    @cached_property
+    def _flips(self) -> SignFlips:
+        """Tests of all pairs. Larger values are better."""
+        report, used, (low, high) = self._first, self.used, bounds_of(self._bound)
+        values = self._values(*self.names)[used]
+        return SignFlips(
+            values if self.greater_is_better else -values,
+            np.ones(len(values)) if self._weights is None else self._weights,
+            hash_units(report.qid if report.groups is None else report.groups)[used],
+            self.random_state,
+            self.test,
+            high - low,
+            None if self.folds is None else self.folds[used],
+            enumerates=self._slice_of is None,
+        )
+
+    @cached_property
+    def _together(self) -> list[Self]:
+        """What is corrected together: these rankings alone, or in all slices."""
+        return [self] if self._slice_of is None else list(self._slice_of[0].slices.values())
+
+    @cached_property
+    def _family(self) -> Family:
+        self.check()
+        if self._together[0] is not self:
+            return self._together[0]._family
+        base = None if self.baseline is None else self.names.index(self.baseline)
+        return Family([part._flips for part in self._together], self.level, self.correction, base)
+
+    @property
+    def _number(self) -> int:
+        """The number of these rankings among the parts of the family."""
+        return self._together.index(self)
+
+    @cached_property
+    def _best(self) -> BestSet:
+        return self._family.best_set(self._number)
 
     @property
     def best_set(self) -> tuple[str, ...]:
-        """The rankings that may be the best by the first metric; with confidence, the truly best one is among them."""
-        return self.by_metric().best_set
+        """The rankings that may be the best, best first; with confidence, the truly best one is among them."""
+        inside = dict(zip(self.names, self._best.inside, strict=True))
+        return tuple(name for name in self._ranked if inside[name])
 
     @property
     def regret(self) -> dict[str, float]:
-        """The most that choosing a ranking loses by the first metric, with confidence, by name; infinite if unknown."""
-        return self.by_metric().regret
+        """The most that choosing a ranking loses, with confidence, by name; infinite if unknown."""
+        return dict(zip(self.names, self._best.regret.tolist(), strict=True))
 
     @property
     def letters(self) -> dict[str, str]:
-        """Letters by name; two rankings share one exactly if they do not differ significantly by the first metric."""
-        return self.by_metric().letters
+        """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
+        places = [self.names.index(name) for name in self._ranked]
+        adjusted = self._family.of_all_pairs.p_adjusted[self._number]
+        return words.letters(self._ranked, adjusted[np.ix_(places, places)] <= self.level)
 
     @property
     def verdict(self) -> str:
-        """What is known about the best ranking by the first metric, in one or two sentences."""
-        return self.by_metric().verdict
+        """What is known about the best ranking, in one or two sentences."""
+        return words.verdict_of(self)
+
+    # Pairs and rankings
 
     def pairs(self, metric: Any = None) -> tuple[Pair, ...]:
-        """Compare all pairs, or all rankings with the baseline.
-
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to evaluate.
-
-        Returns
-        -------
-        pairs : tuple of Pair
-            The better of the two by the first metric comes first, or the ranking before the baseline.
-        """
+        """All pairs, the better by the first metric first, or all rankings and the baseline."""
         own = self.by_metric(metric)
-        return tuple(own.pair(self.names[i], self.names[j]) for i, j in own.family.pairs)
+        return tuple(pair_of(own, self.names[i], self.names[j]) for i, j in own._family.pairs)
 
     def pair(self, first: str | None = None, second: str | None = None, metric: Any = None) -> Pair:
-        """Compare two rankings, in either direction.
+        """Two rankings; values of the second are subtracted. The class says which, if they are left out.
 
-        Parameters
-        ----------
-        first, second : str, default=None
-            Names of the rankings; values of the second are subtracted. None, for both, takes the best (other than the
-            baseline), and the baseline or the next best.
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison.
-
-        Returns
-        -------
-        pair : Pair
-            The pair. If neither is the baseline, it is in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
+        If neither is the baseline, they are in no family, and ``p_adjusted`` and ``simultaneous`` are NaN.
         """
         own = self.by_metric(metric)
         own.check()
@@ -225,72 +278,52 @@ class Comparison(Result):
         if not {one, other} <= set(self.names) or one == other:
             known = ", ".join(self.names)
             raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
-        return own.pair(one, other)
+        return pair_of(own, one, other)
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
-        """List the rankings, best first, with what is known about each.
+        """The rankings, best first, with what is known about each."""
+        return self.by_metric(metric)._standings
 
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison.
+    @cached_property
+    def _standings(self) -> tuple[Standing, ...]:
+        return tuple(standings_of(self))
 
-        Returns
-        -------
-        standings : tuple of Standing
-            Named tuples of ``name``, ``mean``, ``difference``, ``interval``, ``p_value``, ``status`` and ``regret``.
-            The difference is that to the best other ranking; the end of its interval on the better side is 0 exactly if
-            the ranking is not in the set that contains the best, and the other end is 0 exactly if it is alone there.
-            The status is "best" (alone), "leads", "may be best" or "worse". With a baseline, the difference is that to
-            the baseline, with its simultaneous interval and adjusted p-value, and the status is "baseline" or the
-            verdict of the pair.
-        """
-        return self.by_metric(metric).rows
+    @property
+    def folds_won(self) -> dict[str, int]:
+        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
+        if self.folds is None:
+            return {}
+        rows = [np.flatnonzero(self.used & (self.folds == fold)) for fold in np.unique(self.folds[self.used])]
+        won = [self._part(row)._ranked[0] for row in rows]
+        return {name: won.count(name) for name in self.names}
 
     # Planning
 
     @property
+    def _critical(self) -> FloatArray:
+        """Critical values of each ranking against another one, for the question that is asked."""
+        return self._best.critical if self.baseline is None else np.full(len(self.names), self._family.critical)
+
+    @property
     def detectable(self) -> float:
-        """The difference by the first metric that these queries detect with a power of 0.8; NaN if unknown.
+        """The difference that these queries detect with a power of 0.8; NaN if unknown.
 
         It is the median over the comparisons of the best ranking, or of the baseline, with all others.
         """
-        return self.by_metric().detectable if self.tested() else np.nan
+        if not self.tested:
+            return np.nan
+        row = self._flips.row(self.names.index(self.baseline or self.names[0]))
+        found = (self._critical + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
+        return float(self._flips.scale * np.median(found[found > 0])) if found.any() else np.nan
 
     def queries_needed(
         self, difference: float, *, power: float = POWER, first: str | None = None, second: str | None = None
     ) -> int:
-        """Compute how many queries are needed to detect a difference between two rankings by the first metric.
+        """Compute how many queries are needed to detect a difference with this power (Sakai 2016).
 
-        Parameters
-        ----------
-        difference : float
-            The smallest difference that matters, above 0 and within the range of the metric.
-        power : float, default=0.8
-            Probability of detecting it, in (0, 1).
-        first, second : str, default=None
-            Names of two rankings, whose differences show how much queries vary, as in ``pair``.
-
-        Returns
-        -------
-        n_queries : int
-            Number of queries, for the confidence and the number of pairs of this comparison. It is as uncertain as the
-            spread of the differences. Weights and groups are assumed to vary as they do here.
-
-        Raises
-        ------
-        ValueError
-            If the comparison has no such rankings, a parameter is out of range, or all differences are equal.
-
-        Warns
-        -----
-        UserWarning
-            If fewer than 30 queries differ, so that the number is uncertain.
-
-        References
-        ----------
-        T. Sakai (2016). Topic set size design. Information Retrieval Journal 19.
-        https://doi.org/10.1007/s10791-015-9273-z
+        The differences of two rankings show how much queries vary. The number is as uncertain as that, which gives a
+        UserWarning if fewer than 30 queries differ. Confidence and number of pairs are those of this comparison, and
+        weights and groups are assumed to vary as here. See https://doi.org/10.1007/s10791-015-9273-z.
 
         Examples
         --------
@@ -305,13 +338,14 @@ class Comparison(Result):
         >>> compare({"good": good, "bad": bad}).queries_needed(0.1)
         54
         """
-        chance, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
-        pair, own = self.pair(first, second), self.by_metric()
-        if wanted > own.flips.span:
+        power, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
+        pair, flips = self.pair(first, second), self._flips
+        one, other = self.names.index(pair.first), self.names.index(pair.second)
+        if wanted > flips.span:
             raise ValueError(
-                f"difference must be at most {own.flips.span:g}, the range of {pair.metric}; got {difference}."
+                f"difference must be at most {flips.span:g}, the range of {pair.metric}; got {difference}."
             )
-        if not (error := own.error_of(pair)) > 0:
+        if not (error := float(flips.row(one).error[other])) > 0:
             raise ValueError(
                 f"{pair.first!r} and {pair.second!r} must differ by different amounts on different queries, since the "
                 f"number depends on that spread; all {pair.n_queries} differences are equal. Compare over more queries."
@@ -319,81 +353,47 @@ class Comparison(Result):
         if (changed := pair.wins + pair.losses) < FEW_CHANGED:
             what = f"Only {counted(changed, 'query')} of {pair.first} and {pair.second} differ"
             warnings.warn(f"{what}, so the number of queries needed is uncertain.", UserWarning, stacklevel=2)
-        return own.queries_needed(pair, wanted, chance, error)
+        spread = error * flips.scale * flips.n_effective**0.5
+        most = float(np.abs(pair.differences).max())
+        needed = n_needed(wanted / spread, most / spread, self._critical[other], power)
+        return int(np.ceil(needed * pair.n_queries / flips.n_effective))
 
     # Queries and slices
 
-    def _part(self, rows: IntArray, **changes: Any) -> Any:
+    def _part(self, rows: IntArray, **changes: Any) -> Self:
         """Select some of the queries."""
-        folds, reports = None if self.folds is None else self.folds[rows], self.reports
-        return replace(self, reports={name: own._part(rows) for name, own in reports.items()}, folds=folds, **changes)
+        folds = None if self.folds is None else self.folds[rows]
+        reports = {name: report._part(rows) for name, report in self.reports.items()}
+        return replace(self, reports=reports, folds=folds, **changes)
 
     @cached_property
-    def slices(self) -> dict[Any, Comparison]:
-        """One comparison per slice, with rankings in the same order; empty without slices. All are tested together."""
-        metrics = tuple(name for name in self.metrics if self.tested(name))
-        if self._first.by is None or not metrics:
+    def slices(self) -> dict[Any, Self]:
+        """One comparison per slice with a query to compare, tested together; rankings are in the same order."""
+        tested = {name: own.used for name in self.metrics if (own := self.by_metric(name)).tested}
+        if self._first.by is None or not tested:
             return {}
-        rows_of = queries_of_slices(self._first.by)
-        return {value: self._part(rows, _whole=self, metrics=metrics) for value, rows in rows_of}
+        if self.metrics[0] not in tested:
+            return self.by_metric(next(iter(tested))).slices
+        found = {}
+        for value, rows in queries_of_slices(self._first.by):
+            metrics = tuple(name for name, used in tested.items() if used[rows].any())
+            if self.metrics[0] in metrics:
+                found[value] = self._part(rows, metrics=metrics, _slice_of=(self, value))
+        return found
 
-    def _named_slices(self) -> dict[str, Comparison]:
-        """The slices with a query to compare, by name."""
-        names = names_of_slices(self.slices)
-        return {names[value]: part for value, part in self.slices.items() if part.by_metric().used.any()}
-
-    def folds_won(self, metric: Any = None) -> dict[str, int]:
-        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold.
-
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison, by its name there or as passed to it. None means the first.
-
-        Returns
-        -------
-        folds_won : dict of str to int
-            Number of folds by name of the ranking.
-        """
-        return self.by_metric(metric).folds_won
+    def _named_slices(self) -> dict[str, Self]:
+        return dict(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
 
     def worst(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
-        """List the queries on which the first ranking loses most against the second by the first metric.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Largest number of queries. Those on which the first ranking does not lose are left out.
-        first, second : str, default=None
-            Names of the rankings, as in ``pair``.
-
-        Returns
-        -------
-        queries : list of QueryDifference
-            Named tuples of ``qid``, the two values, ``first`` and ``second``, and their ``difference``; the largest
-            loss first.
-        """
+        """List at most n queries on which the first ranking loses against the second, the largest loss first."""
         return self._by_lead(n, self.pair(first, second), -1)
 
     def best(self, n: int = 10, first: str | None = None, second: str | None = None) -> list[QueryDifference]:
-        """List the queries on which the first ranking wins most against the second by the first metric.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Largest number of queries. Those on which the first ranking does not win are left out.
-        first, second : str, default=None
-            Names of the rankings, as in ``pair``.
-
-        Returns
-        -------
-        queries : list of QueryDifference
-            As in ``worst``, the largest win first.
-        """
+        """List at most n queries on which the first ranking wins against the second, the largest win first."""
         return self._by_lead(n, self.pair(first, second), 1)
 
     def _by_lead(self, n: int, pair: Pair, sign: int) -> list[QueryDifference]:
-        lead = sign * (pair.differences if self.greater_is_better(pair.metric) else -pair.differences)
+        lead = sign * (pair.differences if self.greater_is_better else -pair.differences)
         order = np.argsort(-lead, kind="stable")[: check_int(n, "n", 1)]
         order = order[lead[order] > 0]
         columns = (as_python(pair.qid[order]), *(own[order].tolist() for own in (*pair.values, pair.differences)))
@@ -410,26 +410,10 @@ class Comparison(Result):
         documents: Any = None,
         n_ranks: int | None = None,
     ) -> Inspection:
-        """Show two rankings for the queries on which they differ most.
+        """Show two rankings for the n queries, 3 by default, on which they differ most, or for the queries ``qid``.
 
-        Parameters
-        ----------
-        n : int, default=None
-            Number of queries to show: those with the largest differences in either direction. None means 3. Must be
-            left out if ``qid`` is passed.
-        first, second : str, default=None
-            Names of the rankings, as in ``pair``.
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison.
-        qid : query id, or sequence of query ids, default=None
-            Queries to show instead of those with the largest differences.
-        documents, n_ranks : default=None
-            As in RankingReport.inspect. The documents must belong to the rows of both reports.
-
-        Returns
-        -------
-        inspection : Inspection
-            Prints as one table per query and ranking. The reports must have kept labels and scores.
+        ``documents`` and ``n_ranks`` are as in RankingReport.inspect; documents must belong to the rows of both
+        reports, which must have kept labels and scores.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
@@ -440,14 +424,10 @@ class Comparison(Result):
         chosen = {own: (self.reports[own], pair.metric) for own in (pair.first, pair.second)}
         return inspect_reports(chosen, qid, documents, n_ranks)
 
-    def save(self, path: Any) -> None:
-        """Write the reports and the options to a file, as RankingReport.save does.
+    # Files, text and frames
 
-        Parameters
-        ----------
-        path : str or path-like
-            File to write. An existing file is replaced only once the new one is complete.
-        """
+    def save(self, path: Any) -> None:
+        """Write the reports and the options to a file, as RankingReport.save does."""
         options = {name: getattr(self, name) for name in _OPTIONS}
         reports = [[name, saved_fields(report)] for name, report in self.reports.items()]
         folds = None if self.folds is None else self.folds.tolist()
@@ -455,24 +435,11 @@ class Comparison(Result):
 
     @classmethod
     def load(cls, path: Any) -> Comparison:
-        """Read a comparison that ``save`` wrote; its reports keep no labels and scores.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        comparison : Comparison
-            The same comparison.
-        """
+        """Read a comparison that ``save`` wrote; its reports keep no labels and scores."""
         saved = read_saved("comparison", path)
         reports = {name: RankingReport(**restored_fields(report)) for name, report in saved.pop("reports")}
         folds, metrics = saved.pop("folds"), tuple(saved.pop("metrics"))
         return Comparison(reports, metrics, None if folds is None else np.array(folds), **saved)
-
-    # Text and frames
 
     def _brief(self) -> str:
         return f"{counted(len(self.names), 'ranking')} by {', '.join(self.metrics)}, {counted(self.n_queries, 'query')}"
@@ -480,33 +447,25 @@ class Comparison(Result):
     def _parts(self) -> list[Part]:
         return [*filter(None, [self.verdict]), self._brief(), *words.tables(self), *self._notes(), *words.slices(self)]
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[Part]:
         """Sentences below the tables; subclasses add theirs."""
         return words.notes(self)
 
     def to_frame(self, library: str = "pandas", *, pairs: bool = False, slices: bool = False) -> Any:
-        """Put the rankings or the pairs into a data frame.
+        """Put the rankings, or the pairs, into a frame of pandas or polars, with further rows for slices on request.
 
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Library of the frame.
-        pairs : bool, default=False
-            Whether to return one row per metric and pair instead of one row per ranking.
-        slices : bool, default=False
-            Whether to add rows for each slice, with its name in a column "slice".
-
-        Returns
-        -------
-        frame : pandas.DataFrame or polars.DataFrame
-            Rankings are best first. For each metric, there are the mean with its interval, and the entries of
-            ``standings`` and ``letters``.
+        Rankings are best first. For each metric, there are the mean with its interval, and the entries of ``standings``
+        and ``letters``.
         """
         parts = {ALL: self} | (self._named_slices() if check_bool(slices, "slices") else {})
         by_pair = check_bool(pairs, "pairs")
         found = {value: words.columns_of_pairs(part) if by_pair else part._columns() for value, part in parts.items()}
-        named = {"slice": [value for value, own in found.items() for _ in next(iter(own.values()))]} if slices else {}
-        columns = {name: [one for own in found.values() for one in own[name]] for name in found[ALL]}
+        sizes = {value: len(next(iter(own.values()))) for value, own in found.items()}
+        named = {"slice": [value for value, size in sizes.items() for _ in range(size)]} if slices else {}
+        columns = {  # a slice may lack values of a metric
+            name: [one for value, own in found.items() for one in own.get(name, [np.nan] * sizes[value])]
+            for name in found[ALL]
+        }
         return self._frame(library, named | columns, None if pairs or slices else self._index)
 
     def _columns(self) -> dict[str, Any]:

@@ -7,8 +7,8 @@ together: queries, or groups of queries.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from scipy import special
 
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes, hash_ids
+from skrank_metrics._input.query_ids import as_python
 
 Interval = tuple[float, float]
 
@@ -52,6 +53,15 @@ def without_rounding(values: FloatArray) -> FloatArray:
     found = np.empty_like(values)
     np.put_along_axis(found, order, np.take_along_axis(ascending, places, axis=1), axis=1)
     return found
+
+
+def hash_units(ids: NDArray[Any]) -> Hashes:
+    """A number per query or group that does not depend on its place, if the ids can be recognized anywhere."""
+    try:
+        return hash_ids(ids)
+    except (TypeError, ValueError):
+        numbers: dict[Any, int] = {}
+        return hash_ids(np.array([numbers.setdefault(one, len(numbers)) for one in as_python(ids)]))
 
 
 def random_bits(hashes: Hashes, n_bits: int, seed: int) -> NDArray[np.uint8]:
@@ -297,17 +307,15 @@ class Family:
         return len(self.pairs) * len(self.parts)
 
     @cached_property
-    def _null(self) -> FloatArray:
-        """Null distribution of the largest statistic of the family."""
-        return self._null_of_all if self.baseline is None else self._largest([self.baseline])
+    def of_all_pairs(self) -> Family:
+        """The same without a baseline."""
+        return self if self.baseline is None else replace(self, baseline=None)
 
     @cached_property
-    def _null_of_all(self) -> FloatArray:
-        """The same for all pairs in all parts."""
-        return self._largest(range(self.parts[0].sums.shape[1]))
-
-    def _largest(self, rankings: Iterable[int]) -> FloatArray:
+    def _null(self) -> FloatArray:
+        """Null distribution of the largest statistic of the family."""
         found = np.zeros(self.parts[0].flipped.shape[1])
+        rankings = range(self.parts[0].sums.shape[1]) if self.baseline is None else [self.baseline]
         for part, i in itertools.product(self.parts, rankings):
             np.maximum(found, part.row_maximum(i), out=found)
         return found
@@ -379,7 +387,7 @@ class Family:
         rivals = row.total < 0
         if len(rivals) == 2 and len(self.parts) == 1:
             return flips.critical(i, 1 - i, self.level), flips.p_value(i, 1 - i) if rivals.any() else 1.0
-        null = flips.row_maximum(i) if len(self.parts) == 1 else self._null_of_all
+        null = flips.row_maximum(i) if len(self.parts) == 1 else self.of_all_pairs._null
         p = np.maximum(tail(null, row.z - row.tolerance), flips.least_p(i))
         return critical_value(null, self.level), float(p[rivals].min(initial=1.0))
 

@@ -1,40 +1,22 @@
-"""Rankings by one metric: their means, the tests of pairs, and the set that contains the best."""
+"""What the tests of a comparison say about two rankings, and about each ranking among the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from skrank_metrics._input.arrays import FloatArray, Mask
-from skrank_metrics._input.id_hash import hash_ids
-from skrank_metrics._input.query_ids import as_python
-from skrank_metrics._output.result import counted
+from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.reports import verdict as words
-from skrank_metrics.reports.mean_intervals import bounds_of, moments, quantile
-from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.sign_flips import BestSet, Family, Interval, SignFlips, without_rounding
+from skrank_metrics.reports.mean_intervals import moments
+from skrank_metrics.reports.sign_flips import Interval, without_rounding
 
-# Power for the smallest detectable difference.
-POWER = 0.8
-NOTHING = (np.nan, (np.nan, np.nan), np.nan)
-
-
-class Standing(NamedTuple):
-    """What is known about one ranking."""
-
-    name: str
-    mean: float
-    difference: float
-    interval: Interval
-    p_value: float
-    status: str
-    regret: float
+# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
+LEAST_EQUAL = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,223 +74,90 @@ class QueryDifference(NamedTuple):
     difference: float
 
 
-class Standings:
-    """The rankings of a Comparison by one of its metrics. Nothing is computed before it is asked for."""
+class Standing(NamedTuple):
+    """What is known about one ranking.
 
-    def __init__(self, comparison: Any, metric: str) -> None:
-        self.comparison, self.metric = comparison, metric
-        self.names: tuple[str, ...] = comparison.names
-        self.report: RankingReport = next(iter(comparison.reports.values()))
-        self.bound: BoundMetric = self.report.metrics[metric]
-        self.greater_is_better = bool(self.bound.greater_is_better)
-        # A single ranking has nothing to be compared with, and other averages have no values per query.
-        self.tested = len(self.names) > 1 and is_mean(self.bound)
+    The difference is that to the best other ranking; the end of its interval on the better side is 0 exactly if the
+    ranking is not in the set that contains the best, and the other end is 0 exactly if it is alone there. The status is
+    "best" (alone), "leads", "may be best" or "worse". With a baseline, the difference is that to the baseline, with its
+    simultaneous interval and adjusted p-value, and the status is "baseline" or the verdict of the pair.
+    """
 
-    def values(self, *names: str) -> FloatArray:
-        """Values of some rankings, of shape (n_queries, n_names)."""
-        return np.stack([self.comparison.reports[name].per_query[self.metric] for name in names], axis=1)
+    name: str
+    mean: float
+    difference: float = np.nan
+    interval: Interval = (np.nan, np.nan)
+    p_value: float = np.nan
+    status: str = ""
+    regret: float = np.nan
 
-    @cached_property
-    def used(self) -> Mask:
-        """Whether each query counts: it has a weight above 0 and a value in every ranking."""
-        defined: Any = ~np.isnan(self.values(*self.names)).any(axis=1)
-        return defined if self.report.weights is None else defined & (self.report.weights > 0)
 
-    @property
-    def _weights(self) -> FloatArray | None:
-        return None if self.report.weights is None else self.report.weights[self.used]
+def pair_of(found: Any, first: str, second: str) -> Pair:
+    """Compare two rankings by the first metric of a comparison."""
+    places = found.names.index(first), found.names.index(second)
+    p, adjusted, interval, together = found._family.tested(found._number, *places)
+    one, other = without_rounding(found._values(first, second)[found.used]).T
+    differences = one - other
+    better = differences if found.greater_is_better else -differences
+    return Pair(
+        first,
+        second,
+        found.metrics[0],
+        difference=moments(differences, found._weights).mean,
+        interval=_directed(found, interval),
+        simultaneous=_directed(found, together),
+        p_value=p,
+        p_adjusted=adjusted,
+        wins=int((better > 0).sum()),
+        ties=int((better == 0).sum()),
+        losses=int((better < 0).sum()),
+        n_queries=len(differences),
+        qid=found.qid[found.used],
+        differences=differences,
+        values=(one, other),
+        verdict=_verdict_of_pair(together, found.margin, 0 if differences.any() else len(differences)),
+    )
 
-    @cached_property
-    def means(self) -> dict[str, float]:
-        """Means over the queries with a value in every ranking."""
-        undefined = np.isnan(values := self.values(*self.names))
-        if not is_mean(self.bound) or (undefined.any(axis=1) == undefined.all(axis=1)).all():
-            return {name: report.mean[self.metric] for name, report in self.comparison.reports.items()}
-        columns = zip(self.names, values[self.used].T, strict=True)
-        return {name: moments(column, self._weights).mean for name, column in columns}
 
-    @cached_property
-    def ranked(self) -> tuple[str, ...]:
-        """Names, best first."""
-        return tuple(words.best_first(self.means, greater_is_better=self.greater_is_better))
+def _directed(found: Any, ends: Interval) -> Interval:
+    """An interval of differences that are better if larger, in the direction of the metric."""
+    return ends if found.greater_is_better else (0.0 - ends[1], 0.0 - ends[0])
 
-    def check(self) -> None:
-        """Refuse a metric that cannot be tested."""
-        check_by_query(self.metric, self.bound)
-        if len(self.names) < 2:
-            raise ValueError(f"reports must hold at least two reports to compare; got {len(self.names)}.")
-        if not self.used.any():
-            raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {self.metric!r} in every ranking; got "
-                f"none among {counted(self.report.n_queries, 'query')}. Leave out the metric, or evaluate with "
-                "replace_undefined_by=0 to count queries without a value."
+
+def _verdict_of_pair(ends: Interval, margin: float | None, n_equal: int) -> str:
+    """Verdict from the simultaneous interval of a difference, where larger is better; n_equal if no query differs."""
+    low, high = ends
+    if low > 0:
+        return "better"
+    # A change without any effect on these queries passes a release gate, if as many could have shown one.
+    if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
+        return "not worse"
+    return "worse" if high < 0 else "undecided"
+
+
+def standings_of(found: Any) -> Iterator[Standing]:
+    """What is known about each ranking by the first metric of a comparison, best first."""
+    means, best, may_be = found._means, found._ranked[0], found.best_set if found.tested else ()
+    regret = found.regret if found.tested else {}
+    for name in found._ranked:
+        row = Standing(name, means[name], regret=regret.get(name, np.nan))
+        if not found.tested:
+            yield row
+        elif name == found.baseline:
+            yield row._replace(status="baseline")
+        elif found.baseline is not None:
+            pair = pair_of(found, name, found.baseline)
+            yield Standing(*row[:2], pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict, row.regret)
+        else:
+            tested, place = found._best, found.names.index(name)
+            low, high = tested.intervals[place].tolist()
+            leads = "best" if len(may_be) == 1 else "leads"
+            yield row._replace(
+                difference=means[name] - means[found._ranked[1] if name == best else best],
+                interval=_directed(found, (low, high)),
+                p_value=float(tested.p_values[place]),
+                status="worse" if name not in may_be else leads if name == best else "may be best",
             )
-
-    @cached_property
-    def flips(self) -> SignFlips:
-        """Tests of all pairs. Larger values are better."""
-        own, report, used = self.comparison, self.report, self.used
-        values, (low, high) = self.values(*self.names)[used], bounds_of(self.bound)
-        return SignFlips(
-            values if self.greater_is_better else -values,
-            np.ones(len(values)) if self._weights is None else self._weights,
-            _unit_hashes(report.qid if report.groups is None else report.groups)[used],
-            own.random_state,
-            own.test,
-            high - low,
-            None if own.folds is None else own.folds[used],
-            enumerates=own._whole is None,
-        )
-
-    @cached_property
-    def _corrected(self) -> list[Standings]:
-        """What is corrected together: this alone, or all slices with a query to compare."""
-        whole = self.comparison._whole
-        if whole is None:
-            return [self]
-        return [part for own in whole.slices.values() if (part := own.by_metric(self.metric)).used.any()]
-
-    @cached_property
-    def family(self) -> Family:
-        """The tests that are corrected together; those of slices belong to the first of them."""
-        self.check()
-        if self._corrected[0] is not self:
-            return self._corrected[0].family
-        own = self.comparison
-        base = None if own.baseline is None else self.names.index(own.baseline)
-        return Family([part.flips for part in self._corrected], own.level, own.correction, base)
-
-    @cached_property
-    def number(self) -> int:
-        """The number of these rankings among the parts of the family."""
-        return next(number for number, part in enumerate(self._corrected) if part is self)
-
-    @cached_property
-    def best(self) -> BestSet:
-        """The tests of each ranking against all others."""
-        return self.family.best_set(self.number)
-
-    @property
-    def best_set(self) -> tuple[str, ...]:
-        """The rankings that may be the best, best first."""
-        inside = dict(zip(self.names, self.best.inside, strict=True))
-        return tuple(name for name in self.ranked if inside[name])
-
-    @property
-    def regret(self) -> dict[str, float]:
-        """The most that choosing a ranking loses, with confidence, by name; infinite if unknown."""
-        return dict(zip(self.names, self.best.regret.tolist(), strict=True))
-
-    @property
-    def letters(self) -> dict[str, str]:
-        """Letters by name, best first; two rankings share one exactly if they do not differ significantly."""
-        places = [self.names.index(name) for name in self.ranked]
-        adjusted = replace(self.family, baseline=None).p_adjusted[self.number]
-        return words.letters(self.ranked, adjusted[np.ix_(places, places)] <= self.comparison.level)
-
-    @property
-    def verdict(self) -> str:
-        """What is known about the best ranking, in one or two sentences."""
-        return words.of_standings(self) if len(self.names) > 1 else ""
-
-    def pair(self, first: str, second: str) -> Pair:
-        """Two rankings."""
-        i, j = self.names.index(first), self.names.index(second)
-        p, adjusted, interval, together = self.family.tested(self.number, i, j)
-        one, other = without_rounding(self.values(first, second)[self.used]).T
-        differences = one - other
-        better = differences if self.greater_is_better else -differences
-        return Pair(
-            first,
-            second,
-            self.metric,
-            difference=moments(differences, self._weights).mean,
-            interval=self._directed(interval),
-            simultaneous=self._directed(together),
-            p_value=p,
-            p_adjusted=adjusted,
-            wins=int((better > 0).sum()),
-            ties=int((better == 0).sum()),
-            losses=int((better < 0).sum()),
-            n_queries=len(differences),
-            qid=self.report.qid[self.used],
-            differences=differences,
-            values=(one, other),
-            verdict=words.of_pair(together, self.comparison.margin, 0 if differences.any() else len(differences)),
-        )
-
-    def _directed(self, ends: Interval) -> Interval:
-        """An interval of differences that are better if larger, in the direction of the metric."""
-        return ends if self.greater_is_better else (0.0 - ends[1], 0.0 - ends[0])
-
-    @cached_property
-    def rows(self) -> tuple[Standing, ...]:
-        """One row per ranking, best first."""
-        if not self.tested:
-            return tuple(Standing(name, self.means[name], *NOTHING, "", np.nan) for name in self.ranked)
-        rows = self._against_best() if self.comparison.baseline is None else self._against_baseline()
-        return tuple(Standing(name, self.means[name], *row, self.regret[name]) for name, row in rows)
-
-    def _against_best(self) -> Iterator[tuple[str, tuple[float, Interval, float, str]]]:
-        may_be = self.best_set
-        for number, name in enumerate(self.ranked):
-            place = self.names.index(name)
-            lead = self.means[name] - self.means[self.ranked[0 if number else 1]]
-            first = "best" if len(may_be) == 1 else "leads"
-            status = "worse" if name not in may_be else "may be best" if number else first
-            low, high = self.best.intervals[place].tolist()
-            yield name, (lead, self._directed((low, high)), float(self.best.p_values[place]), status)
-
-    def _against_baseline(self) -> Iterator[tuple[str, tuple[float, Interval, float, str]]]:
-        base = str(self.comparison.baseline)
-        for name in self.ranked:
-            if name == base:
-                yield name, (*NOTHING, "baseline")
-            else:
-                pair = self.pair(name, base)
-                yield name, (pair.difference, pair.simultaneous, pair.p_adjusted, pair.verdict)
-
-    @property
-    def folds_won(self) -> dict[str, int]:
-        """Number of folds in which each ranking has the best mean, by name; empty unless they are out of fold."""
-        if self.comparison.folds is None:
-            return {}
-        of_used = np.where(self.used, self.comparison.folds, -1)
-        rows = [np.flatnonzero(of_used == fold) for fold in np.unique(of_used[of_used >= 0])]
-        won = [self.comparison._part(row).by_metric(self.metric).ranked[0] for row in rows]
-        return {name: won.count(name) for name in self.names}
-
-    @property
-    def detectable(self) -> float:
-        """The difference that is detected with a power of 0.8: the median over the rivals of one ranking."""
-        row = self.flips.row(self.names.index(self.comparison.baseline or self.names[0]))
-        found = (self.critical + quantile(2 * POWER - 1, np.inf)) * np.maximum(row.error, row.fold_error)
-        return float(self.flips.scale * np.median(found[found > 0])) if found.any() else np.nan
-
-    @property
-    def critical(self) -> FloatArray:
-        """Critical values of each ranking against another one, for the question that is asked."""
-        if self.comparison.baseline is None:
-            return self.best.critical
-        return np.full(len(self.names), self.family.critical)
-
-    def error_of(self, pair: Pair) -> float:
-        """Standard error of the difference of a pair; 0 if all differences are equal."""
-        row = self.flips.row(self.names.index(pair.first))
-        return float(row.error[self.names.index(pair.second)])
-
-    def queries_needed(self, pair: Pair, wanted: float, power: float, error: float) -> int:
-        """Number of queries needed to detect a difference between two rankings with this power."""
-        spread = error * self.flips.scale * self.flips.n_effective**0.5
-        most, normal = float(np.abs(pair.differences).max()), quantile(abs(2 * power - 1), np.inf)
-        critical = self.critical[self.names.index(pair.second)]
-        needed = _units_needed(wanted / spread, most / spread, critical, normal if power > 0.5 else -normal)
-        return int(np.ceil(needed * pair.n_queries / self.flips.n_effective))
-
-
-def is_mean(metric: BoundMetric) -> bool:
-    """Whether a metric is a mean over queries."""
-    return metric.average in ("macro", None)
 
 
 def check_by_query(name: str, metric: BoundMetric) -> None:
@@ -320,18 +169,14 @@ def check_by_query(name: str, metric: BoundMetric) -> None:
         )
 
 
-def _unit_hashes(ids: NDArray[Any]) -> Any:
-    """A number per query or group that does not depend on its place, if the ids can be recognized anywhere."""
-    try:
-        return hash_ids(ids)
-    except (TypeError, ValueError):
-        numbers: dict[Any, int] = {}
-        return hash_ids(np.array([numbers.setdefault(one, len(numbers)) for one in as_python(ids)]))
+def is_mean(metric: BoundMetric) -> bool:
+    """Whether a metric is a mean over queries."""
+    return metric.average in ("macro", None)
 
 
-def _units_needed(effect: float, most: float, critical: float, normal: float) -> float:
+def n_needed(effect: float, most: float, critical: float, power: float) -> float:
     """Number of units at which the test rejects; effect and largest difference in standard deviations."""
-    n = 6.0
+    normal, n = float(special.ndtri(power)), 6.0
     for _ in range(100):
         spread = (1 + effect**2 + most**2 / (2 * n)) ** 0.5
         n = max(6.0, (critical * spread + normal) ** 2 / effect**2)

@@ -1,11 +1,10 @@
-"""What a comparison says: the verdict, letters, tables and notes."""
+"""What a comparison says: the verdict, letters, tables, notes and the columns of frames."""
 
 from __future__ import annotations
 
-import math
 import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,8 @@ from skrank_metrics.reports.slices import largest
 
 # More names than this are counted, not listed.
 MOST_NAMED = 4
-# Fewer queries cannot show a difference at a level of 0.05, so being equal on them shows nothing.
-LEAST_EQUAL = 6
 # Number of rankings, or metrics, that fit side by side into 80 columns.
 BESIDE = 4
-
-
-def best_first(means: Mapping[str, float], *, greater_is_better: bool) -> list[str]:
-    """Names sorted by mean, best first; those without a mean last."""
-    sign = -1 if greater_is_better else 1
-    return sorted(means, key=lambda name: (math.isnan(means[name]), sign * means[name]))
 
 
 def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
@@ -57,84 +48,77 @@ def letters(names: Sequence[str], different: Mask) -> dict[str, str]:
     found = dict.fromkeys(names, "")
     for number, clique in enumerate(sorted(cliques)):
         for place in clique:
-            found[names[place]] += _letter(number)
+            found[names[place]] += string.ascii_letters[number : number + 1] or f"({number + 1})"
     return found
 
 
-def _letter(number: int) -> str:
-    """The alphabet in both cases, then numbers."""
-    return string.ascii_letters[number] if number < len(string.ascii_letters) else f"({number + 1})"
+# Sentences
 
 
-def of_pair(ends: tuple[float, float], margin: float | None, n_equal: int) -> str:
-    """Verdict from the simultaneous interval of a difference, where larger is better; n_equal if no query differs."""
-    low, high = ends
-    if low > 0:
-        return "better"
-    # A change without any effect on these queries passes a release gate, if as many could have shown one.
-    if margin is not None and (low > -margin or n_equal >= LEAST_EQUAL):
-        return "not worse"
-    return "worse" if high < 0 else "undecided"
-
-
-def of_standings(own: Any) -> str:
-    """What is known about the best ranking by a metric, or about all rankings and the baseline."""
-    ranked, found = own.ranked, own.comparison
-    if not own.tested:
-        return f"{ranked[0]} is ahead by {own.metric}, which is not a mean over queries and cannot be tested."
+def verdict_of(found: Any) -> str:
+    """What is known about the best ranking, or about all rankings and the baseline."""
+    ranked, level = found._ranked, f"With {100 * found.confidence:g}% confidence,"
+    if len(ranked) < 2:
+        return ""
+    if not found.tested:
+        return f"{ranked[0]} is ahead by {found.metrics[0]}, which is not a mean over queries and cannot be tested."
     if found.baseline is not None:
-        return _against_baseline(own)
-    may_be, level = own.best_set, f"With {100 * found.confidence:g}% confidence,"
-    worse = [name for name in ranked if name not in may_be]
+        return " ".join(_against_baseline(found, level))
+    may_be = found.best_set
+    sentences = [] if found.margin is None else [_release(found)]
     if len(may_be) == 1:
-        verdict = f"{level} {may_be[0]} is best."
-    elif worse:
-        rest = f"{_some(worse, 'and')} {_is(worse)} worse"
-        verdict = f"{level} the best is {_some(may_be, 'or')}; {ranked[0]} leads. {rest}."
+        sentences.append(f"{level} {may_be[0]} is best.")
+    elif worse := [name for name in ranked if name not in may_be]:
+        best = f"{level} the best is {_some(may_be, 'or')}; {ranked[0]} leads."
+        sentences.append(f"{best} {_some(worse, 'and')} {_is(worse)} worse.")
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
-        verdict = f"{counted(found.n_queries, 'query')} cannot tell {apart}."
-    row = own.flips.row(own.names.index(may_be[0]))
-    if len(may_be) > 1 and not row.n_changed[[own.names.index(name) for name in may_be]].any():
-        verdict += f" {_some(may_be, 'and')} are equal on every query."
-    return verdict if found.margin is None else f"{_release(own, found.margin)} {verdict}"
-
-
-def _release(own: Any, margin: float) -> str:
-    """Which rankings lose at most the margin against the best."""
-    good = [one for one in own.rows if one.regret <= margin]
-    if not good:
-        return f"Do not ship yet: no ranking is known to lose at most {margin:g} against the best."
-    names = [one.name for one in good]
-    if good[0].regret == 0:
-        return f"Ship {names[0]}."
-    return f"Ship {_some(names, 'or')}, which {'loses' if len(names) == 1 else 'lose'} at most {margin:g}."
-
-
-def _against_baseline(own: Any) -> str:
-    """How rankings compare with the baseline."""
-    found, base = own.comparison, own.comparison.baseline
-    within = f" by more than {found.margin:g}" if found.margin else ""
-    named: dict[str, list[str]] = {"better": [], "not worse": [], "worse": [], "undecided": [], "baseline": []}
-    for one in own.rows:
-        named[one.status].append(one.name)
-    good, changed = named["better"] + named["not worse"], own.flips.row(own.names.index(base)).n_changed
-    equal = [name for name in named["not worse"] if not changed[own.names.index(name)]]
-    named["not worse"] = [name for name in named["not worse"] if name not in equal]
-    known = [
-        f"{_some(named[status], 'and')} {_is(named[status])} {status} than {base}{within * (status == 'not worse')}"
-        for status in ("better", "not worse", "worse")
-        if named[status]
-    ]
-    sentences = [f"With {100 * found.confidence:g}% confidence, {listed(known)}."] if known else []
-    if equal:
-        sentences.append(f"{_some(equal, 'and')} equal{'s' * (len(equal) == 1)} {base} on every query.")
-    if undecided := named["undecided"]:
-        apart = "from" if len(undecided) == 1 else "each from"
-        sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {apart} {base}.")
-    if found.margin is not None:
-        sentences.insert(0, f"Ship {_some(good, 'or')}." if good else "Do not ship.")
+        sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {apart}.")
+    if len(may_be) > 1 and _equal(found, may_be[0], may_be) == list(may_be):
+        sentences.append(f"{_some(may_be, 'and')} are equal on every query.")
     return " ".join(sentences)
+
+
+def _equal(found: Any, name: str, others: Sequence[str]) -> list[str]:
+    """The rankings among some that have the same values as one."""
+    changed = dict(zip(found.names, found._flips.row(found.names.index(name)).n_changed, strict=True))
+    return [other for other in others if not changed[other]]
+
+
+def _release(found: Any) -> str:
+    """Which rankings lose at most the margin against the best."""
+    regret, margin = found.regret, f"{found.margin:g}"
+    good = [name for name in found._ranked if regret[name] <= found.margin]
+    if not good:
+        return f"Do not ship yet: no ranking is known to lose at most {margin} against the best."
+    if regret[good[0]] == 0:
+        return f"Ship {good[0]}."
+    return f"Ship {_some(good, 'or')}, which {'loses' if len(good) == 1 else 'lose'} at most {margin}."
+
+
+def _against_baseline(found: Any, level: str) -> Iterator[str]:
+    """How rankings compare with the baseline."""
+    base, margin, named = found.baseline, found.margin, dict[str, list[str]]()
+    for row in found.standings():
+        named.setdefault(row.status, []).append(row.name)
+    if margin is not None:
+        good = [*named.get("better", []), *named.get("not worse", [])]
+        yield f"Ship {_some(good, 'or')}." if good else "Do not ship."
+    equal = _equal(found, base, named.get("not worse", []))
+    named["not worse"] = [name for name in named.get("not worse", []) if name not in equal]
+    within = f" by more than {margin:g}" if margin else ""
+    known = [
+        f"{_some(names, 'and')} {_is(names)} {status} than {base}{within * (status == 'not worse')}"
+        for status in ("better", "not worse", "worse")
+        if (names := named.get(status))
+    ]
+    if known:
+        yield f"{level} {listed(known)}."
+    if equal:
+        yield f"{_some(equal, 'and')} equal{'s' * (len(equal) == 1)} {base} on every query."
+    if undecided := named.get("undecided"):
+        each = "from" if len(undecided) == 1 else "each from"
+        yield f"{counted(found.n_queries, 'query')} cannot tell {_some(undecided, 'and')} {each} {base}."
 
 
 def _is(names: Sequence[str]) -> str:
@@ -143,9 +127,9 @@ def _is(names: Sequence[str]) -> str:
 
 def _some(names: Sequence[str], word: str) -> str:
     """Names in a sentence; only the first ones and the number of the others if there are many."""
-    if len(names) <= MOST_NAMED:
-        return listed(names, word)
-    return listed([*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"], word)
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} others"]
+    return listed(names, word)
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
@@ -155,33 +139,36 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f"{comma.join(front)} {word} {last}" if front else last
 
 
-def tables(found: Any) -> Iterator[Part]:
+# Tables
+
+
+def tables(found: Any) -> Iterator[Table]:
     """The rankings by the first metric with what is known about each, then by the other metrics."""
-    first, *others = found.metrics
-    tested = [metric for metric in found.metrics if found.tested(metric)]
+    tested = [metric for metric in found.metrics if found.by_metric(metric).tested]
     if len(found.names) == 2 and tested:
         yield _table_of_means(found, found.metrics)
         yield _table_of_pair(found, tested)
-    elif not found.tested(first):
+    elif not found.tested:
         yield _table_of_means(found, found.metrics)
     else:
-        yield _table_of_standings(found, first)
-        for start in range(0, len(others), BESIDE):
-            yield _table_of_means(found, others[start : start + BESIDE])
+        yield _table_of_standings(found)
+        for start in range(1, len(found.metrics), BESIDE):
+            yield _table_of_means(found, found.metrics[start : start + BESIDE])
 
 
 def _interval(found: Any) -> Column:
     return Column(f"{100 * found.confidence:g}% interval", signed)
 
 
-def _table_of_standings(found: Any, metric: str) -> Table:
+def _table_of_standings(found: Any) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other = Column(f"minus {found.baseline or 'best other'}", signed)
     rows = [
-        (one.name, one.mean, *((None,) * 3 if np.isnan(one.p_value) else one[2:5]), one.status)
-        for one in found.standings(metric)
+        (row.name, row.mean, *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status)
+        for row in found.standings()
     ]
-    return Table((Column("", str), metric, other, _interval(found), Column("p", p_text), Column("status", str)), rows)
+    columns = (Column("", str), found.metrics[0], other, _interval(found), Column("p", p_text), Column("status", str))
+    return Table(columns, rows)
 
 
 def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
@@ -189,20 +176,23 @@ def _table_of_pair(found: Any, metrics: Sequence[str]) -> Table:
     pairs = [found.pair(metric=metric) for metric in metrics]
     rows = [(p.metric, p.difference, p.interval, p.wins, p.ties, p.losses, p.p_value) for p in pairs]
     difference = Column(f"{pairs[0].first} - {pairs[0].second}", signed)
-    counts = ("wins", "ties", "losses")
-    return Table((Column("", str), difference, _interval(found), *counts, Column("p", p_text)), rows)
+    return Table((Column("", str), difference, _interval(found), "wins", "ties", "losses", Column("p", p_text)), rows)
 
 
 def _table_of_means(found: Any, metrics: Sequence[str]) -> Table:
     """Mean of each ranking by several metrics; a star marks those that may be the best of several."""
-    means = {metric: found.means(metric) for metric in metrics}
-    stars = {metric: found.by_metric(metric).best_set if _has_stars(found, metric) else () for metric in metrics}
+    each = [found.by_metric(metric) for metric in metrics]
+    cells = [_starred_means(own, own.best_set if _has_stars(own) else ()) for own in each]
     columns = (Column("", str), *(Column(metric, _starred) for metric in metrics))
-    return Table(columns, [(name, *((means[m][name], name in stars[m]) for m in metrics)) for name in found.names])
+    return Table(columns, [(name, *(own[name] for own in cells)) for name in found.names])
 
 
-def _has_stars(found: Any, metric: str) -> bool:
-    return found.tested(metric) and len(found.names) > 2
+def _has_stars(found: Any) -> bool:
+    return found.tested and len(found.names) > 2
+
+
+def _starred_means(found: Any, stars: Sequence[str]) -> dict[str, tuple[float, bool]]:
+    return {name: (mean, name in stars) for name, mean in found.means().items()}
 
 
 def _starred(value: tuple[float, bool]) -> str:
@@ -210,27 +200,77 @@ def _starred(value: tuple[float, bool]) -> str:
     return f"{'*' * is_best}{as_text(mean)}"
 
 
+def slices(found: Any) -> Iterator[Part]:
+    """The means in the largest slices."""
+    if not (parts := found._named_slices()):
+        return
+    shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
+    own, names = next(iter(parts.values())), found.names[:BESIDE]
+    metric, rows = own.metrics[0], []
+    for value, part in shown.items():
+        cells, best = _starred_means(part, part.best_set), part._ranked[0]
+        further = [best, (cells[best][0], True)] if len(found.names) > BESIDE else []
+        rows.append((value, part.n_queries, *(cells[name] for name in names), *further))
+    further = [Column("best", str), Column(metric, _starred)] if len(found.names) > BESIDE else []
+    yield Table((Column("slice", str), "queries", *(Column(name, _starred) for name in names), *further), rows)
+    many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
+    n_tests = own._family.n_tests
+    yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+
+
+# Notes
+
+
 def notes(found: Any) -> Iterator[str]:
     """How rankings were compared, and what to keep in mind."""
-    tested = [metric for metric in found.metrics if found.tested(metric)]
-    report = next(iter(found.reports.values()))
+    tested = [own for metric in found.metrics if (own := found.by_metric(metric)).tested]
     if tested:
         yield _how(found)
-        if any(_has_stars(found, metric) for metric in found.metrics[1:]):
+        further = [own for own in tested if own is not found]
+        if any(_has_stars(own) for own in further):
             yield "*: may be the best by this metric."
-        for metric in found.metrics[1:]:
-            if (
-                found.baseline is None
-                and metric in tested
-                and found.names[0] not in (best := found.by_metric(metric).best_set)
-            ):
-                yield f"But by {metric}, {found.names[0]} is worse: the best is {_some(best, 'or')}."
-        yield from _counts(found, tested[0])
-    yield from weighting(report.weights)
-    yield from drawn_orders(
-        {name: {m: n for m, n in one._drawn.items() if m in found.metrics} for name, one in found.reports.items()}
-    )
+        for own in further if found.baseline is None else ():
+            if found.names[0] not in own.best_set:
+                best = _some(own.best_set, "or")
+                yield f"But by {own.metrics[0]}, {found.names[0]} is worse: the best is {best}."
+        yield from _counts(tested[0])
+    yield from weighting(found._first.weights)
+    drawn = {name: report._drawn.items() for name, report in found.reports.items()}
+    yield from drawn_orders({name: {m: n for m, n in own if m in found.metrics} for name, own in drawn.items()})
     yield from _findings(found)
+
+
+def _how(found: Any) -> str:
+    """The test, and the family of comparisons that it was corrected for."""
+    test, n_others = TESTS[found.test], len(found.names) - 1
+    if n_others == 1:
+        return f"Intervals and p: {test}."
+    if found.baseline is not None:
+        return f"Intervals and p: {test}, {CORRECTIONS[found.correction]} for {n_others} comparisons with the baseline."
+    return (
+        f"p: that it is the best, by a {test} against all {n_others} others together. An interval that ends at 0 "
+        "excludes that."
+    )
+
+
+def _counts(found: Any) -> Iterator[str]:
+    """Sentences on queries that do not count in full, and on what they can detect."""
+    flips, grouped = found._flips, found._first.groups is not None
+    units = counted(len(flips.masses), "group" if grouped else "query")
+    if undefined := int(np.isnan(found._values(*found.names)).any(axis=1).sum()):
+        yield f"Left out: {counted(undefined, 'query')} without a value of {found.metrics[0]} in every ranking."
+    if grouped:
+        yield f"The queries are in {units}, which are independent."
+    if flips.n_effective < len(flips.masses) / 2:
+        yield f"Because of unequal weights, {units} count as {flips.n_effective:.0f}."
+    if won := found.folds_won:
+        number = ", ".join(f"{name} {n}" for name, n in won.items() if n)
+        more, covers = "no more", ""
+        if flips.covers_folds:
+            more, covers = "more", "; intervals cover fitting again on other data"
+        yield f"Folds won: {number}. Differences vary {more} between folds than between queries{covers}."
+    if len(found.best_set) > 1 and not np.isnan(detectable := found.detectable):
+        yield f"Differences of {detectable:.4f} would be detected with a power of 0.8."
 
 
 def _findings(found: Any) -> Iterator[str]:
@@ -247,86 +287,34 @@ def _findings(found: Any) -> Iterator[str]:
         yield f"{kind}: {_some(list(names), 'and')}; see reports[{next(iter(names))!r}].health."
 
 
-def _how(found: Any) -> str:
-    """The test, and the family of comparisons that it was corrected for."""
-    test, n_others = TESTS[found.test], len(found.names) - 1
-    if n_others == 1:
-        return f"Intervals and p: {test}."
-    if found.baseline is not None:
-        return f"Intervals and p: {test}, {CORRECTIONS[found.correction]} for {n_others} comparisons with the baseline."
-    return (
-        f"p: that it is the best, by a {test} against all {n_others} others together. An interval that ends at 0 "
-        "excludes that."
-    )
-
-
-def _counts(found: Any, metric: str) -> Iterator[str]:
-    """Sentences on queries that do not count in full, and on what they can detect."""
-    own = found.by_metric(metric)
-    flips = own.flips
-    n_units, grouped = len(flips.masses), next(iter(found.reports.values())).groups is not None
-    missing = np.any([np.isnan(report.per_query[metric]) for report in found.reports.values()], axis=0)
-    if undefined := int(missing.sum()):
-        yield f"Left out: {counted(undefined, 'query')} without a value of {metric} in every ranking."
-    if grouped:
-        yield f"The queries are in {counted(n_units, 'group')}, which are independent."
-    if flips.n_effective < n_units / 2:
-        units = counted(n_units, "group" if grouped else "query")
-        yield f"Because of unequal weights, {units} count as {flips.n_effective:.0f}."
-    if won := found.folds_won(metric):
-        yield f"Folds won: {', '.join(f'{name} {n}' for name, n in won.items() if n)}. {_coverage(flips.covers_folds)}"
-    if len(own.best_set) > 1 and not np.isnan(detectable := own.detectable):
-        yield f"Differences of {detectable:.4f} would be detected with a power of 0.8."
-
-
-def _coverage(of_folds: bool) -> str:
-    if of_folds:
-        return "Differences vary more between folds than between queries; intervals cover fitting again on other data."
-    return "Differences vary no more between folds than between queries."
-
-
-def slices(found: Any) -> Iterator[Part]:
-    """The means in the largest slices."""
-    if not (parts := found._named_slices()):
-        return
-    shown = largest(parts, {value: part.n_queries for value, part in parts.items()})
-    names, metric = found.names[:BESIDE], next(iter(parts.values())).metrics[0]
-    more = len(found.names) > len(names)
-    rows = []
-    for value, part in shown.items():
-        means, may_be, first = part.means(metric), part.by_metric(metric).best_set, part.standings(metric)[0]
-        cells = [(means[name], name in may_be) for name in names]
-        rows.append((value, part.n_queries, *cells, *([first.name, (first.mean, True)] if more else [])))
-    best = (Column("best", str), Column(metric, _starred)) if more else ()
-    yield Table((Column("slice", str), "queries", *(Column(name, _starred) for name in names), *best), rows)
-    many = f"The largest {len(shown)} of {len(parts)}; to_frame(slices=True) has all. " * (len(shown) < len(parts))
-    n_tests = next(iter(parts.values())).by_metric(metric).family.n_tests
-    yield f"{many}*: may be the best in the slice by {metric}, corrected for {n_tests} comparisons in all slices."
+# Frames
 
 
 def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per ranking."""
-    rows: list[dict[str, Any]] = [{"ranking": name, "n_queries": found.n_queries} for name in found.names]
+    columns: dict[str, list[Any]] = {"ranking": list(found.names), "n_queries": [found.n_queries] * len(found.names)}
     for metric in found.metrics:
-        standings = {one.name: one for one in found.standings(metric)}
-        shared = found.by_metric(metric).letters if found.tested(metric) else {}
-        for row, (name, report) in zip(rows, found.reports.items(), strict=True):
-            one, (low, high) = standings[name], report.intervals(found.confidence)[metric]
-            values: dict[str, Any] = {"": one.mean, " low": low, " high": high}
-            if shared:
-                low, high = one.interval
-                values |= {" difference": one.difference, " difference low": low, " difference high": high}
-                values |= {" p": one.p_value, " status": one.status, " regret": one.regret, " letters": shared[name]}
-            row |= {metric + column: value for column, value in values.items()}
-    return {column: [row[column] for row in rows] for column in rows[0]}
+        own = found.by_metric(metric)
+        rows = {row.name: row for row in own.standings()}
+        ends = [report.intervals(found.confidence)[metric] for report in found.reports.values()]
+        columns |= {metric: [rows[name].mean for name in found.names]} | _ends(f"{metric} ", ends)
+        if own.tested:
+            letters_of, each = own.letters, [rows[name] for name in found.names]
+            columns[f"{metric} difference"] = [row.difference for row in each]
+            columns |= _ends(f"{metric} difference ", [row.interval for row in each])
+            columns[f"{metric} p"] = [row.p_value for row in each]
+            columns |= {f"{metric} {name}": [getattr(row, name) for row in each] for name in ("status", "regret")}
+            columns[f"{metric} letters"] = [letters_of[name] for name in found.names]
+    return columns
 
 
 def columns_of_pairs(found: Any) -> dict[str, list[Any]]:
     """Columns of a frame with one row per metric and pair."""
-    pairs = [pair for metric in found.metrics if found.tested(metric) for pair in found.pairs(metric)]
+    pairs = [pair for metric in found.metrics if found.by_metric(metric).tested for pair in found.pairs(metric)]
     names = ["metric", "first", "second", "difference", "p_value", "p_adjusted", "wins", "ties", "losses", "verdict"]
     columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
-    for name, attribute in (("", "interval"), ("simultaneous ", "simultaneous")):
-        for side, end in enumerate(("low", "high")):
-            columns[f"{name}{end}"] = [getattr(pair, attribute)[side] for pair in pairs]
-    return columns
+    return columns | _ends("", [p.interval for p in pairs]) | _ends("simultaneous ", [p.simultaneous for p in pairs])
+
+
+def _ends(prefix: str, intervals: Sequence[tuple[float, float]]) -> dict[str, list[Any]]:
+    return {prefix + end: [own[side] for own in intervals] for side, end in enumerate(("low", "high"))}

@@ -97,7 +97,7 @@ def test_of_a_distance_the_smaller_wins():
         assert (pair.differences * sign).tolist() == [-1, -3, 2, 0] * 9
         assert pair.difference * sign == -1 / 2
         assert (pair.wins, pair.ties, pair.losses) == (18, 9, 9)
-        assert comparison.greater_is_better() == (sign < 0)
+        assert comparison.greater_is_better == (sign < 0)
         low, high = pair.interval
         assert low < pair.difference < high
         assert [query.difference * sign for query in comparison.worst(1)] == [2]
@@ -208,7 +208,7 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
 def test_metrics_that_are_no_means_over_queries():
     name = "recall(average=micro)@3"
     comparison = compare([report(feature, metrics=["mrr", name]) for feature in (0, 1)])
-    assert (comparison.tested(), comparison.tested(name)) == (True, False)
+    assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
     assert comparison.means(name) == {n: r.mean[name] for n, r in comparison.reports.items()}
     assert {one.status for one in comparison.standings(name)} == {""}
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
@@ -529,8 +529,8 @@ def test_folds_are_won_and_widen_intervals():
     plain = compare(reports)
     comparison = Comparison(plain.reports, plain.metrics, fold)
     # In folds 0 to 3, "a" has 1, 1/2, 1, 1/2 and "b" has 1/2, 1, 1, 1.
-    assert comparison.folds_won() == {"b": 3, "a": 1, "c": 0}
-    assert plain.folds_won() == {}
+    assert comparison.folds_won == {"b": 3, "a": 1, "c": 0}
+    assert plain.folds_won == {}
     assert comparison.pair("b", "a").p_value > plain.pair("b", "a").p_value
     text = words(comparison)
     assert "Folds won: b 3, a 1. Differences vary more between folds than between queries" in text
@@ -601,8 +601,7 @@ def test_many_rankings_fit_into_80_columns(reports):
 def test_repr_and_construction_compute_nothing(reports):
     comparison = compare(reports, by=np.arange(60) % 2)
     assert repr(comparison) == "<Comparison: 3 rankings by ndcg@10, mrr, 60 queries>"
-    known = {name for own in comparison._standings.values() for name in vars(own)}
-    assert not known & {"flips", "family", "best", "rows"}
+    assert not vars(comparison).keys() & {"_flips", "_family", "_best", "_standings"}
 
 
 @pytest.mark.option("Comparison.save.path", "Comparison.load.path")

@@ -134,7 +134,7 @@ def test_folds_that_vary_more_than_queries_decide():
 
     found = cross_evaluate({"a": Column(0), "b": Column(1)}, X_of, y, qid=qid, cv=splits, metrics="mrr")
     assert found.fold_means() == {"a": pytest.approx([1, 1, 1]), "b": pytest.approx([0.75, 1, 1])}
-    assert found.folds_won() == {"a": 3, "b": 0}
+    assert found.folds_won == {"a": 3, "b": 0}
     assert compare(found.reports).pair().p_value < 0.001
     assert found.pair().p_value > 0.3
     # A mean difference of 1/12 with a standard error of 1/12 over three folds.

@@ -10,13 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
     Mask,
     by_text,
-    check_bool,
     check_choice,
     check_mask,
     check_number,
@@ -29,19 +27,11 @@ from skrank_metrics._input.query_ids import as_python, carried, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import (
-    check_by_aligned,
-    check_slices,
-    columns_of,
-    group_of_query,
-    shapes_of,
-    slice_of_query,
-    what_came,
-)
+from skrank_metrics.reports.slices import columns_of, slice_of_query
 from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
@@ -282,15 +272,11 @@ def leaderboard(
     """
     columns = _score_columns(scores)
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
-    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
     shape, ranked = np.shape(y_true), carried(y_true, retrieved=retrieved)["retrieved"]
     ranked = None if ranked is None else check_mask(ranked, "retrieved", shape)
-    lists = query_lists(y_true, np.zeros(shape), qid=qid, sample_weight=sample_weight, documents=documents, **masks)
-    check_by_aligned(y_true, by)
-    check_aligned(y_true=y_true, groups=groups)
-    two = {"two_dimensional": len(shape) == 2}
-    slices = None if by is None else slice_of_query(by, lists.grouping, **two)
-    clusters = None if groups is None else group_of_query(groups, lists.grouping, **two)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
+    own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
+    lists, parts = lists_of_rows(y_true, np.zeros(shape), qid=qid, **own, **masks)
     reports = {}
     for name, column in columns.items():
         with _naming(name):
@@ -299,7 +285,8 @@ def leaderboard(
         of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
         if returned is not ranked:
             of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
-        reports[name] = evaluate_lists(of_model, bound, by=slices, groups=clusters)
+        labels = labels_of_rows(y_true, column, qid)
+        reports[name] = evaluate_lists(of_model, bound, **parts, row_labels=labels)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, reports, None, None, **options)
@@ -356,7 +343,9 @@ def _aligned(
     first = next(iter(reports))
     aligned = {name: _with_queries(report, places[name]) for name, report in reports.items()}
     common = {
-        name: _shared(aligned, name) if own is None else _one_per_query(own, reports[first], name)[places[first]]
+        name: _shared(aligned, name)
+        if own is None
+        else slice_of_query(own, reports[first].grouping, ids=reports[first].qid, name=name)[places[first]]
         for name, own in {"by": by, "groups": groups}.items()
     }
     _check_same_documents(aligned)
@@ -383,19 +372,6 @@ def _renamed(report: RankingReport, names: Mapping[str, Mapping[str, str]], own:
         for what in ("metrics", "_results"):
             changes[what] = {name: getattr(report, what)[columns[own]] for name, columns in names.items()}
     return replace(report, **changes) if changes else report
-
-
-def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
-    """One slice or group per query, from one value per query or per evaluated row."""
-    grouping, shapes = report.grouping, shapes_of(given)
-    if grouping is not None and shapes == {grouping.codes.shape} != {report.qid.shape}:
-        return slice_of_query(given, grouping, two_dimensional=False)
-    if shapes != {report.qid.shape}:
-        rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
-        raise ValueError(
-            f"{name} must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(given)}."
-        )
-    return check_slices(given, report.qid)
 
 
 def _shared(reports: Reports, name: str) -> NDArray[Any] | None:

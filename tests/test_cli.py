@@ -419,15 +419,13 @@ def test_compare_within_slices(files, capsys):
     assert list(json.loads(output_of(capsys, *words, "--output", "json"))["slices"]) == ["0", "1"]
 
 
-def test_runs_of_different_topics_are_compared_on_those_of_both(files, capsys, tmp_path):
+def test_runs_of_different_topics_count_0_or_are_refused(files, capsys, tmp_path):
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n")
     words = ["compare", "qrels", "run", "other", "mrr"]
     assert "by mrr, 3 queries" in output_of(capsys, *words), "the one without a list counts as 0"
     words += ["--missing", "skip"]
-    assert "Pass align='intersection' to compare on the queries that all" in error_of(capsys, *words)
-    reports = {name: evaluate_run("qrels", name, "mrr", missing="skip") for name in ("run", "other")}
-    assert output_of(capsys, *words, "--align", "intersection") == f"{compare(reports, align='intersection')}\n"
+    assert "2 of them in both. Evaluate all on the queries that all have." in error_of(capsys, *words)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def _compare(chosen: Namespace) -> int:
     from skrank_metrics.reports.compare import compare
 
     reports = read_reports(chosen)
-    options = {name: getattr(chosen, name) for name in ("margin", "align", "test", "confidence", "random_state")}
+    options = {name: getattr(chosen, name) for name in ("margin", "test", "confidence", "random_state")}
     options["baseline"] = (
         next(iter(reports)) if chosen.baseline is None and chosen.margin is not None else chosen.baseline
     )

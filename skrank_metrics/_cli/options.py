@@ -92,7 +92,6 @@ OPTIONS = [
     Option("correction", ["compare"], ANY, CORRECTIONS, "of p-values for several pairs", {"default": "max"}),
     Option("confidence", ["compare"], ANY, float, "confidence level", {"default": 0.95}),
     Option("random-state", ["compare"], ANY, int, "seed of the random signs", {"default": 0}),
-    Option("align", ["compare"], ANY, ["intersection"], "compare on the queries that all rankings have"),
     Option("conventions", ["explain"], ANY, LIBRARIES, f"two of {LISTED}", PAIR),
     Option("value", ["match"], ANY, "VALUE", "the value to find", {"required": True}),
     Option("tolerance", ["match"], ANY, float, "largest distance from it (default: half a unit of its last digit)"),

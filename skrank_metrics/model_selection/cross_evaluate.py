@@ -37,7 +37,7 @@ from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import group_of_query, slice_of_query
+from skrank_metrics.reports.slices import slices_and_groups
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -312,18 +312,14 @@ class OutOfFoldRows:
         columns = {name: column[tested] for name, column in self.columns.items()}
         columns |= {"documents": _take_rows_of(documents, tested), "condense": check_bool(condense, "condense")}
         lists = query_lists(np.asarray(self.y)[tested], np.zeros(len(tested)), qid=self.ids[tested], **columns)
-        grouping, shape = lists.grouping, {"two_dimensional": False}
-        slices = None if by is None else slice_of_query(_take_rows_of(by, tested), grouping, **shape)
         units = group_ids(self.units, len(self.queries.codes), "groups", "y")
-        clusters = None
-        if not np.array_equal(units.codes, self.queries.codes):
-            clusters = group_of_query(units.ids[units.codes][tested], grouping, **shape)
+        same = np.array_equal(units.codes, self.queries.codes)
+        given = {"by": _take_rows_of(by, tested), "groups": None if same else units.ids[units.codes][tested]}
+        parts = slices_and_groups(lists.grouping, **given)
         reports = {}
         for name, found in scores.items():
             checked = check_scores(found[tested], (len(tested),), columns.get("retrieved"))
-            reports[name] = evaluate_lists(
-                lists.with_scores(grouping.sort(checked)), metrics, by=slices, groups=clusters
-            )
+            reports[name] = evaluate_lists(lists.with_scores(lists.grouping.sort(checked)), metrics, **parts)
         return reports
 
 

@@ -8,40 +8,26 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrank_metrics._engine.query_lists import query_lists
+from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import (
-    FloatArray,
-    IntArray,
-    Mask,
     by_text,
-    check_bool,
     check_choice,
-    check_mask,
     check_number,
     check_random_state,
     check_scores,
     check_seed,
     to_float64,
 )
-from skrank_metrics._input.query_ids import as_python, carried, check_aligned
+from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import counted
 from skrank_metrics.metrics.names import column_of, spelled
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
+from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels_of_rows, lists_of_rows
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import (
-    check_by_aligned,
-    check_slices,
-    columns_of,
-    group_of_query,
-    shapes_of,
-    slice_of_query,
-    what_came,
-)
+from skrank_metrics.reports.slices import columns_of, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
 Reports = Mapping[str, RankingReport]
@@ -55,7 +41,6 @@ def compare(
     margin: float | None = None,
     by: Any = None,
     groups: Any = None,
-    align: str | None = None,
     test: str = "permutation",
     correction: str | None = "max",
     confidence: float = 0.95,
@@ -85,8 +70,6 @@ def compare(
     groups : array-like of shape (n_queries,) or (n_documents,), default=None
         Groups of queries that are not independent, such as those of a user or a session. None means the groups of the
         reports.
-    align : {"intersection"} or None, default=None
-        None refuses reports over different queries, "intersection" compares on the queries that all reports have.
     test : {"permutation", "t"}, default="permutation"
         "permutation" flips the signs of the differences at random, or goes through all signs of few queries. "t" is the
         paired t-test. Both test whether the mean difference is 0.
@@ -148,15 +131,6 @@ def compare(
     >>> comparison.verdict
     '5 queries cannot tell good from bad.'
     """
-    check_choice(align, "align", ("intersection", None))
-    aligning = {"align": align, "by": by, "groups": groups}
-    options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
-    options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, _named(reports), metrics, aligning, **options)
-
-
-def _named(reports: Any) -> dict[str, RankingReport]:
-    """Reports by name; those in a sequence are numbered."""
     if not isinstance(reports, Iterable):
         hint = " Pass its reports." if hasattr(reports, "reports") else ""
         raise TypeError(f"reports must be a dict or a sequence of reports; got {type(reports).__name__}.{hint}")
@@ -166,14 +140,16 @@ def _named(reports: Any) -> dict[str, RankingReport]:
             raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    return named
+    options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options |= {"confidence": confidence, "random_state": random_state}
+    return compare_reports(Comparison, named, metrics, {"by": by, "groups": groups}, **options)
 
 
 def compare_reports(
     kind: type[C],
-    reports: Mapping[str, RankingReport],
+    reports: Reports,
     metrics: Any = None,
-    aligning: Mapping[str, Any] | None = None,
+    parts: Mapping[str, Any] | None = None,
     *,
     baseline: Any = None,
     margin: Any = None,
@@ -187,24 +163,18 @@ def compare_reports(
     check_choice(test, "test", TESTS)
     check_choice(correction, "correction", CORRECTIONS)
     check_number(margin, "margin", "[0, inf)", other="None")
-    confidence, seed = check_confidence(confidence), _seed(random_state)
+    confidence, seed = check_confidence(confidence), check_seed(random_state)
+    if not isinstance(seed, int):
+        seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
     if baseline is not None:
         baseline = check_choice(str(baseline), "baseline", reports)
-    aligned, names = _aligned(reports, metrics, **(aligning or {}))
+    aligned, names = _aligned(reports, metrics, **(parts or {}))
     options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
     found = kind(aligned, names, confidence=confidence, **options, **fields)
     for metric in names:
         if (own := found.by_metric(metric)).tested:
             own.check()
     return replace(found, reports={name: aligned[name] for name in found._ranked})
-
-
-def _seed(random_state: Any) -> int:
-    """A seed from which all random signs are derived."""
-    seed = check_seed(random_state)
-    if isinstance(seed, int):
-        return seed
-    return int.from_bytes(check_random_state(seed).bytes(4), "little")
 
 
 def leaderboard(
@@ -281,49 +251,19 @@ def leaderboard(
     """
     columns = _score_columns(scores)
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
-    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
-    shape, ranked = np.shape(y_true), carried(y_true, retrieved=retrieved)["retrieved"]
-    ranked = None if ranked is None else check_mask(ranked, "retrieved", shape)
-    lists = query_lists(y_true, np.zeros(shape), qid=qid, sample_weight=sample_weight, documents=documents, **masks)
-    check_by_aligned(y_true, by)
-    check_aligned(y_true=y_true, groups=groups)
-    two = {"two_dimensional": len(shape) == 2}
-    slices = None if by is None else slice_of_query(by, lists.grouping, **two)
-    clusters = None if groups is None else group_of_query(groups, lists.grouping, **two)
+    masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
+    own = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
+    lists, parts = lists_of_rows(y_true, np.zeros(np.shape(y_true)), qid=qid, **own, **masks)
     reports = {}
     for name, column in columns.items():
         with _naming(name):
             check_aligned(y_true=y_true, y_score=column, qid=qid)
-            found, returned = _returned(column, shape, ranked)
-        of_model = lists.with_scores(lists.grouping.sort(found.ravel()))
-        if returned is not ranked:
-            of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
-        reports[name] = evaluate_lists(of_model, bound, by=slices, groups=clusters)
+            of_model = _with_scores(lists, column, np.shape(y_true))
+        labels = labels_of_rows(y_true, column, qid)
+        reports[name] = evaluate_lists(of_model, bound, **parts, row_labels=labels)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, reports, None, None, **options)
-
-
-def _returned(column: Any, shape: tuple[int, ...], ranked: Mask | None) -> tuple[FloatArray, Any]:
-    """Scores, and the documents that a model returned: those without NaN, and among the ranked ones."""
-    missing = np.isnan(to_float64(column, "y_score"))
-    if not missing.any() or missing.shape != shape:
-        return check_scores(column, shape, ranked), ranked
-    if missing.all():
-        raise ValueError("y_score must hold scores; all are NaN.")
-    returned = ~missing if ranked is None else ~missing & ranked
-    return check_scores(column, shape, returned), returned
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Name the model in errors about its scores."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        message = str(error).replace("y_score", f"scores[{name!r}]")
-        not_scores = isinstance(error, TypeError) and message.startswith("scores[")
-        raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
+    return compare_reports(Comparison, reports, **options)
 
 
 def _score_columns(scores: Any) -> dict[str, Any]:
@@ -344,176 +284,147 @@ def _score_columns(scores: Any) -> dict[str, Any]:
     return columns
 
 
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the model in errors about its scores."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error).replace("y_score", f"scores[{name!r}]")
+        not_scores = isinstance(error, TypeError) and message.startswith("scores[")
+        raise type(error)(message + " Pass only the columns of scores." * not_scores) from None
+
+
+def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> QueryLists:
+    """The documents with the scores of a model, which did not return those with a score of NaN."""
+    missing = np.isnan(to_float64(column, "y_score"))
+    if missing.all():
+        raise ValueError("y_score must hold scores; all are NaN.")
+    scores = lists.grouping.sort(check_scores(column, shape, ~missing).ravel())
+    ranked = lists.grouping.sort(~missing.ravel())
+    if lists.retrieved is not None:
+        ranked &= lists.retrieved
+    found = lists.with_scores(np.where(ranked, scores, 0.0))
+    return replace(found, retrieved=ranked) if missing.any() else found
+
+
 # Reports over the same queries and documents
 
 
 def _aligned(
-    reports: Reports, metrics: Any = None, *, align: str | None = None, by: Any = None, groups: Any = None
+    reports: Reports, metrics: Any = None, *, by: Any = None, groups: Any = None
 ) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
     """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
-    columns, places = _names_of_metrics(reports, metrics), _places(reports, align)
-    first = next(iter(reports))
-    aligned = {name: _with_queries(report, places[name]) for name, report in reports.items()}
-    common = {
-        name: _shared(aligned, name) if own is None else _one_per_query(own, reports[first], name)[places[first]]
-        for name, own in {"by": by, "groups": groups}.items()
+    columns = [_names_of_metric(reports, metric) for metric in _metrics_of(reports, metrics)]
+    name, first = next(iter(reports.items()))
+    parts: dict[str, Any] = {
+        what: slice_of_query(given, first.grouping, ids=first.qid, name=what)
+        for what, given in {"by": by, "groups": groups}.items()
+        if given is not None
     }
-    _check_same_documents(aligned)
-    for name, report in aligned.items():
-        if not np.array_equal(aligned[first].weights, report.weights):  # type: ignore[arg-type]
-            raise ValueError(
-                f"reports must have the same weights; {first!r} and {name!r} differ. Evaluate with the same "
-                "sample_weight."
-            )
-    return {name: _renamed(report, columns, name, common) for name, report in aligned.items()}, tuple(columns)
+    if any(report.by is None for report in reports.values()):
+        parts.setdefault("by", None)
+    aligned = {}
+    for other, report in reports.items():
+        found = _in_order(first, report, (name, other))
+        aligned[other] = _with_shared(found, {names[name]: names[other] for names in columns}, parts)
+        _check_alike(aligned[name], aligned[other], (name, other))
+    return aligned, tuple(dict.fromkeys(names[name] for names in columns))
 
 
-def _with_queries(report: RankingReport, places: IntArray) -> RankingReport:
-    """The report of these queries in this order, with its slices."""
-    if np.array_equal(places, np.arange(report.n_queries)):
-        return report
-    return replace(report._part(places), by=None if report.by is None else report.by[places])
-
-
-def _renamed(report: RankingReport, names: Mapping[str, Mapping[str, str]], own: str, common: Any) -> RankingReport:
-    """The report with the slices and groups of all, and its metrics by their names in the first."""
-    changes = {name: column for name, column in common.items() if column is not getattr(report, name)}
-    if any(name != columns[own] for name, columns in names.items()):
-        for what in ("metrics", "_results"):
-            changes[what] = {name: getattr(report, what)[columns[own]] for name, columns in names.items()}
-    return replace(report, **changes) if changes else report
-
-
-def _one_per_query(given: Any, report: RankingReport, name: str) -> NDArray[Any]:
-    """One slice or group per query, from one value per query or per evaluated row."""
-    grouping, shapes = report.grouping, shapes_of(given)
-    if grouping is not None and shapes == {grouping.codes.shape} != {report.qid.shape}:
-        return slice_of_query(given, grouping, two_dimensional=False)
-    if shapes != {report.qid.shape}:
-        rows = "" if grouping is None else f", or per document, {len(grouping.codes)} in all"
-        raise ValueError(
-            f"{name} must hold one value per query, {len(report.qid)} in all{rows}; got {what_came(given)}."
-        )
-    return check_slices(given, report.qid)
-
-
-def _shared(reports: Reports, name: str) -> NDArray[Any] | None:
-    """The slices or groups of the reports, which must agree; None unless all reports have them."""
-    found = {own: getattr(report, name) for own, report in reports.items()}
-    without = [own for own, column in found.items() if column is None]
-    if name == "groups" and 0 < len(without) < len(found):  # the p-values of dependent queries would be too small
-        some = next(own for own in found if own not in without)
-        raise ValueError(
-            f"Either all reports or none must have groups; {some!r} has them, {without[0]!r} does not. Evaluate all "
-            "with the same groups, or pass groups to compare."
-        )
-    if without:
-        return None
-    first, expected = next(iter(found)), as_python(next(iter(found.values())))
-    for other, column in found.items():
-        for query, one, another in zip(as_python(reports[first].qid), expected, as_python(column), strict=True):
-            if one != another:
-                raise ValueError(
-                    f"reports must have the same {name}; query {query!r} has {one!r} in {first!r} and {another!r} in "
-                    f"{other!r}. Evaluate with the same {name}."
-                )
-    return found[first]
-
-
-def _names_of_metrics(reports: Reports, metrics: Any) -> dict[str, dict[str, str]]:
-    """Names of the metrics in each report, by their names in the first."""
+def _metrics_of(reports: Reports, metrics: Any) -> list[Any]:
+    """The metrics to compare, by default those that all reports have."""
     first, *others = reports.values()
     wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if metrics is None:
-        wanted = [name for name in first.mean if all(column_of(name, other.metrics) for other in others)]
+        wanted = [name for name in first.metrics if all(column_of(name, other.metrics) for other in others)]
     if not wanted:
-        none = f"reports must have a metric in common; the first has {', '.join(first.mean)}."
+        none = f"reports must have a metric in common; the first has {', '.join(first.metrics)}."
         raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
-    found = [_names_of_metric(reports, metric) for metric in wanted]
-    return {next(iter(columns.values())): columns for columns in found}
+    return wanted
 
 
 def _names_of_metric(reports: Reports, metric: Any) -> dict[str, str]:
     """Name of one metric in each report. All reports must compute it in the same way."""
     columns: dict[str, str] = {}
-    first = next(iter(reports))
+    first, one = next(iter(reports.items()))
     for name, report in reports.items():
         column = column_of(metric, report.metrics)
         if column is None:
-            raise ValueError(_missing(metric if isinstance(metric, str) else spelled(metric), name, report))
+            known = (repr(m) if m == str(own) else f"{m!r}, computed as {own}" for m, own in report.metrics.items())
+            raise ValueError(
+                f"metric {metric if isinstance(metric, str) else spelled(metric)!r} is missing from report {name!r}, "
+                f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
+            )
         columns[name] = column
-        bound, one = report.metrics[column], reports[first].metrics[columns[first]]
-        if bound.definition != one.definition or bound.average != one.average:
-            alike = str(one) == str(bound) and one.function is not bound.function
-            way_out = "Evaluate with the same convention, ties and replace_undefined_by."
+        own, expected = report.metrics[column], one.metrics[columns[first]]
+        if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, one.condensed):
+            alike = str(own) == str(expected) and own.function is not expected.function
+            way_out = "Evaluate with the same convention, ties, replace_undefined_by and condense."
             why = ", which are not the same function. Evaluate all reports with one of them."
             raise ValueError(
-                f"reports must compute {column!r} in the same way; got {one} in {first!r} and {bound} in "
+                f"reports must compute {column!r} in the same way; got {expected} in {first!r} and {own} in "
                 f"{name!r}{why if alike else f'. {way_out}'}"
-            )
-        if report.condensed != reports[first].condensed:
-            raise ValueError(
-                f"reports must have the same condense; got {reports[first].condensed} in {first!r} and "
-                f"{report.condensed} in {name!r}."
             )
     return columns
 
 
-def _missing(metric: str, name: str, report: RankingReport) -> str:
-    if metric in report.metrics:  # an object was passed, not this name
-        return (
-            f"metric must be one that all reports have; got {metric}, but {metric!r} in report {name!r} is computed "
-            f"differently, as {report.metrics[metric]}. Pass the name {metric!r} to use the metric of the reports."
+def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:
+    """The report with its queries in the order of the first, which must have the same ones."""
+    if share_documents(first, report):
+        return report
+    wanted, place = as_python(first.qid), {query: number for number, query in enumerate(as_python(report.qid))}
+    n_common = sum(query in place for query in wanted)
+    if not n_common == len(wanted) == len(place):
+        way_out = "Evaluate all on the queries that all have." if n_common else "Check that ids have the same type."
+        raise ValueError(
+            f"reports must be over the same queries; got {len(wanted)} in {names[0]!r} and {len(place)} in "
+            f"{names[1]!r}, {n_common} of them in both. {way_out}"
         )
-    return (
-        f"metric {metric!r} is missing from report {name!r}, which has {', '.join(map(repr, report.mean))}. "
-        "Pass a metric that all reports have, or evaluate with this one."
-    )
+    places = np.array([place[query] for query in wanted])
+    if np.array_equal(places, np.arange(len(places))):
+        return report
+    return replace(report._part(places), by=None if report.by is None else report.by[places])
 
 
-def _places(reports: Reports, align: str | None) -> dict[str, IntArray]:
-    """Positions in each report of the queries to compare, in the order of the first report."""
-    first, *others = reports.values()
-    if all(share_documents(first, other) for other in others):
-        return dict.fromkeys(reports, np.arange(first.n_queries))
-    numbers = {
-        name: {query: place for place, query in enumerate(as_python(report.qid))} for name, report in reports.items()
-    }
-    common = [query for query in as_python(first.qid) if all(query in own for own in numbers.values())]
-    for name, own in numbers.items():
-        if align is None and len(own) > len(common):
-            other = next(other for other in reports if numbers[other].keys() != own.keys())
-            way_out = "Pass align='intersection' to compare on the queries that all reports have."
-            raise ValueError(
-                f"reports must be over the same queries; got {len(own)} in {name!r} and {len(numbers[other])} in "
-                f"{other!r}, {len(own.keys() & numbers[other].keys())} of them in both. "
-                f"{way_out if common else 'Check that their ids have the same type.'}"
-            )
-    if not common:
-        raise ValueError("reports must have a query in common; got none. Check that their ids have the same type.")
-    return {name: np.array([place[query] for query in common]) for name, place in numbers.items()}
+def _with_shared(report: RankingReport, columns: Mapping[str, str], parts: Mapping[str, Any]) -> RankingReport:
+    """The report with these slices and groups, and with its metrics by other names."""
+    changes = {what: own for what, own in parts.items() if own is not getattr(report, what)}
+    if any(name != column for name, column in columns.items()):
+        for what in ("metrics", "_results"):
+            changes[what] = {name: getattr(report, what)[column] for name, column in columns.items()}
+    return replace(report, **changes) if changes else report
 
 
-def _check_same_documents(reports: Reports) -> None:
-    """Refuse queries with different documents or labels, whose differences are not due to the rankings alone.
+def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
+    """Refuse reports whose differences are not due to the rankings alone.
 
     Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
     digest of the labels of each query, unless they are of unknown origin.
     """
-    (first, one), *others = reports.items()
-    for name, other in others:
-        if share_documents(one, other):
-            continue
+    if not share_documents(one, other):
         found = [report.label_digests for report in (one, other)]
         differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
         if differs.any():
             place = int(np.argmax(differs))
-            got = [f"{_labels(report, place)} in {own!r}" for own, report in ((first, one), (name, other))]
+            got = [f"{_labels(report, place)} in {name!r}" for report, name in zip((one, other), names, strict=True)]
             raise ValueError(
                 f"reports must have the same documents with the same labels; got {' and '.join(got)} for query "
                 f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
                 "retrieved=, and those that nobody judged with judged=."
             )
+    for what, way_out in _SHARED.items():
+        first, second = getattr(one, what), getattr(other, what)
+        if first is not second and (first is None or second is None or as_python(first) != as_python(second)):
+            raise ValueError(f"reports must have the same {what}; {names[0]!r} and {names[1]!r} differ. {way_out}.")
+
+
+# What reports share, with what to do if they do not.
+_SHARED = {
+    "weights": "Evaluate with the same sample_weight",
+    "by": "Evaluate with the same by, or pass by to compare",
+    "groups": "Evaluate with the same groups, or pass groups to compare",
+}
 
 
 def _labels(report: RankingReport, place: int) -> str:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._input.arrays import check_bool
-from skrank_metrics._input.query_ids import check_aligned, row_labels
+from skrank_metrics._input.query_ids import row_labels
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import bind, expand, get_metric
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
+from skrank_metrics.reports.slices import slices_and_groups
 
 
 def evaluate(
@@ -118,17 +118,33 @@ def evaluate(
     ({'mrr': 0.5}, {'mrr': 1.0})
     """
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
-    masks = {"retrieved": retrieved, "judged": judged, "condense": check_bool(condense, "condense")}
-    lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, documents=documents, **masks)
-    check_by_aligned(y_true, by)
-    check_aligned(y_true=y_true, groups=groups)
-    shape = {"two_dimensional": np.ndim(y_true) == 2}
-    slices = None if by is None else slice_of_query(by, lists.grouping, **shape)
-    clusters = None if groups is None else group_of_query(groups, lists.grouping, **shape)
-    labels = next((found for rows in (y_true, y_score, qid) if (found := row_labels(rows)) is not None), None)
-    return evaluate_lists(
-        lists, bound, by=slices, groups=clusters, row_labels=None if shape["two_dimensional"] else labels
-    )
+    masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
+    columns = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
+    lists, parts = lists_of_rows(y_true, y_score, qid=qid, **columns, **masks)
+    return evaluate_lists(lists, bound, **parts, row_labels=labels_of_rows(y_true, y_score, qid))
+
+
+def lists_of_rows(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    by: Any = None,
+    groups: Any = None,
+    condense: Any = False,
+    **columns: Any,
+) -> tuple[QueryLists, dict[str, Any]]:
+    """The documents grouped by query, and the slice and the group of each query."""
+    lists = query_lists(y_true, y_score, qid=qid, condense=check_bool(condense, "condense"), **columns)
+    by_query = np.ndim(y_true) == 2
+    return lists, slices_and_groups(lists.grouping, y_true, by=by, groups=groups, by_query=by_query)
+
+
+def labels_of_rows(y_true: Any, *others: Any) -> Any:
+    """The index of the first of these that has one; None if rows are queries."""
+    if np.ndim(y_true) == 2:
+        return None
+    return next((labels for rows in (y_true, *others) if (labels := row_labels(rows)) is not None), None)
 
 
 def evaluate_lists(

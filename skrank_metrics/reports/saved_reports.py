@@ -21,14 +21,14 @@ from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._input.arrays import IntArray, check_weights, to_float64
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.id_hash import Hashes, hash_ids
-from skrank_metrics._input.query_ids import as_python, check_ids, group_ids
+from skrank_metrics._input.query_ids import as_python, check_ids
 from skrank_metrics._output.page import write_whole
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.mean_intervals import bounds_of
-from skrank_metrics.reports.slices import check_slices
+from skrank_metrics.reports.slices import slice_of_query
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1
@@ -295,13 +295,12 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
     if len(group_rows(qid).ids) < len(qid):
         raise ValueError("frame must have one row per query, but query ids repeat. Average the rows of a query first.")
     weight, by, groups = (found[argument][1] for argument in ("weight", "by", "groups"))
-    grouped = None if groups is None else group_ids(groups, len(qid), "groups")
     return {
         "metrics": bound,
         "qid": qid,
         "weights": None if weight is None else check_weights(weight, len(qid), "query"),
-        "by": None if by is None else check_slices(by, qid),
-        "groups": None if grouped is None else grouped.ids[grouped.codes],
+        "by": None if by is None else slice_of_query(by, ids=qid),
+        "groups": None if groups is None else slice_of_query(groups, ids=qid, name="groups"),
         "_results": {name: _result_of(frame, columns, name, metric) for name, metric in bound.items()},
     }
 

@@ -50,70 +50,68 @@ def part_of(lists: QueryLists, queries: IntArray) -> QueryLists:
     )
 
 
-def group_of_query(groups: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
-    """One group per query, such as its user, which must not be missing."""
-    n_expected = len(grouping.ids) if two_dimensional else int(grouping.sizes.sum())
-    units = group_ids(groups, n_expected, "groups")
-    if two_dimensional:
-        return units.ids[units.codes]
-    return id_per_query(units, grouping, "groups", "Pass the same group for all documents of a query.")
+def slices_and_groups(
+    rows: Grouping, y_true: Any = None, *, by: Any = None, groups: Any = None, by_query: bool = False
+) -> dict[str, Any]:
+    """The slice and the group of each query, from one value per row; if ``by_query``, rows are queries."""
+    given = {"by": by, "groups": groups}
+    if y_true is not None:
+        for name, own in given.items():
+            check_aligned(y_true=y_true, **_named(own, name))
+    if by_query:
+        rows = Grouping(rows.ids, np.ones_like(rows.sizes), None)
+    return {name: None if own is None else slice_of_query(own, rows, name=name) for name, own in given.items()}
 
 
-def check_by_aligned(y_true: Any, by: Any) -> None:
-    """Refuse slices whose index does not name the rows of the labels in the same order."""
-    check_aligned(y_true=y_true, **_named(by))
+def slice_of_query(
+    given: Any, rows: Grouping | None = None, *, ids: NDArray[Any] | None = None, name: str = "by"
+) -> NDArray[Any]:
+    """One slice per query, or one group, which must not be missing, from one value per row or per query with an id.
+
+    A missing slice is None, and one of several columns a tuple.
+    """
+    columns = _columns(given, name)
+    lengths = {} if ids is None else {"query": len(ids)}
+    if rows is not None:
+        n_rows = int(rows.sizes.sum())
+        lengths.setdefault("query" if n_rows == len(rows.ids) else "document", n_rows)
+    shapes = {np.shape(column) for column in columns}
+    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths.values()}:
+        needed = ", or per ".join(f"{what}, {length} in all" for what, length in lengths.items())
+        got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
+        got = repr(given) if isinstance(given, str) else got
+        raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
+    n_values = len(columns[0])
+    values = _group(columns, n_values, name)
+    if ids is not None and n_values == len(ids):
+        for label, column in _named(given, name).items():
+            check_order_of_queries(column, ids, label)
+        return values.ids[values.codes]
+    assert rows is not None
+    return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
 
 
-def _named(by: Any) -> dict[str, Any]:
+def _named(given: Any, name: str) -> dict[str, Any]:
     """The objects that have an index, by their names in errors."""
-    if isinstance(by, Mapping):
-        return {f"by[{name!r}]": column for name, column in by.items()}
-    return {"by": by}
+    return {f"{name}[{key!r}]": own for key, own in given.items()} if isinstance(given, Mapping) else {name: given}
 
 
-def slice_of_query(by: Any, grouping: Grouping, *, two_dimensional: bool) -> NDArray[Any]:
-    """One slice per query from ``by``."""
-    what, n_expected = ("query", len(grouping.ids)) if two_dimensional else ("document", int(grouping.sizes.sum()))
-    columns = columns_of(by)
-    if {np.shape(column) for column in columns} != {(n_expected,)}:
-        raise ValueError(f"by must be an array with one value per {what}, {n_expected} in all; got {what_came(by)}.")
-    slices = _group(columns, n_expected)
-    if two_dimensional:
-        return slices.ids[slices.codes]
-    return id_per_query(slices, grouping, "by", "Pass the same value for all documents of a query.")
+def columns_of(frame: Any) -> list[Any]:
+    """The columns of a data frame; empty if it is none."""
+    if hasattr(frame, "column_names"):  # of pyarrow
+        return list(frame.columns)
+    if hasattr(frame, "get_columns"):  # of polars
+        return list(frame.get_columns())
+    return [column for _, column in frame.items()] if hasattr(frame, "columns") else []
 
 
-def check_slices(by: Any, ids: NDArray[Any]) -> NDArray[Any]:
-    """One slice per query from one value per query, None if it is missing, a tuple if there are several columns."""
-    for name, column in _named(by).items():
-        check_order_of_queries(column, ids, name)
-    slices = _group(columns_of(by), len(ids))
-    return slices.ids[slices.codes]
-
-
-def shapes_of(by: Any) -> set[tuple[int, ...]]:
-    """Shapes of the columns of ``by``."""
-    return {np.shape(column) for column in columns_of(by)}
-
-
-def what_came(by: Any) -> str:
-    """The shapes of ``by`` for an error, or the word that was passed."""
-    if isinstance(by, str):
-        return repr(by)
-    return " and ".join(f"shape {shape}" for shape in sorted(shapes_of(by))) or "no columns"
-
-
-def columns_of(by: Any) -> list[Any]:
-    """The columns of slices, or of a data frame."""
-    if isinstance(by, Mapping):
-        return [to_id_array(column, "by") if isinstance(column, list | tuple) else column for column in by.values()]
-    if isinstance(by, list | tuple):
-        by = to_id_array(by, "by")  # NumPy would make a second dimension of tuples
-    if hasattr(by, "column_names"):  # of pyarrow
-        return [by.column(place) for place in range(len(by.column_names))]
-    if len(np.shape(by)) == 2 and hasattr(by, "columns"):
-        return [by.iloc[:, place] if hasattr(by, "iloc") else by.to_series(place) for place in range(len(by.columns))]
-    return _parts_of_tuples(by) or [by]
+def _columns(given: Any, name: str) -> list[Any]:
+    """The columns of slices, as arrays."""
+    if isinstance(given, Mapping):
+        return [to_id_array(own, name) if isinstance(own, list | tuple) else own for own in given.values()]
+    if isinstance(given, list | tuple):
+        given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
+    return columns_of(given) or _parts_of_tuples(given) or [given]
 
 
 def _parts_of_tuples(by: Any) -> list[Any]:
@@ -129,9 +127,9 @@ def _parts_of_tuples(by: Any) -> list[Any]:
     return [_objects(column, len(values)) for column in zip(*values, strict=True)]
 
 
-def _group(columns: Sequence[Any], n_rows: int) -> Grouping:
+def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
     """Rows grouped by slice."""
-    first, *others = (_group_column(column, n_rows) for column in columns)
+    first, *others = (_group_column(column, n_rows, name) for column in columns)
     if not others:
         return first
     codes, parts = first.codes, [first, *others]
@@ -142,10 +140,12 @@ def _group(columns: Sequence[Any], n_rows: int) -> Grouping:
     return Grouping(_objects(zip(*names, strict=True), len(places)), grouping.sizes, grouping.shuffled)
 
 
-def _group_column(column: Any, n_rows: int) -> Grouping:
+def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
     try:
-        return group_ids(column, n_rows, "by")
+        return group_ids(column, n_rows, name)
     except ValueError:
+        if name == "groups":
+            raise
         present, missing = without_nulls(column)
         array, others = find_missing(to_id_array(present, "by"), "by")
         if np.any(others):

@@ -22,7 +22,7 @@ from skrank_metrics.reports.evaluate import bind_metrics
 from skrank_metrics.reports.health import Counts, count, describe
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.saved_reports import Kept, digests_of
-from skrank_metrics.reports.slices import check_by_aligned, group_of_query, slice_of_query
+from skrank_metrics.reports.slices import slices_and_groups
 
 # Optional columns of updates.
 _OPTIONAL = ("sample_weight", "by", "groups")
@@ -138,11 +138,10 @@ class RankingAccumulator:
         ValueError
             If the data are invalid, or a query was added before.
         """
-        check_by_aligned(y_true, by)
-        check_aligned(y_true=y_true, groups=groups, sample_weight=sample_weight)
+        check_aligned(y_true=y_true, sample_weight=sample_weight)
         masks = {"retrieved": retrieved, "judged": judged, "condense": self._condense}
         lists = query_lists(y_true, y_score, qid=qid, documents=documents, **masks)
-        self._add_lists(*with_columns(lists, sample_weight, by, groups))
+        self._add_lists(*with_columns(lists, sample_weight, by, groups, y_true))
         return self
 
     def _add_lists(self, lists: QueryLists, by: NDArray[Any] | None = None, groups: NDArray[Any] | None = None) -> None:
@@ -284,14 +283,13 @@ class RankingAccumulator:
 
 
 def with_columns(
-    lists: QueryLists, sample_weight: Any, by: Any, groups: Any
+    lists: QueryLists, sample_weight: Any, by: Any, groups: Any, y_true: Any = None
 ) -> tuple[QueryLists, NDArray[Any] | None, NDArray[Any] | None]:
     """The lists with their weights, the slices and the groups of the queries, all from columns of documents."""
     if sample_weight is not None:
         lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
-    slices = None if by is None else slice_of_query(by, lists.grouping, two_dimensional=False)
-    clusters = None if groups is None else group_of_query(groups, lists.grouping, two_dimensional=False)
-    return lists, slices, clusters
+    parts = slices_and_groups(lists.grouping, y_true, by=by, groups=groups)
+    return lists, parts["by"], parts["groups"]
 
 
 class _Seen:

@@ -23,7 +23,7 @@ from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._output.result import counted
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import group_of_query, slice_of_query
+from skrank_metrics.reports.slices import slices_and_groups
 from skrank_metrics.sources.ids import Ids, Pairs, Strings, comparable, ids_of
 from skrank_metrics.sources.lists_by_id import ColumnNames, Lists, lists_of
 
@@ -159,15 +159,14 @@ def evaluate_run(
         joined = joined.in_order_of_ids()
     lists = joined.query_lists(_document_columns(documents, document))
     del returned, judged, seen, joined  # as large as the input
-    slices, clusters = (
-        None if of_query is None else grouped(_by_id(of_query, ids, name), lists.grouping, two_dimensional=True)
-        for name, of_query, grouped in (("by", by, slice_of_query), ("groups", groups, group_of_query))
-    )
+    given = {"by": by, "groups": groups}
+    given = {name: _by_id(of_query, ids, name) for name, of_query in given.items() if of_query is not None}
+    parts = slices_and_groups(lists.grouping, **given, by_query=True)
     weights = None
     if sample_weight is not None:
         weights = check_weights(_by_id(sample_weight, ids, "sample_weight"), len(ids), "query")
     lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
-    return evaluate_lists(lists, bound, by=slices, groups=clusters, left_out=left_out)
+    return evaluate_lists(lists, bound, **parts, left_out=left_out)
 
 
 def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[list[Any], tuple[str, ...]]:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from skrank_metrics import cross_evaluate, evaluate, get_metric, map_score, ndcg_score
+from skrank_metrics import cross_evaluate, evaluate, get_metric, leaderboard, map_score, ndcg_score
 
 NAMES = (
     "ndcg@10",
@@ -149,8 +149,8 @@ def test_slices_may_not_vary_within_a_query():
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        (["x", "x"], r"by must be an array with one value per document, 3 in all; got shape \(2,\)"),
-        ("length", "by must be an array with one value per document, 3 in all; got 'length'"),
+        (["x", "x"], r"by must hold one value per document, 3 in all; got shape \(2,\)"),
+        ("length", "by must hold one value per document, 3 in all; got 'length'"),
         (0, r"got shape \(\)"),
         (pd.DataFrame({"x": [1, 2]}), r"got shape \(2,\)"),
         (np.zeros((3, 2)), r"got shape \(3, 2\)"),
@@ -168,3 +168,14 @@ def test_slices_and_labels_of_pandas_are_aligned():
     y_true = pd.Series([1, 0, 1], index=[0, 1, 2])
     with pytest.raises(ValueError, match="by must have the same index as y_true"):
         evaluate(y_true, [1, 2, 3], qid=["a", "b", "b"], by=pd.Series(["x", "y", "y"], index=[2, 1, 0]))
+
+
+@pytest.mark.parametrize("named", ["y_true", "qid", "scores"])
+def test_leaderboards_know_the_labels_of_rows(named):
+    index = pd.Index(list("stuv"))
+    columns = {"y_true": [1, 0, 1, 0], "qid": [1, 1, 2, 2], "scores": {"a": [2, 1, 2, 1], "b": [1, 2, 1, 2]}}
+    columns[named] = (pd.DataFrame if named == "scores" else pd.Series)(columns[named], index=index)
+    board, texts = leaderboard(**columns, metrics="mrr"), pd.Series(list("wxyz"), index=index)
+    assert "  w\n" in str(board.inspect(1, documents=texts))
+    with pytest.raises(ValueError, match="documents must have the same index as y_true"):
+        board.inspect(1, documents=texts[::-1])

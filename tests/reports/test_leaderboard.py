@@ -165,7 +165,7 @@ def test_bad_scores(scores, error, message):
         ({"test": "z"}, ValueError, "test must be one of"),
         ({"confidence": 95}, ValueError, "confidence must be a number"),
         ({"baseline": "none"}, ValueError, "baseline must be one of"),
-        ({"by": "country"}, ValueError, "by must be an array with one value per document"),
+        ({"by": "country"}, ValueError, "by must hold one value per document"),
         ({"by": np.arange(len(Y))}, ValueError, "by must be constant within a query"),
         ({"condense": True}, ValueError, "condense=True requires judged="),
     ],

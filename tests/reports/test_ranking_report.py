@@ -177,7 +177,7 @@ def test_intervals_of_groups_cover_the_mean_of_dependent_queries():
     [
         ([0, 1, 1, 1], "groups must be constant within a query; got 0 and 1 in query 7"),
         ([0, 0, None, None], "groups must"),
-        ([0, 0], "groups must have the same length as y_true; got 2 and 4"),
+        ([0, 0], r"groups must hold one value per document, 4 in all; got shape \(2,\)"),
         (pd.Series([0, 0, 1, 1], index=list("badc")), "groups must have the same index as y_true"),
     ],
 )

@@ -108,15 +108,11 @@ def test_a_list_of_tuples_is_one_column_per_part():
         ("a", 1),
         ("b", 1),
     ]
-    with pytest.raises(
-        ValueError, match=r"by must be an array with one value per document, 8 in all; got shape \(8, 2\)"
-    ):
+    with pytest.raises(ValueError, match=r"by must hold one value per document, 8 in all; got shape \(8, 2\)"):
         report_of([list(pair) for pair in pairs])
     with pytest.raises(ValueError, match=r"by must be 1-D.* got rows of different lengths"):
         report_of([["b"], ["a", 1]] * 4)
-    with pytest.raises(
-        ValueError, match=r"by must be an array with one value per document, 8 in all; got shape \(7,\)"
-    ):
+    with pytest.raises(ValueError, match=r"by must hold one value per document, 8 in all; got shape \(7,\)"):
         report_of([*pairs[:6], ("b",)])
     reports = [report_of(None), evaluate(LABELS, SCORES[::-1], qid=QID, metrics="mrr")]
     assert list(compare(reports, "mrr", by=pairs).slices) == [("a", 2), ("a", None), ("b", 1)]

@@ -48,8 +48,7 @@ def compare(
 ) -> Comparison:
     r"""Compare rankings of the same queries, per query.
 
-    Comparing query by query reveals small differences: values vary much more between queries than between good models
-    on the same query.
+    Small differences show query by query: values vary much more between queries than between models on the same query.
 
     Parameters
     ----------
@@ -89,12 +88,9 @@ def compare(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
+    TypeError, ValueError
         If there are fewer than two reports, one lacks a metric, they differ in queries, documents, labels, weights or
-        groups, or no query has a value in all; if ``by`` or ``groups`` does not fit the queries; or if a parameter is
-        out of range.
+        groups, no query has a value in all, ``by`` or ``groups`` does not fit the queries, or an option is invalid.
 
     Notes
     -----
@@ -230,10 +226,9 @@ def leaderboard(
 
     Raises
     ------
-    TypeError
-        If scores are neither a dict nor a frame, there are no query ids, or an argument has the wrong type.
-    ValueError
-        If there are fewer than two models, names repeat, an array is invalid, or no query has a value.
+    TypeError, ValueError
+        If there are fewer than two models, names repeat, there are no query ids, an array or option is invalid, or no
+        query has a value.
 
     Examples
     --------
@@ -310,63 +305,68 @@ def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> Quer
 
 # Reports over the same queries and documents
 
+# What reports share, with what to do if they do not.
+_SHARED = {
+    "weights": "Evaluate with the same sample_weight",
+    "by": "Evaluate with the same by, or pass by to compare",
+    "groups": "Evaluate with the same groups, or pass groups to compare",
+}
+
 
 def _aligned(
     reports: Reports, metrics: Any = None, *, by: Any = None, groups: Any = None
 ) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
     """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
-    columns = [_names_of_metric(reports, metric) for metric in _metrics_of(reports, metrics)]
     name, first = next(iter(reports.items()))
-    parts: dict[str, Any] = {
-        what: slice_of_query(given, first.grouping, ids=first.qid, name=what)
-        for what, given in {"by": by, "groups": groups}.items()
-        if given is not None
-    }
-    if any(report.by is None for report in reports.values()):
-        parts.setdefault("by", None)
-    aligned = {}
+    wanted = _metrics_of(reports, metrics)
+    given = {"by": by, "groups": groups}
+    parts: dict[str, Any] = {"by": None} if any(report.by is None for report in reports.values()) else {}
+    for what in [what for what, own in given.items() if own is not None]:
+        parts[what] = slice_of_query(given[what], first.grouping, ids=first.qid, name=what)
+    aligned: dict[str, RankingReport] = {}
     for other, report in reports.items():
+        columns = {metric: _column_of(metric, first, report, (name, other)) for metric in wanted}
         found = _in_order(first, report, (name, other))
-        aligned[other] = _with_shared(found, {names[name]: names[other] for names in columns}, parts)
+        changes = {what: own for what, own in parts.items() if own is not getattr(found, what)}
+        if list(columns) != list(columns.values()):
+            for what in ("metrics", "_results"):
+                changes[what] = {metric: getattr(found, what)[column] for metric, column in columns.items()}
+        aligned[other] = replace(found, **changes) if changes else found
         _check_alike(aligned[name], aligned[other], (name, other))
-    return aligned, tuple(dict.fromkeys(names[name] for names in columns))
+    return aligned, wanted
 
 
-def _metrics_of(reports: Reports, metrics: Any) -> list[Any]:
-    """The metrics to compare, by default those that all reports have."""
-    first, *others = reports.values()
+def _metrics_of(reports: Reports, metrics: Any) -> tuple[str, ...]:
+    """The metrics to compare by their names in the first report; by default, those that all reports have."""
+    (name, first), *others = reports.items()
     wanted = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if metrics is None:
-        wanted = [name for name in first.metrics if all(column_of(name, other.metrics) for other in others)]
+        wanted = [metric for metric in first.metrics if all(column_of(metric, other.metrics) for _, other in others)]
     if not wanted:
         none = f"reports must have a metric in common; the first has {', '.join(first.metrics)}."
         raise ValueError(none if metrics is None else "metrics must name at least one metric; got none.")
-    return wanted
+    return tuple(dict.fromkeys(_column_of(metric, first, first, (name, name)) for metric in wanted))
 
 
-def _names_of_metric(reports: Reports, metric: Any) -> dict[str, str]:
-    """Name of one metric in each report. All reports must compute it in the same way."""
-    columns: dict[str, str] = {}
-    first, one = next(iter(reports.items()))
-    for name, report in reports.items():
-        column = column_of(metric, report.metrics)
-        if column is None:
-            known = (repr(m) if m == str(own) else f"{m!r}, computed as {own}" for m, own in report.metrics.items())
-            raise ValueError(
-                f"metric {metric if isinstance(metric, str) else spelled(metric)!r} is missing from report {name!r}, "
-                f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
-            )
-        columns[name] = column
-        own, expected = report.metrics[column], one.metrics[columns[first]]
-        if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, one.condensed):
-            alike = str(own) == str(expected) and own.function is not expected.function
-            way_out = "Evaluate with the same convention, ties, replace_undefined_by and condense."
-            why = ", which are not the same function. Evaluate all reports with one of them."
-            raise ValueError(
-                f"reports must compute {column!r} in the same way; got {expected} in {first!r} and {own} in "
-                f"{name!r}{why if alike else f'. {way_out}'}"
-            )
-    return columns
+def _column_of(metric: Any, first: RankingReport, report: RankingReport, names: tuple[str, str]) -> str:
+    """Name of a metric in a report, which must compute it as the first does."""
+    column = column_of(metric, report.metrics) or column_of(first.metrics.get(metric), report.metrics)
+    if column is None:
+        known = (repr(m) if m == str(own) else f"{m!r}, computed as {own}" for m, own in report.metrics.items())
+        raise ValueError(
+            f"metric {metric if isinstance(metric, str) else spelled(metric)!r} is missing from report {names[1]!r}, "
+            f"which has {', '.join(known)}. Pass a metric that all reports have, or evaluate with this one."
+        )
+    own, expected = report.metrics[column], first.metrics.get(metric, report.metrics[column])
+    if (own.definition, own.average, report.condensed) != (expected.definition, expected.average, first.condensed):
+        alike = str(own) == str(expected) and own.function is not expected.function
+        way_out = "Evaluate with the same convention, ties, replace_undefined_by and condense."
+        why = ", which are not the same function. Evaluate all reports with one of them."
+        raise ValueError(
+            f"reports must compute {column!r} in the same way; got {expected} in {names[0]!r} and {own} in "
+            f"{names[1]!r}{why if alike else f'. {way_out}'}"
+        )
+    return column
 
 
 def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str]) -> RankingReport:
@@ -387,44 +387,28 @@ def _in_order(first: RankingReport, report: RankingReport, names: tuple[str, str
     return replace(report._part(places), by=None if report.by is None else report.by[places])
 
 
-def _with_shared(report: RankingReport, columns: Mapping[str, str], parts: Mapping[str, Any]) -> RankingReport:
-    """The report with these slices and groups, and with its metrics by other names."""
-    changes = {what: own for what, own in parts.items() if own is not getattr(report, what)}
-    if any(name != column for name, column in columns.items()):
-        for what in ("metrics", "_results"):
-            changes[what] = {name: getattr(report, what)[column] for name, column in columns.items()}
-    return replace(report, **changes) if changes else report
-
-
 def _check_alike(one: RankingReport, other: RankingReport, names: tuple[str, str]) -> None:
     """Refuse reports whose differences are not due to the rankings alone.
 
     Documents that nobody judged are ignored, since each ranking may have its own. Reports without documents have a
     digest of the labels of each query, unless they are of unknown origin.
     """
-    if not share_documents(one, other):
-        found = [report.label_digests for report in (one, other)]
-        differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
-        if differs.any():
-            place = int(np.argmax(differs))
-            got = [f"{_labels(report, place)} in {name!r}" for report, name in zip((one, other), names, strict=True)]
-            raise ValueError(
-                f"reports must have the same documents with the same labels; got {' and '.join(got)} for query "
-                f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
-                "retrieved=, and those that nobody judged with judged=."
-            )
     for what, way_out in _SHARED.items():
         first, second = getattr(one, what), getattr(other, what)
         if first is not second and (first is None or second is None or as_python(first) != as_python(second)):
             raise ValueError(f"reports must have the same {what}; {names[0]!r} and {names[1]!r} differ. {way_out}.")
-
-
-# What reports share, with what to do if they do not.
-_SHARED = {
-    "weights": "Evaluate with the same sample_weight",
-    "by": "Evaluate with the same by, or pass by to compare",
-    "groups": "Evaluate with the same groups, or pass groups to compare",
-}
+    found = [report.label_digests for report in (one, other)] if not share_documents(one, other) else [None]
+    differs = np.any([a != b for a, b in zip(*found, strict=True)], axis=0) if all(found) else np.array([False])
+    if differs.any():
+        place = int(np.argmax(differs))
+        got = " and ".join(
+            f"{_labels(report, place)} in {name!r}" for report, name in zip((one, other), names, strict=True)
+        )
+        raise ValueError(
+            f"reports must have the same documents with the same labels; got {got} for query "
+            f"{as_python(one.qid)[place]!r}. Evaluate both on all documents; mark those that a ranking lacks with "
+            "retrieved=, and those that nobody judged with judged=."
+        )
 
 
 def _labels(report: RankingReport, place: int) -> str:

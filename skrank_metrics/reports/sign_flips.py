@@ -19,6 +19,7 @@ from scipy import special
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python
+from skrank_metrics.reports.mean_intervals import ROUNDING
 
 Interval = tuple[float, float]
 
@@ -38,8 +39,6 @@ MOST_ENUMERATED = 13
 MOST_UNITS = 16_384
 # Signs of this many units, and sums of this many sign vectors, fit into the caches.
 UNITS_AT_A_TIME, SIGNS_AT_A_TIME = 128, 1_000
-# Values of a query that differ by less, relative to their size, differ by rounding only.
-ROUNDING = 1e-12
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -85,16 +84,13 @@ class Row:
     largest: FloatArray
     wins: IntArray  # number of units
     losses: IntArray
+    n_changed: IntArray
     error: FloatArray  # standard error of the mean, from units
     fold_error: FloatArray  # the same from folds if that is larger, else 0
     norm: FloatArray  # by which sums with random signs are divided
     z: FloatArray
-    tolerance: FloatArray  # of z, for rounding in sums
-
-    @property
-    def n_changed(self) -> IntArray:
-        """Number of units that differ."""
-        return self.wins + self.losses
+    least_z: FloatArray  # z less the rounding in sums
+    least_p: FloatArray  # smallest p-values possible with so many units that differ: all positive or all negative
 
 
 @dataclass
@@ -144,12 +140,15 @@ class SignFlips:
         d = self.sums[:, i, None] - self.sums
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
         error = _error(d, self.masses)
+        wins, losses, largest = (d > 0).sum(axis=0), (d < 0).sum(axis=0), np.abs(d).max(axis=0)
         if self.test == "t":
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
             z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
+            least_p = np.where(wins + losses > 0, 0.0, 1.0)
         else:
             norm = np.sqrt(squares)
-            z = _divided(np.abs(total), np.sqrt(squares + np.abs(d).max(axis=0) ** 2 / 2))
+            z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
+            least_p = np.minimum(1.0, 2.0 ** (1.0 - wins - losses))
         fold_error = np.zeros_like(error)
         if self.of_folds is not None:
             sums, masses = self.of_folds
@@ -158,10 +157,9 @@ class SignFlips:
             t = _divided(np.abs(total) / self.total_mass, fold_error)
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
         sizes = np.abs(self.sums).sum(axis=0)
-        tolerance = 1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm)
-        wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-        largest = np.abs(d).max(axis=0)
-        self._rows[i] = Row(total, squares, cross, largest, wins, losses, error, fold_error, norm, z, tolerance)
+        least_z = z - (1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm))
+        counts = (wins, losses, wins + losses)
+        self._rows[i] = Row(total, squares, cross, largest, *counts, error, fold_error, norm, z, least_z, least_p)
         return self._rows[i]
 
     @cached_property
@@ -207,12 +205,7 @@ class SignFlips:
         row = self.row(i)
         if self.test == "t":
             return float(2 * special.ndtr(-row.z[j]))
-        return float(max(np.mean(self.null(i, j) >= row.z[j] - row.tolerance[j]), self.least_p(i)[j]))
-
-    def least_p(self, i: int) -> FloatArray:
-        """Smallest p-values possible with so many units that differ: all positive or all negative."""
-        n_changed = self.row(i).n_changed
-        return np.minimum(1.0, 2.0 ** (1.0 - n_changed)) if self.test != "t" else np.where(n_changed > 0, 0.0, 1.0)
+        return float(max(np.mean(self.null(i, j) >= row.least_z[j]), row.least_p[j]))
 
     def critical(self, i: int, j: int, level: float) -> float:
         """Value that the statistic of a pair must exceed for its p-value to be at most ``level``."""
@@ -227,7 +220,7 @@ class SignFlips:
         units differ for the test to reject, the interval follows from the number of wins and losses alone.
         """
         row = self.row(i)
-        c = critical + row.tolerance
+        c = critical + (row.z - row.least_z)
         mass, mean = self.total_mass, row.total / self.total_mass
         with np.errstate(all="ignore"):
             if self.test == "t":
@@ -239,38 +232,20 @@ class SignFlips:
                 b = row.total * mass - c**2 * row.cross
                 half = np.sqrt(np.fmax(b**2 - a * (row.total**2 - c**2 * (row.squares + row.largest**2 / 2)), 0)) / a
                 ends = np.stack([b / a - half, b / a + half], axis=1)
-                few = (a <= 0) | (self.least_p(i) > level)
+                few = (a <= 0) | (row.least_p > level)
                 ends[few] = self._by_counts(row, level / n_tests)[few]
             if row.fold_error.any():
                 half = _as_student(c, len(self.of_folds[1]) - 1) * row.fold_error  # type: ignore[index]
-                wider = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
-                ends = np.where((row.fold_error > 0)[:, None], wider, ends)
+                half[row.fold_error == 0] = -np.inf
+                ends = np.stack([np.minimum(ends[:, 0], mean - half), np.maximum(ends[:, 1], mean + half)], axis=1)
         return np.clip(self.scale * ends, -self.span, self.span)
 
     def _by_counts(self, row: Row, level: float) -> FloatArray:
         """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
-        ends = []
-        for sign, counts in ((-1, row.losses), (1, row.wins)):
-            left = np.fmax(self.n_effective - counts, 1e-9)
-            ends.append(sign * self.span / self.scale * special.betaincinv(counts + 1, left, 1 - level / 2))
-        found = np.stack(ends, axis=1)
-        return found if np.isfinite(self.span) else np.full_like(found, np.nan)
-
-    def least_z(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Statistics of pairs, less the rounding in sums."""
-        return np.array([self.row(i).z[j] - self.row(i).tolerance[j] for i, j in pairs])
-
-    def step_down(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
-        z = self.least_z(pairs)
-        running, adjusted = np.zeros(self.flipped.shape[1]), np.empty(len(pairs))
-        order = np.argsort(z, kind="stable")
-        for place in order:
-            np.maximum(running, self.null(*pairs[place]), out=running)
-            adjusted[place] = np.mean(running >= z[place])
-        descending = order[::-1]
-        adjusted[descending] = np.maximum.accumulate(adjusted[descending])
-        return adjusted
+        counts = np.stack([row.losses, row.wins], axis=1)
+        shares = special.betaincinv(counts + 1, np.fmax(self.n_effective - counts, 1e-9), 1 - level / 2)
+        span = self.span if np.isfinite(self.span) else np.nan
+        return np.array([-span, span]) / self.scale * shares
 
 
 @dataclass(frozen=True)
@@ -294,22 +269,22 @@ class Family:
     baseline: int | None = None  # compared with all others; None compares all pairs
 
     @cached_property
+    def of_all_pairs(self) -> Family:
+        """The same without a baseline."""
+        return self if self.baseline is None else replace(self, baseline=None)
+
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs, the same in each part."""
-        n = self.parts[0].sums.shape[1]
+        rankings = range(self.parts[0].sums.shape[1])
         if self.baseline is not None:
-            return [(i, self.baseline) for i in range(n) if i != self.baseline]
-        return [(i, j) for i in range(n) for j in range(i + 1, n)]
+            return [(i, self.baseline) for i in rankings if i != self.baseline]
+        return list(itertools.combinations(rankings, 2))
 
     @property
     def n_tests(self) -> int:
         """Number of p-values that are corrected together."""
         return len(self.pairs) * len(self.parts)
-
-    @cached_property
-    def of_all_pairs(self) -> Family:
-        """The same without a baseline."""
-        return self if self.baseline is None else replace(self, baseline=None)
 
     @cached_property
     def _null(self) -> FloatArray:
@@ -330,35 +305,40 @@ class Family:
     @cached_property
     def p_adjusted(self) -> FloatArray:
         """Adjusted p-values, of shape (n_parts, n_rankings, n_rankings); NaN outside the family."""
-        n = self.parts[0].sums.shape[1]
-        adjusted, found = self._adjusted(), np.full((len(self.parts), n, n), np.nan)
-        for number, (i, j) in enumerate(self.pairs):
-            found[:, i, j] = found[:, j, i] = adjusted[:, number]
+        adjusted = np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
+        if self.n_tests > 1 and self.correction == "max":
+            z = np.array([[part.row(i).least_z[j] for i, j in self.pairs] for part in self.parts])
+            adjusted = np.maximum(adjusted, self._step_down(z[0]) if len(z) == 1 else tail(self._null, z))
+        elif self.n_tests > 1 and self.correction is not None:
+            adjusted = adjust(adjusted.ravel(), self.correction).reshape(adjusted.shape)
+        n, (one, other) = self.parts[0].sums.shape[1], np.array(self.pairs).T
+        found = np.full((len(self.parts), n, n), np.nan)
+        found[:, one, other] = found[:, other, one] = adjusted
         return found
 
-    def _adjusted(self) -> FloatArray:
-        alone = np.array([[part.p_value(i, j) for i, j in self.pairs] for part in self.parts])
-        if self.n_tests == 1 or self.correction is None:
-            return alone
-        if self.correction != "max":
-            return adjust(alone.ravel(), self.correction).reshape(alone.shape)
-        if len(self.parts) == 1:
-            return np.maximum(alone, self.parts[0].step_down(self.pairs))
-        return np.maximum(alone, tail(self._null, np.array([part.least_z(self.pairs) for part in self.parts])))
+    def _step_down(self, z: FloatArray) -> FloatArray:
+        """P-values adjusted by the maximum over the pairs that are not yet rejected (Westfall & Young 1993)."""
+        running, adjusted = np.zeros(self.parts[0].flipped.shape[1]), np.empty(len(z))
+        order = np.argsort(z, kind="stable")
+        for place in order:
+            np.maximum(running, self.parts[0].null(*self.pairs[place]), out=running)
+            adjusted[place] = np.mean(running >= z[place])
+        descending = order[::-1]
+        adjusted[descending] = np.maximum.accumulate(adjusted[descending])
+        return adjusted
 
     def tested(self, part: int, i: int, j: int) -> tuple[float, float, Interval, Interval]:
         """P-value and adjusted p-value, interval and simultaneous interval of one ranking minus another."""
         flips = self.parts[part]
-        p, adjusted = flips.p_value(i, j), float(self.p_adjusted[part, i, j])
-        ahead = flips.row(i).total[j] > 0
+        p, adjusted, ahead = flips.p_value(i, j), float(self.p_adjusted[part, i, j]), flips.row(i).total[j] > 0
         alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
-        interval = agreeing(alone, rejected=p <= self.level, ahead=ahead)
+        interval = _agreeing(alone, rejected=p <= self.level, ahead=ahead)
         if np.isnan(adjusted):  # outside the family
             return p, adjusted, interval, (np.nan, np.nan)
         if self.correction is None:
             return p, adjusted, interval, interval
         together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
-        return p, adjusted, interval, agreeing(together, rejected=adjusted <= self.level, ahead=ahead)
+        return p, adjusted, interval, _agreeing(together, rejected=adjusted <= self.level, ahead=ahead)
 
     def best_set(self, part: int = 0) -> BestSet:
         """The rankings that may be the best in a part.
@@ -367,12 +347,17 @@ class Family:
         worse than one of them, so the truly best one stays with probability >= confidence. The intervals and the regret
         hold together with this, as all follow from the comparisons of the truly best one.
         """
-        flips = self.parts[part]
-        found = [self._against_all(flips, i) for i in range(flips.sums.shape[1])]
-        critical, p_values = (np.array(column) for column in zip(*found, strict=True))
-        n, inside = len(found), p_values > self.level
-        # Upper ends of each ranking (row) minus each other (column).
-        upper = np.stack([flips.intervals(i, critical[i], self.level, n - 1)[:, 1] for i in range(n)])
+        flips, whole, n = self.parts[part], self.of_all_pairs, self.parts[part].sums.shape[1]
+        critical, p_values, upper = np.empty(n), np.empty(n), np.empty((n, n))  # upper ends of a row minus a column
+        for i, row in enumerate(map(flips.row, range(n))):
+            if whole.n_tests == 1:
+                critical[i], p = whole.critical, np.full(n, flips.p_value(i, 1 - i))
+            else:
+                null = flips.row_maximum(i) if len(self.parts) == 1 else whole._null
+                critical[i], p = critical_value(null, self.level), np.maximum(tail(null, row.least_z), row.least_p)
+            p_values[i] = p[row.total < 0].min(initial=1.0)
+            upper[i] = flips.intervals(i, critical[i], self.level, n - 1)[:, 1]
+        inside = p_values > self.level
         upper[np.isnan(upper)] = np.inf
         np.fill_diagonal(upper, np.nan)
         regret = np.fmax(0.0, np.fmax.reduce(np.where(inside[:, None], upper, np.nan), axis=0, initial=0.0))
@@ -381,18 +366,8 @@ class Family:
         intervals = np.stack([0.0 - regret, least], axis=1)
         return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
 
-    def _against_all(self, flips: SignFlips, i: int) -> tuple[float, float]:
-        """Critical value of one ranking against all others, and the p-value of its being the best."""
-        row = flips.row(i)
-        rivals = row.total < 0
-        if len(rivals) == 2 and len(self.parts) == 1:
-            return flips.critical(i, 1 - i, self.level), flips.p_value(i, 1 - i) if rivals.any() else 1.0
-        null = flips.row_maximum(i) if len(self.parts) == 1 else self.of_all_pairs._null
-        p = np.maximum(tail(null, row.z - row.tolerance), flips.least_p(i))
-        return critical_value(null, self.level), float(p[rivals].min(initial=1.0))
 
-
-def agreeing(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
+def _agreeing(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
     """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
 
     This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.

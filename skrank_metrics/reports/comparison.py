@@ -50,9 +50,8 @@ class Comparison(Result):
     Prints a verdict and a table of rankings in terminals and notebooks. Nothing is tested before it is asked for, and
     p-values do not depend on the order of queries or rankings. ``to_frame()`` gives one row per ranking, best first.
 
-    An argument ``metric`` is a metric of the comparison, by its name there or as passed to evaluate; None means the
-    first. The names ``first`` and ``second`` of two rankings may be left out together, for the best ranking (other than
-    the baseline), and the baseline or the next best.
+    An argument ``metric`` is a metric of the comparison, by name or as passed to evaluate; None means the first. The
+    names ``first`` and ``second`` may be left out together, for the best ranking and the baseline or the next best.
 
     Attributes
     ----------
@@ -62,16 +61,8 @@ class Comparison(Result):
         Names of the metrics. All attributes and methods are about the first, unless they take ``metric``.
     folds : ndarray of int of shape (n_queries,) or None
         The fold in which each query was tested, if rankings are out of fold.
-    confidence : float
-        Confidence level. Two rankings are significantly different if the adjusted p-value is at most 1 - confidence.
-    test, correction : str or None
-        The test that gives the p-values, and their correction for the number of pairs.
-    baseline : str or None
-        The ranking that all others are compared with; None compares all pairs.
-    margin : float or None
-        The loss that does not matter.
-    random_state : int
-        Seed of the random signs.
+    confidence, test, correction, baseline, margin, random_state : object
+        As passed to compare. Rankings are significantly different if the adjusted p-value is at most 1 - confidence.
     """
 
     _index: ClassVar[str | None] = "ranking"
@@ -86,12 +77,10 @@ class Comparison(Result):
     baseline: str | None = None
     margin: float | None = None
     random_state: int = 0
-    _slice_of: tuple[Any, Any] | None = field(
-        default=None, kw_only=True
-    )  # the comparison of all queries, and the slice
+    _slice_of: tuple[Any, Any] | None = field(default=None, kw_only=True)  # a comparison of all queries, and the slice
     _by_metric: dict[str, Self] = field(default_factory=dict, init=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:  # without what was computed
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"_by_metric": {}}
 
     @property
@@ -140,7 +129,7 @@ class Comparison(Result):
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether larger values of the metric are better."""
+        """Whether larger values are better."""
         return bool(self._bound.greater_is_better)
 
     @property
@@ -150,14 +139,15 @@ class Comparison(Result):
 
     # Values
 
-    def _values(self, *names: str) -> FloatArray:
-        """Values of some rankings, of shape (n_queries, n_names)."""
-        return np.stack([self.reports[name].per_query[self.metrics[0]] for name in names], axis=1)
+    @cached_property
+    def _values(self) -> FloatArray:
+        """Values of shape (n_queries, n_rankings)."""
+        return np.stack([report.per_query[self.metrics[0]] for report in self.reports.values()], axis=1)
 
     @cached_property
     def used(self) -> Mask:
         """Whether each query counts: it has a weight above 0 and a value in every ranking."""
-        defined: Any = ~np.isnan(self._values(*self.names)).any(axis=1)
+        defined: Any = ~np.isnan(self._values).any(axis=1)
         return defined if self._first.weights is None else defined & (self._first.weights > 0)
 
     @property
@@ -166,10 +156,10 @@ class Comparison(Result):
 
     @cached_property
     def _means(self) -> dict[str, float]:
-        undefined = np.isnan(values := self._values(*self.names))
+        undefined = np.isnan(self._values)
         if not is_mean(self._bound) or (undefined.any(axis=1) == undefined.all(axis=1)).all():
             return {name: report.mean[self.metrics[0]] for name, report in self.reports.items()}
-        columns = zip(self.names, values[self.used].T, strict=True)
+        columns = zip(self.names, self._values[self.used].T, strict=True)
         return {name: moments(column, self._weights).mean for name, column in columns}
 
     def means(self, metric: Any = None) -> dict[str, float]:
@@ -200,7 +190,7 @@ class Comparison(Result):
     def _flips(self) -> SignFlips:
         """Tests of all pairs. Larger values are better."""
         report, used, (low, high) = self._first, self.used, bounds_of(self._bound)
-        values = self._values(*self.names)[used]
+        values = self._values[used]
         return SignFlips(
             values if self.greater_is_better else -values,
             np.ones(len(values)) if self._weights is None else self._weights,
@@ -275,18 +265,17 @@ class Comparison(Result):
             first = next(name for name in self.names if name != self.baseline)
             second = self.baseline or self.names[1]
         one, other = str(first), str(second)
-        if not {one, other} <= set(self.names) or one == other:
-            known = ", ".join(self.names)
-            raise ValueError(f"first and second must be two of {known}; got {first!r} and {second!r}.")
+        if one == other or not {one, other} <= self.reports.keys():
+            raise ValueError(f"first and second must be two of {', '.join(self.names)}; got {first!r} and {second!r}.")
         return pair_of(own, one, other)
-
-    def standings(self, metric: Any = None) -> tuple[Standing, ...]:
-        """The rankings, best first, with what is known about each."""
-        return self.by_metric(metric)._standings
 
     @cached_property
     def _standings(self) -> tuple[Standing, ...]:
         return tuple(standings_of(self))
+
+    def standings(self, metric: Any = None) -> tuple[Standing, ...]:
+        """The rankings, best first, with what is known about each."""
+        return self.by_metric(metric)._standings
 
     @property
     def folds_won(self) -> dict[str, int]:
@@ -319,23 +308,17 @@ class Comparison(Result):
     def queries_needed(
         self, difference: float, *, power: float = POWER, first: str | None = None, second: str | None = None
     ) -> int:
-        """Compute how many queries are needed to detect a difference with this power (Sakai 2016).
+        """Compute how many queries are needed to detect a difference with this power.
 
-        The differences of two rankings show how much queries vary. The number is as uncertain as that, which gives a
-        UserWarning if fewer than 30 queries differ. Confidence and number of pairs are those of this comparison, and
-        weights and groups are assumed to vary as here. See https://doi.org/10.1007/s10791-015-9273-z.
-
-        Examples
-        --------
-        Differences of 1/2 and 0 have a standard deviation of 0.25. At a level of 0.05, a mean of 0.4 standard
-        deviations is detected with a probability of 0.8 on (1.96 + 0.84)^2 / 0.4^2 = 49 queries, and a few more because
-        the mean adds to the spread:
+        The differences of two rankings show how much queries vary; weights, groups and number of pairs are as here. The
+        number is uncertain, with a UserWarning, if fewer than 30 queries differ. After T. Sakai (2016), Topic set size
+        design, Information Retrieval Journal 19. https://doi.org/10.1007/s10791-015-9273-z
 
         >>> from skrank_metrics import compare, evaluate
         >>> qid = [query for query in range(80) for _ in range(2)]
         >>> good = evaluate([1, 0] * 80, [2, 1] * 80, qid=qid, metrics="mrr")
         >>> bad = evaluate([1, 0] * 80, [2, 1, 1, 2] * 40, qid=qid, metrics="mrr")
-        >>> compare({"good": good, "bad": bad}).queries_needed(0.1)
+        >>> compare({"good": good, "bad": bad}).queries_needed(0.1)  # (1.96 + 0.84)^2 0.25^2 / 0.1^2 = 49, and some
         54
         """
         power, wanted = check_number(power, "power", "(0, 1)"), check_number(difference, "difference", "(0, inf)")
@@ -410,17 +393,16 @@ class Comparison(Result):
         documents: Any = None,
         n_ranks: int | None = None,
     ) -> Inspection:
-        """Show two rankings for the n queries, 3 by default, on which they differ most, or for the queries ``qid``.
+        """Show two rankings for the queries on which they differ most, or for the queries ``qid``.
 
-        ``documents`` and ``n_ranks`` are as in RankingReport.inspect; documents must belong to the rows of both
-        reports, which must have kept labels and scores.
+        The number of queries n is 3 by default; other arguments are as in RankingReport.inspect.
         """
         if n is not None and qid is not None:
             raise ValueError(f"n must be left out if qid names the queries; got n={n} and qid={qid!r}.")
-        shown = 3 if check_int(n, "n", 1, or_none=True) is None else n
+        check_int(n, "n", 1, or_none=True)
         pair = self.pair(first, second, metric)
         if qid is None:
-            qid = as_python(pair.qid[np.argsort(-np.abs(pair.differences), kind="stable")[:shown]])
+            qid = as_python(pair.qid[np.argsort(-np.abs(pair.differences), kind="stable")[: n or 3]])
         chosen = {own: (self.reports[own], pair.metric) for own in (pair.first, pair.second)}
         return inspect_reports(chosen, qid, documents, n_ranks)
 
@@ -458,8 +440,8 @@ class Comparison(Result):
         and ``letters``.
         """
         parts = {ALL: self} | (self._named_slices() if check_bool(slices, "slices") else {})
-        by_pair = check_bool(pairs, "pairs")
-        found = {value: words.columns_of_pairs(part) if by_pair else part._columns() for value, part in parts.items()}
+        columns_of = words.columns_of_pairs if check_bool(pairs, "pairs") else type(self)._columns
+        found = {value: columns_of(part) for value, part in parts.items()}
         sizes = {value: len(next(iter(own.values()))) for value, own in found.items()}
         named = {"slice": [value for value, size in sizes.items() for _ in range(size)]} if slices else {}
         columns = {  # a slice may lack values of a metric

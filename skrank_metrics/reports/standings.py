@@ -23,45 +23,27 @@ LEAST_EQUAL = 6
 class Pair:
     """Two rankings compared.
 
-    Attributes
-    ----------
-    first, second, metric : str
-        Names of the rankings and of the metric.
-    difference : float
-        Mean of the first minus mean of the second.
-    interval, simultaneous : tuple of float
-        Interval of the difference for this pair alone, and one that holds together with those of all other pairs. They
-        exclude 0 exactly if p_value, or p_adjusted, is at most 1 - confidence. NaN if the metric is unbounded and too
-        few queries differ.
-    p_value, p_adjusted : float
-        P-value before and after the correction for the number of pairs.
-    wins, ties, losses, n_queries : int
-        Number of queries on which the first ranking is better, equal and worse, and of all that count.
-    qid, differences : ndarray of shape (n_queries,)
-        Ids of the queries with a value and a weight above 0, and their differences.
-    values : tuple of two ndarrays of shape (n_queries,)
-        Their values in the first and in the second ranking.
-    verdict : {"better", "not worse", "worse", "undecided"}
-        Read off the simultaneous interval: "better" if the first ranking is significantly better; "not worse", only
-        with a margin, if it loses at most the margin or is equal on all of at least 6 queries; else "worse" if it is
-        significantly worse.
+    The verdict is read off the simultaneous interval: "better" if the first ranking is significantly better; "not
+    worse", only with a margin, if it loses at most the margin or is equal on all of at least 6 queries; "worse" if it
+    is significantly worse; else "undecided". Intervals exclude 0 exactly if p_value, or p_adjusted, is at most
+    1 - confidence. They are NaN if the metric is unbounded and too few queries differ.
     """
 
     first: str
     second: str
     metric: str
-    difference: float
-    interval: Interval
-    simultaneous: Interval
+    difference: float  # mean of the first minus mean of the second
+    interval: Interval  # of the difference, for this pair alone
+    simultaneous: Interval  # which holds together with those of all other pairs
     p_value: float
-    p_adjusted: float
-    wins: int
+    p_adjusted: float  # corrected for the number of pairs
+    wins: int  # number of queries on which the first is better
     ties: int
     losses: int
-    n_queries: int
+    n_queries: int  # with a value and a weight above 0
     qid: NDArray[Any]
-    differences: FloatArray
-    values: tuple[FloatArray, FloatArray]
+    differences: FloatArray  # of shape (n_queries,)
+    values: tuple[FloatArray, FloatArray]  # of the first and of the second, each of shape (n_queries,)
     verdict: str
 
 
@@ -94,9 +76,9 @@ class Standing(NamedTuple):
 
 def pair_of(found: Any, first: str, second: str) -> Pair:
     """Compare two rankings by the first metric of a comparison."""
-    places = found.names.index(first), found.names.index(second)
+    places = [found.names.index(first), found.names.index(second)]
     p, adjusted, interval, together = found._family.tested(found._number, *places)
-    one, other = without_rounding(found._values(first, second)[found.used]).T
+    one, other = without_rounding(found._values[found.used][:, places]).T
     differences = one - other
     better = differences if found.greater_is_better else -differences
     return Pair(

@@ -257,7 +257,7 @@ def _counts(found: Any) -> Iterator[str]:
     """Sentences on queries that do not count in full, and on what they can detect."""
     flips, grouped = found._flips, found._first.groups is not None
     units = counted(len(flips.masses), "group" if grouped else "query")
-    if undefined := int(np.isnan(found._values(*found.names)).any(axis=1).sum()):
+    if undefined := int(np.isnan(found._values).any(axis=1).sum()):
         yield f"Left out: {counted(undefined, 'query')} without a value of {found.metrics[0]} in every ranking."
     if grouped:
         yield f"The queries are in {units}, which are independent."

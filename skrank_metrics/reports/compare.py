@@ -136,40 +136,34 @@ def compare(
             raise TypeError(f"reports must hold RankingReport objects; got {type(report).__name__} for {name!r}.")
     if len(named) < 2:
         raise ValueError(f"reports must hold at least two reports; got {len(named)}.")
-    options = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
+    options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(Comparison, named, metrics, {"by": by, "groups": groups}, **options)
+    return compare_reports(Comparison, named, metrics, by=by, groups=groups, **options)
 
 
 def compare_reports(
-    kind: type[C],
-    reports: Reports,
-    metrics: Any = None,
-    parts: Mapping[str, Any] | None = None,
-    *,
-    baseline: Any = None,
-    margin: Any = None,
-    test: Any = "permutation",
-    correction: Any = "max",
-    confidence: Any = 0.95,
-    random_state: Any = 0,
-    **fields: Any,
+    kind: type[C], reports: Reports, metrics: Any = None, *, by: Any = None, groups: Any = None, **fields: Any
 ) -> C:
-    """Make a comparison of the given kind, whose further fields follow; options are checked."""
-    check_choice(test, "test", TESTS)
-    check_choice(correction, "correction", CORRECTIONS)
-    check_number(margin, "margin", "[0, inf)", other="None")
-    confidence, seed = check_confidence(confidence), check_seed(random_state)
+    """Make a comparison of the given kind with these fields, which are checked."""
+    found = kind(dict(reports), (), **fields)
+    check_choice(found.test, "test", TESTS)
+    check_choice(found.correction, "correction", CORRECTIONS)
+    check_number(found.margin, "margin", "[0, inf)", other="None")
+    confidence, seed = check_confidence(found.confidence), check_seed(found.random_state)
     if not isinstance(seed, int):
         seed = int.from_bytes(check_random_state(seed).bytes(4), "little")
-    if baseline is not None:
-        baseline = check_choice(str(baseline), "baseline", reports)
-    aligned, names = _aligned(reports, metrics, **(parts or {}))
-    options = {"test": test, "correction": correction, "baseline": baseline, "margin": margin, "random_state": seed}
-    found = kind(aligned, names, confidence=confidence, **options, **fields)
+    checked: dict[str, Any] = {"confidence": confidence, "random_state": seed}
+    if found.baseline is not None:
+        checked["baseline"] = check_choice(str(found.baseline), "baseline", reports)
+    aligned, names = _aligned(reports, metrics, by=by, groups=groups)
+    found = replace(found, reports=aligned, metrics=names, **checked)
     for metric in names:
-        if (own := found.by_metric(metric)).tested:
-            own.check()
+        if (own := found.by_metric(metric)).tested and not own.used.any():
+            raise ValueError(
+                f"reports must have a query with a weight above 0 and a value of {metric!r} in every ranking; got none "
+                f"among {counted(found.n_queries, 'query')}. Leave out the metric, or evaluate with "
+                "replace_undefined_by=0 to count queries without a value."
+            )
     return replace(found, reports={name: aligned[name] for name in found._ranked})
 
 
@@ -313,13 +307,10 @@ _SHARED = {
 }
 
 
-def _aligned(
-    reports: Reports, metrics: Any = None, *, by: Any = None, groups: Any = None
-) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
+def _aligned(reports: Reports, metrics: Any, **given: Any) -> tuple[dict[str, RankingReport], tuple[str, ...]]:
     """Check that reports are comparable; give all the queries, names of metrics, slices and groups of the first."""
     name, first = next(iter(reports.items()))
     wanted = _metrics_of(reports, metrics)
-    given = {"by": by, "groups": groups}
     parts: dict[str, Any] = {"by": None} if any(report.by is None for report in reports.values()) else {}
     for what in [what for what, own in given.items() if own is not None]:
         parts[what] = slice_of_query(given[what], first.grouping, ids=first.qid, name=what)

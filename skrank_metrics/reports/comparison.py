@@ -179,12 +179,6 @@ class Comparison(Result):
         check_by_query(self.metrics[0], self._bound)
         if len(self.names) < 2:
             raise ValueError(f"reports must hold at least two reports to compare; got {len(self.names)}.")
-        if not self.used.any():
-            raise ValueError(
-                f"reports must have a query with a weight above 0 and a value of {self.metrics[0]!r} in every ranking; "
-                f"got none among {counted(self.n_queries, 'query')}. Leave out the metric, or evaluate with "
-                "replace_undefined_by=0 to count queries without a value."
-            )
 
     @cached_property
     def _flips(self) -> SignFlips:
@@ -270,12 +264,13 @@ class Comparison(Result):
         return pair_of(own, one, other)
 
     @cached_property
-    def _standings(self) -> tuple[Standing, ...]:
+    def rows(self) -> tuple[Standing, ...]:
+        """What is known about each ranking, best first."""
         return tuple(standings_of(self))
 
     def standings(self, metric: Any = None) -> tuple[Standing, ...]:
-        """The rankings, best first, with what is known about each."""
-        return self.by_metric(metric)._standings
+        """What is known about each ranking by a metric, best first."""
+        return self.by_metric(metric).rows
 
     @property
     def folds_won(self) -> dict[str, int]:

@@ -13,19 +13,8 @@ from skrank_metrics._output.result import counted
 from skrank_metrics.metrics._bound import BoundMetric
 
 METHOD = "Student's t over queries"
-NONE = "; none for fewer than two queries with a value, or for an unbounded metric with equal values"
 # Averages to which Student's t does not apply.
 NO_INTERVAL = ("median", "geometric")
-
-
-def weighting(weights: FloatArray | None) -> list[str]:
-    """Say that values are weighted; no sentence if they are not."""
-    if weights is None:
-        return []
-    n_zero = int((weights == 0).sum())
-    return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
-
-
 # Values that differ by less, relative to their size, differ by rounding only.
 ROUNDING = 1e-12
 
@@ -55,8 +44,8 @@ def moments(values: Any, weights: Any = None) -> Moments:
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
-    counted = ~np.isnan(values) & (weights > 0)
-    values, weights = values[counted], weights[counted]
+    used = ~np.isnan(values) & (weights > 0)
+    values, weights = values[used], weights[used]
     if not len(values):
         return Moments(np.nan, np.nan, 0.0, np.nan, (np.nan, np.nan))
     shares = weights / weights.max()
@@ -122,8 +111,17 @@ def bounds_of(metric: BoundMetric) -> tuple[float, float]:
 def why_none(intervals: Iterable[tuple[BoundMetric, tuple[float, float]]]) -> str:
     """Say why some metrics have no interval; empty if all have one."""
     averages = {metric.average for metric, (low, _) in intervals if np.isnan(low)}
-    none = NONE if averages.difference(NO_INTERVAL) else ""
-    return none + ("; none for medians and geometric means" if averages.intersection(NO_INTERVAL) else "")
+    too_few = "; none for fewer than two queries with a value, or for an unbounded metric with equal values"
+    other = "; none for medians and geometric means"
+    return too_few * bool(averages.difference(NO_INTERVAL)) + other * bool(averages.intersection(NO_INTERVAL))
+
+
+def weighting(weights: FloatArray | None) -> list[str]:
+    """Say that values are weighted; no sentence if they are not."""
+    if weights is None:
+        return []
+    n_zero = int((weights == 0).sum())
+    return [f"Weighted by sample_weight, {counted(n_zero, 'query') if n_zero else 'no query'} with weight 0."]
 
 
 def check_confidence(confidence: Any) -> float:

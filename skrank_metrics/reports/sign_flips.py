@@ -82,9 +82,7 @@ class Row:
     squares: FloatArray  # of the weighted differences of units
     cross: FloatArray  # their products with the weights of the units
     largest: FloatArray
-    wins: IntArray  # number of units
-    losses: IntArray
-    n_changed: IntArray
+    counts: IntArray  # number of units that lose and that win, of shape (n_rankings, 2)
     error: FloatArray  # standard error of the mean, from units
     fold_error: FloatArray  # the same from folds if that is larger, else 0
     norm: FloatArray  # by which sums with random signs are divided
@@ -140,15 +138,15 @@ class SignFlips:
         d = self.sums[:, i, None] - self.sums
         total, squares, cross = d.sum(axis=0), (d * d).sum(axis=0), self.masses @ d
         error = _error(d, self.masses)
-        wins, losses, largest = (d > 0).sum(axis=0), (d < 0).sum(axis=0), np.abs(d).max(axis=0)
+        counts, largest = np.stack([(d < 0).sum(axis=0), (d > 0).sum(axis=0)], axis=1), np.abs(d).max(axis=0)
         if self.test == "t":
             norm = error * self.total_mass * np.sqrt(1 - 1 / self.n_effective)
             z = _as_normal(_divided(np.abs(total) / self.total_mass, error), self.n_effective - 1)
-            least_p = np.where(wins + losses > 0, 0.0, 1.0)
+            least_p = np.where(counts.any(axis=1), 0.0, 1.0)
         else:
             norm = np.sqrt(squares)
             z = _divided(np.abs(total), np.sqrt(squares + largest**2 / 2))
-            least_p = np.minimum(1.0, 2.0 ** (1.0 - wins - losses))
+            least_p = np.minimum(1.0, 2.0 ** (1.0 - counts.sum(axis=1)))
         fold_error = np.zeros_like(error)
         if self.of_folds is not None:
             sums, masses = self.of_folds
@@ -158,8 +156,7 @@ class SignFlips:
             z = np.where(fold_error > 0, np.fmin(z, _as_normal(t, len(masses) - 1)), z)
         sizes = np.abs(self.sums).sum(axis=0)
         least_z = z - (1e-9 + _divided(1e-14 * (sizes[i] + sizes), norm))
-        counts = (wins, losses, wins + losses)
-        self._rows[i] = Row(total, squares, cross, largest, *counts, error, fold_error, norm, z, least_z, least_p)
+        self._rows[i] = Row(total, squares, cross, largest, counts, error, fold_error, norm, z, least_z, least_p)
         return self._rows[i]
 
     @cached_property
@@ -242,8 +239,7 @@ class SignFlips:
 
     def _by_counts(self, row: Row, level: float) -> FloatArray:
         """Bounds from the shares of wins and losses, each at most Clopper and Pearson's limit, times the span."""
-        counts = np.stack([row.losses, row.wins], axis=1)
-        shares = special.betaincinv(counts + 1, np.fmax(self.n_effective - counts, 1e-9), 1 - level / 2)
+        shares = special.betaincinv(row.counts + 1, np.fmax(self.n_effective - row.counts, 1e-9), 1 - level / 2)
         span = self.span if np.isfinite(self.span) else np.nan
         return np.array([-span, span]) / self.scale * shares
 

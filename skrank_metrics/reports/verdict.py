@@ -81,8 +81,8 @@ def verdict_of(found: Any) -> str:
 
 def _equal(found: Any, name: str, others: Sequence[str]) -> list[str]:
     """The rankings among some that have the same values as one."""
-    changed = dict(zip(found.names, found._flips.row(found.names.index(name)).n_changed, strict=True))
-    return [other for other in others if not changed[other]]
+    counts = found._flips.row(found.names.index(name)).counts
+    return [other for other in others if not counts[found.names.index(other)].any()]
 
 
 def _release(found: Any) -> str:
@@ -99,7 +99,7 @@ def _release(found: Any) -> str:
 def _against_baseline(found: Any, level: str) -> Iterator[str]:
     """How rankings compare with the baseline."""
     base, margin, named = found.baseline, found.margin, dict[str, list[str]]()
-    for row in found.standings():
+    for row in found.rows:
         named.setdefault(row.status, []).append(row.name)
     if margin is not None:
         good = [*named.get("better", []), *named.get("not worse", [])]
@@ -164,8 +164,7 @@ def _table_of_standings(found: Any) -> Table:
     """One row per ranking, compared with the best other or with the baseline."""
     other = Column(f"minus {found.baseline or 'best other'}", signed)
     rows = [
-        (row.name, row.mean, *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status)
-        for row in found.standings()
+        (row.name, row.mean, *((None,) * 3 if np.isnan(row.p_value) else row[2:5]), row.status) for row in found.rows
     ]
     columns = (Column("", str), found.metrics[0], other, _interval(found), Column("p", p_text), Column("status", str))
     return Table(columns, rows)
@@ -295,7 +294,7 @@ def columns_of_rankings(found: Any) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ranking": list(found.names), "n_queries": [found.n_queries] * len(found.names)}
     for metric in found.metrics:
         own = found.by_metric(metric)
-        rows = {row.name: row for row in own.standings()}
+        rows = {row.name: row for row in own.rows}
         ends = [report.intervals(found.confidence)[metric] for report in found.reports.values()]
         columns |= {metric: [rows[name].mean for name in found.names]} | _ends(f"{metric} ", ends)
         if own.tested:

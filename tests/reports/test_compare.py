@@ -589,7 +589,7 @@ def test_many_rankings_fit_into_80_columns(reports):
 def test_repr_and_construction_compute_nothing(reports):
     comparison = compare(reports, by=np.arange(60) % 2)
     assert repr(comparison) == "<Comparison: 3 rankings by ndcg@10, mrr, 60 queries>"
-    assert not vars(comparison).keys() & {"_flips", "_family", "_best", "_standings"}
+    assert not vars(comparison).keys() & {"_flips", "_family", "_best", "rows"}
 
 
 @pytest.mark.option("Comparison.save.path", "Comparison.load.path")

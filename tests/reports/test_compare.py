@@ -1,7 +1,6 @@
 """compare: which reports can be compared, and what a Comparison says about them, against reports and by hand."""
 
 import pickle
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -112,7 +111,9 @@ def test_of_a_distance_the_smaller_wins():
 
 def test_different_queries_are_refused(reports):
     fewer, n_queries = report(1, QID >= 10), r"reports must be over the same queries; got {} in '0' and {} in '1', "
-    with pytest.raises(ValueError, match=n_queries.format(60, 50) + r"50 of them in both\. Evaluate all on the queries"):
+    with pytest.raises(
+        ValueError, match=n_queries.format(60, 50) + r"50 of them in both\. Evaluate all on the queries"
+    ):
         compare([reports["first"], fewer])
     with pytest.raises(ValueError, match=n_queries.format(50, 60) + "50 of them"):
         compare([fewer, reports["first"]])
@@ -151,6 +152,7 @@ def test_documents_that_were_not_returned_or_judged_do_not_matter():
         ({"reports": []}, ValueError, "reports must hold at least two reports; got 0"),
         ({"reports": {"a": report(0)}}, ValueError, "at least two reports; got 1"),
         ({"reports": report(0)}, TypeError, "reports must be a dict or a sequence of reports; got RankingReport"),
+        ({"reports": compare([report(0), report(1)])}, TypeError, r"got Comparison\. Pass its reports"),
         ({"reports": [report(0), 0.7]}, TypeError, "reports must hold RankingReport objects; got float for '1'"),
         ({"reports": {1: report(0), "1": report(1)}}, ValueError, "different names; got '1' more than once"),
         ({"metrics": "map"}, ValueError, "metric 'map' is missing from report '0', which has 'ndcg@10', 'mrr'"),
@@ -195,8 +197,9 @@ def test_metrics_of_the_same_name_have_to_be_the_same():
 
 def test_metrics_that_are_no_means_over_queries():
     name = "recall(average=micro)@3"
-    comparison = compare([report(feature, metrics=["mrr", name]) for feature in (0, 1)])
+    comparison = compare([report(feature, metrics=["mrr", name]) for feature in (0, 1)], by=np.arange(60) % 2)
     assert (comparison.tested, comparison.by_metric(name).tested) == (True, False)
+    assert comparison.to_frame(slices=True)[name].isna().tolist() == [False] * 2 + [True] * 4
     assert comparison.means(name) == {n: r.mean[name] for n, r in comparison.reports.items()}
     assert {one.status for one in comparison.standings(name)} == {""}
     with pytest.raises(ValueError, match="metric must be a mean over queries; got 'recall"):
@@ -448,8 +451,14 @@ def test_many_slices_many_rankings_and_slices_without_values():
     ranks = {"a": [1, 2, 1, 2, 0, 0], "b": [2, 1, 1, 1, 0, 0]}
     two = {name: report_of_ranks(own, replace_undefined_by=np.nan) for name, own in ranks.items()}
     comparison = compare(two, by=["a", "a", "b", "b", "c", "c"])
-    assert list(comparison._named_slices()) == ["a", "b"]
+    assert list(comparison.slices) == ["a", "b"]
     assert [one.status for one in comparison.slices["a"].standings()] == ["leads", "may be best"]
+    values = pd.DataFrame({"qid": range(4), "mrr": [1, 0.5, 1, 0.5], "judge": [1, 2, np.nan, np.nan]})
+    part = compare([RankingReport.from_frame(values)] * 2, by=["a", "a", "b", "b"])
+    assert (list(part.slices), part.slices["b"].metrics) == (["a", "b"], ("mrr",)), "judge has no value in b"
+    assert list(part.by_metric("judge").slices) == ["a"]
+    assert part.to_frame(slices=True)["judge"].isna().tolist() == [False] * 4 + [True] * 2
+    assert len(part.to_frame(pairs=True, slices=True)) == 2 + 2 + 1
 
 
 # Planning
@@ -616,14 +625,3 @@ def test_inspect(reports):
     assert len(noise.columns["row"]) == 2
     with pytest.raises(ValueError, match="n must be left out if qid names the queries; got n=1 and qid=5"):
         comparison.inspect(1, qid=5)
-
-
-def test_a_cross_evaluation_is_no_report():
-    class Result:
-        reports = ()
-
-    with pytest.raises(TypeError, match=r"sequence of reports; got Result\. Pass its reports"):
-        compare(Result())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert of_ranks({1: ALWAYS, 2: RARELY}).pair(1, 2).first == "1"

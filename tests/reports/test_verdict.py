@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrank_metrics.reports.verdict import letters, listed
+from skrank_metrics.reports.verdict import letters
 
 
 def split(text):
@@ -55,7 +55,3 @@ def test_near_twins_do_not_explode(n):
     assert len(set().union(*map(split, found.values()))) < n
     if n == 40:
         check(different)
-
-
-def test_names_in_a_sentence():
-    assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]

@@ -29,12 +29,6 @@ class Moments:
     error: float  # standard error of the mean
     extremes: tuple[float, float]  # smallest and largest value
 
-    @property
-    def sample_std(self) -> float:
-        """Standard deviation of the population, estimated from the queries as a sample."""
-        n = self.n_effective
-        return self.std * (n / (n - 1)) ** 0.5 if n > 1 else np.nan
-
 
 def moments(values: Any, weights: Any = None) -> Moments:
     """Mean and spread; NaN if there are too few values.
@@ -125,5 +119,5 @@ def weighting(weights: FloatArray | None) -> list[str]:
 
 
 def check_confidence(confidence: Any) -> float:
-    """Check a confidence level, in (0, 1)."""
+    """Check a confidence level."""
     return float(check_number(confidence, "confidence", "(0, 1)"))

@@ -126,11 +126,6 @@ class SignFlips:
         # Number of units of equal weight that would be as informative (Kish 1965).
         self.n_effective = self.total_mass**2 / self.square_mass
 
-    @property
-    def covers_folds(self) -> bool:
-        """Whether differences vary more between folds than between queries for some pair."""
-        return any(self.row(i).fold_error.any() for i in range(self.sums.shape[1]))
-
     def row(self, i: int) -> Row:
         """Statistics of one ranking against each of the others."""
         if i in self._rows:

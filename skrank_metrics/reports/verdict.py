@@ -265,7 +265,7 @@ def _counts(found: Any) -> Iterator[str]:
     if won := found.folds_won:
         number = ", ".join(f"{name} {n}" for name, n in won.items() if n)
         more, covers = "no more", ""
-        if flips.covers_folds:
+        if any(flips.row(i).fold_error.any() for i in range(len(won))):
             more, covers = "more", "; intervals cover fitting again on other data"
         yield f"Folds won: {number}. Differences vary {more} between folds than between queries{covers}."
     if len(found.best_set) > 1 and not np.isnan(detectable := found.detectable):

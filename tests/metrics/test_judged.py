@@ -215,7 +215,7 @@ def test_rankings_with_unjudged_documents_of_their_own_are_compared():
     part = evaluate(labels[fewer], -scores[fewer], qid=qid[fewer], metrics=rows["metrics"], judged=judged[fewer])
     compare([whole, part], "ndcg")
     condensed = evaluate(labels, scores, qid=qid, **rows, condense=True)
-    with pytest.raises(ValueError, match="in the same way; got ndcg in '0' and ndcg in '1'.* condense"):
+    with pytest.raises(ValueError, match=r"in the same way; got ndcg in '0' and ndcg in '1'.* condense"):
         compare([whole, condensed], "ndcg")
     others = evaluate(np.where(judged, labels, 0), scores, qid=qid, metrics=rows["metrics"])
     with pytest.raises(ValueError, match=r"reports must have the same documents .* judged="):

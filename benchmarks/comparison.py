@@ -15,6 +15,7 @@ from scipy import stats
 from skrank_metrics import RankingReport, compare, leaderboard
 from skrank_metrics._output.table import Table
 from skrank_metrics.datasets import make_ranking
+from skrank_metrics.model_selection.search_report import expected_score
 from skrank_metrics.reports import sign_flips
 from skrank_metrics.reports.mean_intervals import mean_interval, moments
 from skrank_metrics.reports.sign_flips import Family, SignFlips
@@ -208,6 +209,33 @@ def planning(n_samples: int) -> None:
     show("Called not worse by a margin that is lost (nominal .025)", ("", "queries", "interval", "shifted test"), rows)
 
 
+def winners(n_samples: int) -> None:
+    """The score of the best of many candidates in 5 folds minus its true mean: as it is, and without the optimism."""
+    rows = []
+    truths = {"all equal": 0.0, "one is better by .01": 0.01, "one is better by .05": 0.05}
+    for n_queries in (100, 1000):
+        for n_candidates in (8, 96):
+            for name, lead in truths.items():
+                truth = np.r_[lead, np.zeros(n_candidates - 1)]
+                found = [_winner(truth, n_queries) for _ in range(max(n_samples // 5, 20))]
+                rows.append((n_queries, n_candidates, name, *(f"{bias:+.3f}" for bias in np.mean(found, axis=0))))
+    heads = ("queries", "candidates", "truth", "mean of the best", "best on other folds", "bootstrap")
+    show("Optimism of the winner's score", heads, rows)
+
+
+def _winner(truth: Values, n_queries: int) -> tuple[float, float, float]:
+    """Optimism of the winner's mean, of its estimate from the other folds, and of Tsamardinos et al.'s by bootstrap."""
+    values = truth[:, None] + RANDOM.normal(0, 0.14, (len(truth), n_queries))
+    folds = values.reshape(len(truth), 5, -1).mean(axis=2)
+    best = int(folds.mean(axis=1).argmax())
+    out_of_bag = []
+    for _ in range(100):
+        counts = np.bincount(RANDOM.integers(n_queries, size=n_queries), minlength=n_queries)
+        out_of_bag.append(values[int((values @ counts).argmax()), counts == 0].mean())
+    estimates = folds[best].mean(), expected_score(folds), np.mean(out_of_bag)
+    return tuple(float(estimate - truth[best]) for estimate in estimates)  # type: ignore[return-value]
+
+
 def _report(differences: Values) -> Any:
     ids = np.arange(len(differences))
     values = {"a": 0.5 + differences / 2, "b": 0.5 - differences / 2}
@@ -244,7 +272,7 @@ def main() -> None:
     n_samples = parser.parse_args().samples
     speed()
     sign_flips.N_SIGNS = 2_000
-    for part in (families, differences, means, dependence, folds, planning):
+    for part in (families, differences, means, dependence, folds, planning, winners):
         part(n_samples)
 
 

@@ -34,6 +34,8 @@ exclude_patterns = ["playground", "gallery", "auto_examples/*.ipynb", "**.ipynb_
 autosummary_generate = False  # reference_pages writes a page for each name
 autodoc_typehints = "none"  # the docstrings say them
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
 smartquotes = False  # types such as {"average", "best"} are code
 
 myst_fence_as_directive = ["math"]
@@ -115,6 +117,13 @@ if (mode === "light" || mode === "dark") document.documentElement.style.colorSch
 """
 
 
+def link_types(app: Any, config: Any) -> None:
+    """Link the types of this package, but not numpydoc's own words, whose pages are elsewhere."""
+    config.numpydoc_xref_aliases_complete = {
+        name: f"skrank_metrics.{name}" for name in skrank_metrics.__all__ if name[0].isupper()
+    }
+
+
 def copy_playground(app: Any, error: Exception | None) -> None:
     """Add the playground, which is a page of its own, with a way back and the colours chosen on the site."""
     if error is None:
@@ -129,6 +138,7 @@ def copy_playground(app: Any, error: Exception | None) -> None:
 def setup(app: Any) -> None:
     """Write the reference, and take part in the build."""
     reference_pages.write(HERE / "reference")
+    app.connect("config-inited", link_types, priority=900)  # after numpydoc
     app.connect("source-read", site_sources.adapt)
     app.connect("autodoc-process-docstring", reference_pages.add_facts, priority=400)  # before numpydoc
     app.connect("autodoc-process-docstring", reference_pages.link_names, priority=600)  # after numpydoc

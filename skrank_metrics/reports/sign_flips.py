@@ -118,10 +118,10 @@ class SignFlips:
         exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
         self.scale = 2.0**exponent
         weights = self.weights / self.weights.max()
-        self._weighted = np.ldexp(values, -exponent) * weights[:, None]
+        weighted = np.ldexp(values, -exponent) * weights[:, None]
         units = self.units if len(self.units) <= MOST_UNITS else hash_ids(self.units) % np.uint64(MOST_UNITS)
-        self.hashes, self.sums, self.masses = _summed(self._weighted, weights, units)
-        self.of_folds = None if self.folds is None else _summed(self._weighted, weights, self.folds)[1:]
+        self.hashes, self.sums, self.masses = _summed(weighted, weights, units)
+        self.of_folds = None if self.folds is None else _summed(weighted, weights, self.folds)[1:]
         self.total_mass, self.square_mass = float(self.masses.sum()), float(self.masses @ self.masses)
         # Number of units of equal weight that would be as informative (Kish 1965).
         self.n_effective = self.total_mass**2 / self.square_mass
@@ -323,13 +323,13 @@ class Family:
         flips = self.parts[part]
         p, adjusted, ahead = flips.p_value(i, j), float(self.p_adjusted[part, i, j]), flips.row(i).total[j] > 0
         alone = flips.intervals(i, flips.critical(i, j, self.level), self.level)[j]
-        interval = _agreeing(alone, rejected=p <= self.level, ahead=ahead)
+        interval = _cut_at_zero(alone, rejected=p <= self.level, ahead=ahead)
         if np.isnan(adjusted):  # outside the family
             return p, adjusted, interval, (np.nan, np.nan)
         if self.correction is None:
             return p, adjusted, interval, interval
         together = flips.intervals(i, self.critical, self.level, self.n_tests)[j]
-        return p, adjusted, interval, _agreeing(together, rejected=adjusted <= self.level, ahead=ahead)
+        return p, adjusted, interval, _cut_at_zero(together, rejected=adjusted <= self.level, ahead=ahead)
 
     def best_set(self, part: int = 0) -> BestSet:
         """The rankings that may be the best in a part.
@@ -358,7 +358,7 @@ class Family:
         return BestSet(p_values, critical, inside, np.where(np.isinf(intervals), np.nan, intervals), regret)
 
 
-def _agreeing(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
+def _cut_at_zero(interval: FloatArray, *, rejected: bool, ahead: bool) -> Interval:
     """Cut an interval at 0 if the test rejects, or extend it to 0 if not.
 
     This removes the effect of rounding, and of corrections that reject more than simultaneous intervals show.

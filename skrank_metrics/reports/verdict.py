@@ -74,12 +74,12 @@ def verdict_of(found: Any) -> str:
     else:
         apart = f"{ranked[0]} from {ranked[1]}" if len(ranked) == 2 else f"{_some(ranked, 'and')} apart"
         sentences.append(f"{counted(found.n_queries, 'query')} cannot tell {apart}.")
-    if len(may_be) > 1 and _equal(found, may_be[0], may_be) == list(may_be):
+    if len(may_be) > 1 and _unchanged(found, may_be[0], may_be) == list(may_be):
         sentences.append(f"{_some(may_be, 'and')} are equal on every query.")
     return " ".join(sentences)
 
 
-def _equal(found: Any, name: str, others: Sequence[str]) -> list[str]:
+def _unchanged(found: Any, name: str, others: Sequence[str]) -> list[str]:
     """The rankings among some that have the same values as one."""
     counts = found._flips.row(found.names.index(name)).counts
     return [other for other in others if not counts[found.names.index(other)].any()]
@@ -104,7 +104,7 @@ def _against_baseline(found: Any, level: str) -> Iterator[str]:
     if margin is not None:
         good = [*named.get("better", []), *named.get("not worse", [])]
         yield f"Ship {_some(good, 'or')}." if good else "Do not ship."
-    equal = _equal(found, base, named.get("not worse", []))
+    equal = _unchanged(found, base, named.get("not worse", []))
     named["not worse"] = [name for name in named.get("not worse", []) if name not in equal]
     within = f" by more than {margin:g}" if margin else ""
     known = [

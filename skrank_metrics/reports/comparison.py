@@ -212,7 +212,7 @@ class Comparison(Result):
     @property
     def _number(self) -> int:
         """The number of these rankings among the parts of the family."""
-        return self._together.index(self)
+        return 0 if self._slice_of is None else list(self._slice_of[0].slices).index(self._slice_of[1])
 
     @cached_property
     def _best(self) -> BestSet:

@@ -608,6 +608,8 @@ def test_saved_and_pickled(reports, tmp_path):
     for other in (Comparison.load(path=tmp_path / "comparison.json"), pickle.loads(pickle.dumps(comparison))):
         assert str(other) == str(comparison)
         assert other.to_frame(slices=True).equals(comparison.to_frame(slices=True))
+    part = comparison.slices[1]
+    assert str(pickle.loads(pickle.dumps(part))) == str(part)
     reports["first"].save(tmp_path / "report.json")
     with pytest.raises(ValueError, match="is not a saved comparison"):
         Comparison.load(tmp_path / "report.json")

@@ -316,11 +316,8 @@ def _naming(name: str) -> Iterator[None]:
 
 def _score_columns(scores: Any) -> dict[str, Any]:
     """Columns of scores by model name."""
-    if isinstance(scores, Mapping):
-        named = list(scores.items())
-    elif (names := getattr(scores, "column_names", getattr(scores, "columns", None))) is not None:
-        named = list(zip(names, columns_of(scores), strict=True))
-    else:
+    named = columns_of(scores)
+    if not named and not isinstance(scores, Mapping):
         raise TypeError(
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "
             f"{type(scores).__name__}. Pass {{'name': scores, ...}}."

@@ -110,12 +110,6 @@ def evaluate(
     {'mrr': 0.75, 'recall@1': 0.5}
     >>> report.per_query["mrr"]
     array([1. , 0.5])
-
-    Nobody judged the first of three documents. The relevant one is at rank 2, and at rank 1 of the condensed list:
-
-    >>> masked = {"y_true": [[np.nan, 1, 0]], "y_score": [[3, 2, 1]], "judged": [[False, True, True]]}
-    >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
-    ({'mrr': 0.5}, {'mrr': 1.0})
     """
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}

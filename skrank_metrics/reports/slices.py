@@ -54,77 +54,67 @@ def slices_and_groups(
     rows: Grouping, y_true: Any = None, *, by: Any = None, groups: Any = None, by_query: bool = False
 ) -> dict[str, Any]:
     """The slice and the group of each query, from one value per row; if ``by_query``, rows are queries."""
-    given = {"by": by, "groups": groups}
-    if y_true is not None:
-        for name, own in given.items():
-            check_aligned(y_true=y_true, **_named(own, name))
-    if by_query:
-        rows = Grouping(rows.ids, np.ones_like(rows.sizes), None)
-    return {name: None if own is None else slice_of_query(own, rows, name=name) for name, own in given.items()}
+    rows = Grouping(rows.ids, np.ones_like(rows.sizes), None) if by_query else rows
+    given = {name: own for name, own in {"by": by, "groups": groups}.items() if own is not None}
+    return {name: slice_of_query(own, rows, y_true=y_true, name=name) for name, own in given.items()}
 
 
 def slice_of_query(
-    given: Any, rows: Grouping | None = None, *, ids: NDArray[Any] | None = None, name: str = "by"
+    given: Any, rows: Grouping | None = None, *, ids: Any = None, y_true: Any = None, name: str = "by"
 ) -> NDArray[Any]:
-    """One slice per query, or one group, which must not be missing, from one value per row or per query with an id.
+    """One slice per query, or one group, from one value per row of ``y_true``, or per query with one of the ids.
 
-    A missing slice is None, and one of several columns a tuple.
+    A missing slice is None, one of several columns a tuple; groups must not be missing.
     """
-    columns = _columns(given, name)
-    lengths = {} if ids is None else {"query": len(ids)}
+    columns, lengths = _labelled(given, name), {} if ids is None else {len(ids): "query"}
+    if y_true is not None:
+        check_aligned(y_true=y_true, **dict(columns))
     if rows is not None:
-        n_rows = int(rows.sizes.sum())
-        lengths.setdefault("query" if n_rows == len(rows.ids) else "document", n_rows)
-    shapes = {np.shape(column) for column in columns}
-    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths.values()}:
-        needed = ", or per ".join(f"{what}, {length} in all" for what, length in lengths.items())
+        lengths.setdefault(n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document")
+    shapes = {np.shape(column) for _, column in columns}
+    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths}:
+        needed = ", or per ".join(f"{what}, {length} in all" for length, what in lengths.items())
         got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
         got = repr(given) if isinstance(given, str) else got
         raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
-    n_values = len(columns[0])
-    values = _group(columns, n_values, name)
-    if ids is not None and n_values == len(ids):
-        for label, column in _named(given, name).items():
+    ((length,),) = shapes
+    values = _group([column for _, column in columns], length, name)
+    if rows is None or (ids is not None and length == len(ids)):
+        for label, column in columns:
             check_order_of_queries(column, ids, label)
         return values.ids[values.codes]
-    assert rows is not None
     return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
 
 
-def _named(given: Any, name: str) -> dict[str, Any]:
-    """The objects that have an index, by their names in errors."""
-    return {f"{name}[{key!r}]": own for key, own in given.items()} if isinstance(given, Mapping) else {name: given}
-
-
-def columns_of(frame: Any) -> list[Any]:
-    """The columns of a data frame; empty if it is none."""
+def columns_of(frame: Any) -> list[tuple[Any, Any]]:
+    """Names and columns of a data frame or a dict; empty for anything else."""
     if hasattr(frame, "column_names"):  # of pyarrow
-        return list(frame.columns)
+        return list(zip(frame.column_names, frame.columns, strict=True))
     if hasattr(frame, "get_columns"):  # of polars
-        return list(frame.get_columns())
-    return [column for _, column in frame.items()] if hasattr(frame, "columns") else []
+        return [(column.name, column) for column in frame.get_columns()]
+    return list(frame.items()) if isinstance(frame, Mapping) or hasattr(frame, "columns") else []
 
 
-def _columns(given: Any, name: str) -> list[Any]:
-    """The columns of slices, as arrays."""
-    if isinstance(given, Mapping):
-        return [to_id_array(own, name) if isinstance(own, list | tuple) else own for own in given.values()]
+def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
+    """Columns by their names in errors."""
     if isinstance(given, list | tuple):
         given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
-    return columns_of(given) or _parts_of_tuples(given) or [given]
+    named = [(f"{name}[{key!r}]", own) for key, own in columns_of(given)]
+    if not named and not isinstance(given, Mapping):
+        named = [(name, own) for own in _parts_of_tuples(given) or [given]]
+    return [(label, to_id_array(own, name) if isinstance(own, list | tuple) else own) for label, own in named]
 
 
-def _parts_of_tuples(by: Any) -> list[Any]:
+def _parts_of_tuples(given: Any) -> list[Any]:
     """Split tuples into columns, so that one missing part does not make the whole slice missing."""
-    if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
+    if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
         return []
-    if not isinstance(next(iter(by), None), tuple):  # most slices are strings, of millions of rows
+    if not isinstance(next(iter(given), None), tuple):  # most slices are strings, of millions of rows
         return []
-    values = list(by)
-    lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
     if len(lengths) != 1 or min(lengths) < 2:
         return []
-    return [_objects(column, len(values)) for column in zip(*values, strict=True)]
+    return [object_array(column, len(column)) for column in zip(*given, strict=True)]
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
@@ -137,7 +127,7 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
         codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
     places, grouping = group_codes(codes)
     names = [as_python(part.ids[part.codes[places]]) for part in parts]
-    return Grouping(_objects(zip(*names, strict=True), len(places)), grouping.sizes, grouping.shuffled)
+    return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
 
 
 def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
@@ -147,25 +137,23 @@ def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
         if name == "groups":
             raise
         present, missing = without_nulls(column)
-        array, others = find_missing(to_id_array(present, "by"), "by")
+        array, others = find_missing(to_id_array(present, name), name)
         if np.any(others):
             array, missing[~missing] = array[~others], others
         if not missing.any():
             raise
-    named = group_rows(check_ids(array, n_rows - int(missing.sum()), "by")) if not missing.all() else None
-    codes = np.full(n_rows, 0 if named is None else len(named.ids))
+    named = None if missing.all() else group_rows(check_ids(array, int((~missing).sum()), name))
+    names = [*([] if named is None else as_python(named.ids)), None]
+    codes = np.full(n_rows, len(names) - 1)
     if named is not None:
         codes[~missing] = named.codes
     first, grouping = group_codes(codes)
-    names = [*(() if named is None else as_python(named.ids)), None]
-    return Grouping(_objects((names[code] for code in codes[first]), len(first)), grouping.sizes, grouping.shuffled)
+    return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 
 
-def _objects(values: Iterable[Any], n: int) -> NDArray[Any]:
-    array = np.empty(n, dtype=object)  # np.array would make a second dimension of tuples
-    for place, value in enumerate(values):
-        array[place] = value
-    return array
+def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:
+    """An array of objects; np.array would make a second dimension of tuples."""
+    return np.fromiter(values, dtype=object, count=n)
 
 
 def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:

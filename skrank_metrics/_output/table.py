@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -144,6 +145,15 @@ def _cell(tag: str, text: str, column: _Shown, *, inline: bool) -> str:
     return f'<{tag} style="{_CELL};{_RULE};text-align:{align};{rest}">{escape(text)}</{tag}>'
 
 
+class _Wrapper(textwrap.TextWrapper):
+    # Class names may also break between their words.
+    wordsep_simple_re = re.compile(r"(\s+|(?<=[a-z])(?=[A-Z]))")
+
+
+def _wrapped(text: str, width: int, **options: Any) -> list[str]:
+    return _Wrapper(width, break_on_hyphens=False, **options).wrap(text)
+
+
 def _longest(texts: Sequence[str]) -> int:
     return max([1, *map(len, texts)])
 
@@ -152,7 +162,7 @@ def _narrowest(columns: Sequence[_Shown]) -> list[int]:
     """Widths with wrapped heads and, in columns of names, wrapped cells; numbers are not broken."""
     return [
         max(
-            min(_longest(column.head.split()), NARROWEST_HEAD),
+            min(_longest(_wrapped(column.head, 1, break_long_words=False)), NARROWEST_HEAD),
             min(_longest(column.cells), NARROWEST_NAME if column.is_name else LONGEST_NAME),
         )
         for column in columns
@@ -180,7 +190,3 @@ def _beside(columns: Sequence[_Shown]) -> Iterator[str]:
     upside_down = zip_longest(*(lines[::-1] for lines in heads), fillvalue="")  # heads are aligned at the bottom
     for row in (reversed(list(upside_down)), *(zip_longest(*lines, fillvalue="") for lines in rows)):
         yield from (GAP.join(formats).format(*line).rstrip() for line in row)
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False)

@@ -102,6 +102,11 @@ def test_text_has_at_most_80_columns_and_every_value(n_names, n_numbers):
         assert letters.count("x") >= 100, "names are not cut"
 
 
+def test_long_names_break_between_the_words_of_class_names():
+    table = Table(("model", *HEADS[:2], *"abcde"), [("HistGradientBoostingRegressor", *[0.5] * 7)])
+    assert [line.split()[0] for line in table.as_text().splitlines()[-2:]] == ["HistGradientBoosting", "Regressor"]
+
+
 def test_columns_that_do_not_fit_go_on_below():
     heads = ("rank", *(f"metric_number_{i}" for i in range(8)))
     lines = Table(heads, [(1, *[0.5] * 8)]).as_text().splitlines()

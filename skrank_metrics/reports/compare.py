@@ -286,7 +286,7 @@ def leaderboard(
         if returned is not ranked:
             of_model = replace(of_model, retrieved=lists.grouping.sort(returned.ravel()))
         labels = labels_of_rows(y_true, column, qid)
-        reports[name] = evaluate_lists(of_model, bound, **parts, row_labels=labels)
+        reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, reports, None, None, **options)

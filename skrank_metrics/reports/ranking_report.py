@@ -20,28 +20,10 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports import mean_intervals as means
+from skrank_metrics.reports import saved_reports as saved
 from skrank_metrics.reports.health import Health, count_drawn, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import (
-    METHOD,
-    NO_INTERVAL,
-    Moments,
-    bounds_of,
-    check_confidence,
-    mean_interval,
-    moments,
-    weighting,
-    why_none,
-)
-from skrank_metrics.reports.saved_reports import (
-    Kept,
-    digests_of,
-    frame_fields,
-    read_saved,
-    restored_fields,
-    saved_fields,
-    write_saved,
-)
 from skrank_metrics.reports.slices import (
     ALL,
     column_of_slices,
@@ -113,7 +95,7 @@ class RankingReport(Result):
     _results: Mapping[str, PerQuery] = field(kw_only=True)
     _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
     _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
-    _kept: Kept | None = field(default=None, kw_only=True)  # what is known without documents
+    _kept: saved.Kept | None = field(default=None, kw_only=True)  # what is known without documents
     _health: Health | None = field(default=None, kw_only=True)  # without documents
     _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
     _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
@@ -121,11 +103,11 @@ class RankingReport(Result):
     @cached_property
     def mean(self) -> dict[str, float]:
         """Mean over queries by name of the metric, or another average if the metric has one."""
-        found = {}
-        for name, metric in self.metrics.items():
-            average = {} if metric.average else {"average": "macro"}
-            found[name] = float(metric.aggregate(self._results[name], self.weights, **average))
-        return found
+        results, weights = self._results, self.weights
+        return {
+            name: float(metric.aggregate(results[name], weights, average=metric.average or "macro"))
+            for name, metric in self.metrics.items()
+        }
 
     @cached_property
     def per_query(self) -> dict[str, FloatArray]:
@@ -170,11 +152,11 @@ class RankingReport(Result):
         return self._lists.grouping if self.has_documents else None
 
     @cached_property
-    def _known(self) -> Kept | None:
+    def _known(self) -> saved.Kept | None:
         """What is known of the documents of each query whether or not they were kept."""
         if not self.has_documents:
             return self._kept
-        return Kept(self._lists.grouping.sizes, self._lists.n_judged, digests_of(self._lists))
+        return saved.Kept(self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists))
 
     @property
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
@@ -192,26 +174,25 @@ class RankingReport(Result):
     @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {name: moments(values, self.weights).std for name, values in self.per_query.items()}
+        return {name: means.moments(values, self.weights).std for name, values in self.per_query.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
 
         They are Student's t; for bounded metrics, half an observation is added at each bound, and for metrics that are
-        0 or 1 they are those of Agresti and Coull. In simulations with 10, 30 and 100 queries, at least 93% of the 95%
-        intervals of bounded metrics covered the population mean; for metrics that are 0 or 1, 95% on average and 92% in
-        the worst case. Both ends are NaN if fewer than two queries or groups have a value, if all values of an
-        unbounded metric are equal, or if the average is a median or a geometric mean.
+        0 or 1 they are those of Agresti and Coull. In simulations with 10, 30 and 100 queries, at least 92% of the 95%
+        intervals of bounded metrics covered the population mean. Both ends are NaN if fewer than two queries or groups
+        have a value, if all values of an unbounded metric are equal, or for medians and geometric means.
         """
-        check_confidence(confidence)
+        means.check_confidence(confidence)
         return {
             name: (np.nan, np.nan)
-            if metric.average in NO_INTERVAL
-            else mean_interval(self._moments(name), bounds_of(metric), confidence)
+            if metric.average in means.NO_INTERVAL
+            else means.mean_interval(self._moments(name), means.bounds_of(metric), confidence)
             for name, metric in self.metrics.items()
         }
 
-    def _moments(self, name: str) -> Moments:
+    def _moments(self, name: str) -> means.Moments:
         values, weights = self.per_query[name], self.weights
         if self.metrics[name].average == "micro":
             # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
@@ -219,7 +200,7 @@ class RankingReport(Result):
             weights = sizes if weights is None else sizes * weights
         if self.groups is not None:
             values, weights = _by_group(values, weights, self.groups)
-        return moments(values, weights)
+        return means.moments(values, weights)
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
@@ -237,7 +218,7 @@ class RankingReport(Result):
             groups=None if self.groups is None else self.groups[queries],
             _results=results,
             _queries=queries if self._queries is None else self._queries[queries],
-            _kept=None if self._kept is None else Kept(*(own[queries] for own in self._kept)),
+            _kept=None if self._kept is None else saved.Kept(*(own[queries] for own in self._kept)),
             _health=None,
             _left_out=(),
         )
@@ -274,9 +255,8 @@ class RankingReport(Result):
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
         documents that were not retrieved, except for metrics that divide by the number of ranked documents.
 
-        ``documents`` are features or texts, in the order of the rows that were evaluated: a frame, Series, array or
-        list with one entry per row; None means those passed to evaluate, if any. At most 8 features and 160 characters
-        are shown. ``n_ranks`` is the number of ranks to show; None means up to the cutoff of the metric, at most 20.
+        ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list; None
+        means those passed to evaluate. ``n_ranks`` is None for all ranks up to the cutoff of the metric, at most 20.
         """
         return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
 
@@ -339,7 +319,7 @@ class RankingReport(Result):
         ``compare`` notices other labels, but neither labels nor scores. Ids, slices and groups must be numbers, text,
         dates, times, bytes or tuples of these. An existing file is replaced only once the new one is complete.
         """
-        write_saved("report", saved_fields(self), path)
+        saved.write_saved("report", saved.saved_fields(self), path)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
@@ -348,7 +328,7 @@ class RankingReport(Result):
         Functions are not written to files, so an own metric, or one with a function as parameter, keeps its name,
         bounds and direction, but cannot be computed. Such metrics compare with others that were saved and loaded.
         """
-        return cls(**restored_fields(read_saved("report", path)))
+        return cls(**saved.restored_fields(saved.read_saved("report", path)))
 
     @classmethod
     def from_frame(
@@ -391,7 +371,7 @@ class RankingReport(Result):
         >>> RankingReport.from_frame(frame).mean
         {'recip_rank': 0.75, 'helpful': 3.0}
         """
-        return cls(**frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
+        return cls(**saved.frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
 
     # Text and frames
 
@@ -439,12 +419,11 @@ class RankingReport(Result):
                 rows += [(value, m, report.n_queries, mean, of_slice[m]) for m, mean in report.mean.items()]
                 ends += of_slice.items()
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        how = METHOD + why_none((self.metrics[name], interval) for name, interval in ends)
+        how = means.METHOD + means.why_none((self.metrics[name], interval) for name, interval in ends)
         if self.groups is not None:
-            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups").replace(
-                "queries", "groups"
-            )
-        return [*parts, f"Intervals: {how}.", *weighting(self.weights), *self.health.findings]
+            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups")
+            how = how.replace("queries", "groups")
+        return [*parts, f"Intervals: {how}.", *means.weighting(self.weights), *self.health.findings]
 
 
 def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]) -> tuple[FloatArray, FloatArray]:

@@ -93,45 +93,36 @@ def read_saved(kind: str, path: Any) -> dict[str, Any]:
     return body
 
 
-def saved_fields(report: Any) -> dict[str, Any]:
-    """The fields of a report as JSON's types. Names are no keys, since they could be those of ``_WRITTEN``."""
-    saved: dict[str, Any] = {"condensed": report.condensed, "metrics": []}
-    for (name, metric), own in zip(report.metrics.items(), report._results.values(), strict=True):
-        divisors = None if (own.denominators == 1).all() else _saved(own.denominators)
-        values = {"values": _saved(own.numerators), "divisors": divisors}
-        saved["metrics"].append({"name": name, **_saved_metric(metric), **values})
-    for name in ("qid", "weights", "by", "groups"):
-        try:
-            saved[name] = _saved(getattr(report, name))
-        except TypeError as error:
-            raise TypeError(f"{name} {error}") from None
-    health = asdict(report.health)
-    tie_means = [[name, *ends] for name, ends in health.pop("tie_means").items()]
-    kept = None if report._known is None else _saved(list(report._known))
-    return {**saved, "kept": kept, "health": {**health, "tie_means": _saved(tie_means)}}
+def saved_fields(report: Any) -> Any:
+    """The fields of a report as JSON's types."""
+    values = {
+        name: [own.numerators, None if (own.denominators == 1).all() else own.denominators]
+        for name, own in report._results.items()
+    }
+    metrics = {name: _known_of(metric) for name, metric in report.metrics.items()}
+    fields = {name: getattr(report, name) for name in ("qid", "weights", "by", "groups", "condensed")}
+    return _saved(
+        {**fields, "metrics": metrics, "values": values, "kept": report._known, "health": asdict(report.health)}
+    )
 
 
 def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a report from JSON's types."""
+    """The fields of a report from what ``read_saved`` gives."""
+    fields = dict(saved)
+    values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
     results = {}
-    for own in saved["metrics"]:
-        divisors = np.ones(len(own["values"])) if own["divisors"] is None else own["divisors"]
-        results[own["name"]] = PerQuery(own["values"], divisors)
-    health = {**saved["health"], "findings": tuple(saved["health"]["findings"])}
-    health["tie_means"] = {name: (low, high) for name, low, high in health["tie_means"]}
-    return {
-        **{name: saved[name] for name in ("qid", "weights", "by", "groups", "condensed")},
-        "metrics": {own["name"]: _restored_metric(own) for own in saved["metrics"]},
-        "_results": results,
-        "_kept": None if saved["kept"] is None else Kept(*saved["kept"]),
-        "_health": Health(**health),
-    }
+    for name, (numerators, denominators) in values.items():
+        results[name] = PerQuery(numerators, np.ones(len(numerators)) if denominators is None else denominators)
+    fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
+    return {**fields, "_results": results, "_kept": kept and Kept(*kept), "_health": Health(**health)}
 
 
 def _saved(value: Any) -> Any:
-    """A value as JSON's types; others are a dict of one item, their kind."""
+    """A value as JSON's types; others are a dict of one item, whose key begins with a dollar sign."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
+    if isinstance(value, Mapping):
+        return {"$" * name.startswith("$") + name: _saved(own) for name, own in value.items()}
     if isinstance(value, list):
         return list(map(_saved, value))
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
@@ -139,17 +130,15 @@ def _saved(value: Any) -> Any:
     for kind, name, write, _ in _WRITTEN:
         if isinstance(value, kind) and not getattr(value, "nanosecond", 0):
             return {name: write(value)}
-    raise TypeError(
-        f"holds {value!r}, of type {type(value).__name__}, which a file cannot hold. Evaluate with str(id)."
-    )
+    raise TypeError(f"A file cannot hold {value!r}, of type {type(value).__name__}. Evaluate with str(id).")
 
 
 def _restored(saved: dict[str, Any]) -> Any:
-    """A value from a dict of one item; any other dict as it is."""
+    """The value that was written as a dict."""
     for _, name, _, read in _WRITTEN:
-        if len(saved) == 1 and name in saved:
+        if saved.keys() == {name}:
             return read(saved[name])
-    return saved
+    return {name.removeprefix("$"): own for name, own in saved.items()}
 
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
@@ -168,12 +157,12 @@ def _restored_array(saved: list[Any]) -> NDArray[Any]:
 
 # How values are written that JSON does not have, by type.
 _WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
-    (float, "float", str, float),  # infinity and NaN
-    (tuple, "tuple", lambda one: list(map(_saved, one)), tuple),
-    (bytes, "bytes", bytes.hex, bytes.fromhex),
-    (datetime.datetime, "datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
-    (datetime.date, "date", datetime.date.isoformat, datetime.date.fromisoformat),
-    (np.ndarray, "array", _saved_array, _restored_array),
+    (float, "$float", str, float),  # infinity and NaN
+    (tuple, "$tuple", lambda one: list(map(_saved, one)), tuple),
+    (bytes, "$bytes", bytes.hex, bytes.fromhex),
+    (datetime.datetime, "$datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    (datetime.date, "$date", datetime.date.isoformat, datetime.date.fromisoformat),
+    (np.ndarray, "$array", _saved_array, _restored_array),
 )
 
 
@@ -202,23 +191,25 @@ class RecordedMetric:
         raise ValueError(f"{self.name} has recorded values only, and cannot be computed. Evaluate with the metric.")
 
 
-def _saved_metric(metric: BoundMetric) -> dict[str, Any]:
-    """The function of a metric by name with its parameters, or what is known of its values if a file cannot hold it."""
+def _known_of(metric: BoundMetric) -> dict[str, Any]:
+    """The name of a metric with its parameters, or what is known of its values if a file cannot hold them."""
     with suppress(TypeError, ValueError):
-        function = str(BoundMetric(metric.function, {}, metric.negative))
-        if get_metric(function).replace(**metric.params).definition == metric.definition:
-            return {"function": function, "params": _saved(list(map(list, metric.params.items())))}
+        name = str(BoundMetric(metric.function, {}, metric.negative))
+        if (
+            _saved(metric.params) is not None
+            and get_metric(name).replace(**metric.params).definition == metric.definition
+        ):
+            return {"name": name, "params": metric.params}
     record, shared = metric.record, {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by}
-    known = [str(metric), (record.lower, record.upper), record.greater_is_better, metric.average == "micro"]
-    return {"recorded": _saved(known), "negative": metric.negative, "params": _saved(list(map(list, shared.items())))}
+    recorded = (str(metric), (record.lower, record.upper), record.greater_is_better, metric.average == "micro")
+    return {"recorded": recorded, "negative": metric.negative, "params": shared}
 
 
-def _restored_metric(saved: Mapping[str, Any]) -> BoundMetric:
-    params = dict(saved["params"])
-    if "function" in saved:
-        return get_metric(saved["function"]).replace(**params)
-    own: Any = RecordedMetric(*saved["recorded"])
-    return BoundMetric(own, params, saved["negative"])
+def _metric_from(known: Mapping[str, Any]) -> BoundMetric:
+    if "name" in known:
+        return get_metric(known["name"]).replace(**known["params"])
+    own: Any = RecordedMetric(*known["recorded"])
+    return BoundMetric(own, known["params"], known["negative"])
 
 
 # --- Frames

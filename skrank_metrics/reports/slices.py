@@ -112,9 +112,8 @@ def _parts_of_tuples(given: Any) -> list[Any]:
     if not isinstance(next(iter(given), None), tuple):  # most slices are strings, of millions of rows
         return []
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
-    if len(lengths) != 1 or min(lengths) < 2:
-        return []
-    return [object_array(column, len(column)) for column in zip(*given, strict=True)]
+    alike = len(lengths) == 1 and min(lengths) > 1
+    return [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
@@ -182,15 +181,24 @@ def name_of_slice(value: Any) -> str:
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    names, taken = {}, {ALL}
-    for value in values:  # if 1 and "1" are both slices, the second becomes "1 (2)"
-        name, number = name_of_slice(value), 2
-        unused = name
-        while unused in taken:
-            unused, number = f"{name} ({number})", number + 1
-        names[value] = unused
-        taken.add(unused)
-    return names
+    return _distinct({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
+
+
+def flat_names(metrics: Iterable[str]) -> dict[str, str]:
+    """Flat names of metrics, which could not be taken for each other or for a part of another."""
+    return _distinct({name: flat_name(name) for name in metrics}, set(), "{}_{}", _ENDINGS)
+
+
+def _distinct(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:
+    """Number the names of which one is taken already: if 1 and "1" are both slices, the second becomes "1 (2)"."""
+    found = {}
+    for key, name in names.items():
+        unused, number = name, 2
+        while not taken.isdisjoint(all_ := {unused + ending for ending in endings}):
+            unused, number = form.format(name, number), number + 1
+        taken |= all_
+        found[key] = unused
+    return found
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
@@ -216,21 +224,8 @@ def _flat_text(value: Any) -> str:
     return name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
 
 
-def flat_names(names: Mapping[str, Any]) -> dict[str, str]:
-    """Flat names of metrics, numbered if one would repeat or could be taken for a part of another."""
-    found, taken = dict[str, str](), set[str]()
-    for name in names:
-        short, number = flat_name(name), 2
-        unused = short
-        while not taken.isdisjoint(keys := {unused, *(f"{unused}_{kind}" for kind in _KINDS)}):
-            unused, number = f"{short}_{number}", number + 1
-        taken |= keys
-        found[name] = unused
-    return found
-
-
-# What is known of a metric besides its mean.
-_KINDS = ("low", "high", "std", "n_undefined")
+# Of what is known of a metric, in the names of a flat dict.
+_ENDINGS = ("", "_low", "_high", "_std", "_n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")

@@ -195,10 +195,8 @@ def _known_of(metric: BoundMetric) -> dict[str, Any]:
     """The name of a metric with its parameters, or what is known of its values if a file cannot hold them."""
     with suppress(TypeError, ValueError):
         name = str(BoundMetric(metric.function, {}, metric.negative))
-        if (
-            _saved(metric.params) is not None
-            and get_metric(name).replace(**metric.params).definition == metric.definition
-        ):
+        _saved(metric.params)  # raises an error for functions
+        if get_metric(name).replace(**metric.params).definition == metric.definition:
             return {"name": name, "params": metric.params}
     record, shared = metric.record, {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by}
     recorded = (str(metric), (record.lower, record.upper), record.greater_is_better, metric.average == "micro")
@@ -228,7 +226,8 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
     chosen = [name for name in columns if name not in names.values()] if metrics is None else metrics
     chosen = [chosen] if isinstance(chosen, str) else chosen
-    bound = {str(name): _metric_of(name, chosen[name] if isinstance(chosen, Mapping) else None) for name in chosen}
+    held = chosen if isinstance(chosen, Mapping) else {}
+    bound = {str(name): get_metric(held[name]) if name in held else _metric_of(name) for name in chosen}
     qid = check_ids(ids, len(ids))
     if not bound or not len(qid):
         raise ValueError("frame must have at least one query and one column of values; got none.")
@@ -249,10 +248,8 @@ def _column(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
     return columns[name]
 
 
-def _metric_of(name: Any, metric: Any) -> BoundMetric:
-    """The metric that a column holds, by its name unless it is given."""
-    if metric is not None:
-        return get_metric(metric)
+def _metric_of(name: Any) -> BoundMetric:
+    """The metric that a column is named like, or one of which only values are known."""
     for convention in ("sklearn", "trec_eval"):
         with suppress(ValueError):
             return get_metric(str(name), convention=convention)

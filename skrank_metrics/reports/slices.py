@@ -160,23 +160,20 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
     slices = group_rows(by)
     numbered = list(enumerate(as_python(slices.ids)))
     try:
-        numbered.sort(key=lambda item: _order(item[1]))
+        numbered.sort(key=lambda item: [(part is None, part) for part in _parts(item[1])])
     except (TypeError, ValueError):
         numbered.sort(key=lambda item: item[1] is None)
     return [(name, np.flatnonzero(slices.codes == number)) for number, name in numbered]
 
 
-def _order(name: Any) -> Any:
-    if isinstance(name, tuple):
-        return (0, tuple(map(_order, name)))
-    return (1, 0) if name is None else (0, name)
+def _parts(value: Any) -> tuple[Any, ...]:
+    """The values of several columns, or the only one."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def name_of_slice(value: Any) -> str:
     """A slice as text: "missing" for a missing value, and the values of several columns in one line."""
-    if isinstance(value, tuple):
-        return ", ".join(map(name_of_slice, value))
-    return "missing" if value is None else str(value)
+    return ", ".join("missing" if part is None else str(part) for part in _parts(value))
 
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
@@ -208,12 +205,7 @@ def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
 
 
 def flat_slice(value: Any) -> str:
-    """Spell a slice with letters, digits and underscores, so that different slices are spelled differently.
-
-    Other characters become "_x", their code in hexadecimal digits and "_": "C++" is "C_x2b__x2b_". The values of
-    several columns are joined by "_x_". Text that could be taken for a number, a bool or a missing value is preceded by
-    an apostrophe, and values of other types by "=", before this is done.
-    """
+    """Spell a slice with letters, digits and underscores, as described in to_dict, so that different ones differ."""
     parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
     return "_x_".join(_ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts)
 
@@ -235,5 +227,4 @@ def column_of_slices(by: NDArray[Any]) -> Any:
     """The slices of queries as a column of a frame: one value, or text, per query."""
     if by.dtype != object:
         return by
-    values = as_python(by)
-    return list(map(name_of_slice, values)) if any(isinstance(value, tuple) for value in values) else values
+    return [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]

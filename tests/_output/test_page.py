@@ -5,11 +5,11 @@ import re
 import stat
 import sys
 import threading
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import sklearn
+from support.shown import Seen
 
 import skrank_metrics
 from skrank_metrics import evaluate, explain_difference, match_convention
@@ -18,32 +18,6 @@ from skrank_metrics._output.table import Table
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=y>&\""
 LABELS, SCORES, QID = [1, 0, 0, 1, 0, 1], [2, 1, 2, 1, 2, 2], ["a", "a", "b", "b", "c", "c"]
-
-
-class Seen(HTMLParser):
-    """Tags, attributes and text of a page; void elements are not closed."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.text, self.open = [], [], "", []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in ("meta", "line", "circle", "rect"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += data
 
 
 def page_of(result, tmp_path):

@@ -48,7 +48,6 @@ def assert_same(found, report):
     assert found.n_undefined == report.n_undefined
 
 
-@pytest.mark.option("RankingReport.save.path", "RankingReport.load.path")
 def test_a_report_comes_back_with_all_but_the_documents(tmp_path):
     rows = {"by": np.array(["x", None, "y"], dtype=object)[QID % 3], "groups": QID // 4, "sample_weight": QID % 5 + 1}
     report = report_of(**rows, replace_undefined_by=None)
@@ -235,12 +234,6 @@ def test_any_changed_character_is_noticed(tmp_path_factory, place, character):
     assert {**before, "written_by": ""} == {**after, "written_by": ""}, "only blanks, or the version of the writer"
 
 
-@pytest.mark.option(
-    "RankingReport.from_frame.qid",
-    "RankingReport.from_frame.weight",
-    "RankingReport.from_frame.by",
-    "RankingReport.from_frame.groups",
-)
 def test_the_frame_of_a_report_gives_the_report():
     report = report_of(by=QID % 3, groups=QID // 4, sample_weight=QID % 5 + 1, metrics=["ndcg@10", "map", "dcg"])
     assert_same(RankingReport.from_frame(report.to_frame()), report)
@@ -253,7 +246,6 @@ def test_the_frame_of_a_report_gives_the_report():
     assert_same(RankingReport.from_frame(frame.rename(names), **arguments), report)
 
 
-@pytest.mark.option("RankingReport.from_frame.metrics")
 def test_columns_named_like_metrics_have_their_bounds():
     values = {"recip_rank": [1.0, 0.5, 0.0], "ndcg_cut_10": [0.2, 0.3, np.nan], "helpful": [4, 2, np.nan]}
     report = RankingReport.from_frame(pd.DataFrame(values, index=["a", "b", "c"]))

@@ -143,10 +143,11 @@ def _restored(saved: dict[str, Any]) -> Any:
 
 def _saved_array(array: NDArray[Any]) -> list[Any]:
     """The type and the values of a 1-D array, with null for NaN."""
-    if array.dtype.kind == "f":
-        values = [None if value != value else _saved(value) for value in array.tolist()]
-    else:
-        values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else _saved(as_python(array))
+    values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else as_python(array)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        values = [None if value != value else _saved(value) for value in values]
+    elif array.dtype.kind in "OS":
+        values = _saved(values)
     return ["str" if array.dtype.kind == "U" else str(array.dtype), values]
 
 

@@ -30,7 +30,7 @@ def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
     return section(
         "Parameters",
         *(
-            entry(f"{name} : {texts[name][0]}{_spelled(parameter.default)}", texts[name][1])
+            entry(f"{name} : {texts[name][0]}{_default(parameter.default)}", texts[name][1])
             for name, parameter in signature.parameters.items()
         ),
     )
@@ -47,5 +47,5 @@ def entry(head: str, text: str) -> str:
     return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
 
 
-def _spelled(default: Any) -> str:
+def _default(default: Any) -> str:
     return "" if default is inspect.Parameter.empty else f", default={default!r}".replace("'", '"')

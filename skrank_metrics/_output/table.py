@@ -85,8 +85,8 @@ class Table:
     def _shown(self) -> list[_Shown]:
         return [
             _Shown(
-                _cut(column.head),
-                [_cut("" if value is None else column.text(value)) for value in values],
+                _shortened(column.head),
+                [_shortened("" if value is None else column.text(value)) for value in values],
                 all(value is None or isinstance(value, str) for value in values),
             )
             for column, values in self._by_column
@@ -132,7 +132,7 @@ class _Shown:
     is_name: bool
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return visible(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "...")
 
 

@@ -31,7 +31,7 @@ from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import columns_of, slice_of_query
+from skrank_metrics.reports.slices import frame_columns, slice_of_query
 from skrank_metrics.reports.verdict import best_first
 
 C = TypeVar("C", bound=Comparison)
@@ -316,7 +316,7 @@ def _naming(name: str) -> Iterator[None]:
 
 def _score_columns(scores: Any) -> dict[str, Any]:
     """Columns of scores by model name."""
-    named = columns_of(scores)
+    named = frame_columns(scores)
     if not named and not isinstance(scores, Mapping):
         raise TypeError(
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "

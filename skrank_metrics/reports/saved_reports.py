@@ -28,7 +28,7 @@ from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.mean_intervals import bounds_of
-from skrank_metrics.reports.slices import columns_of, object_array, slice_of_query
+from skrank_metrics.reports.slices import frame_columns, object_array, slice_of_query
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1
@@ -216,12 +216,12 @@ def _metric_from(known: Mapping[str, Any]) -> BoundMetric:
 
 def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> dict[str, Any]:
     """The fields of a report from a frame with one row per query; ``named`` are the columns that are not metrics."""
-    columns = by_text(columns_of(frame), "frame", " Rename the columns.")
+    columns = by_text(frame_columns(frame), "frame", " Rename the columns.")
     if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
     usual = {name: "group" if name == "groups" else name for name in named}
     names = {name: own or (usual[name] if usual[name] in columns else None) for name, own in named.items()}
-    given = {name: _column(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
+    given = {name: _column_named(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
     ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
@@ -239,11 +239,11 @@ def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> d
         "qid": qid,
         "weights": check_weights(given["weight"], len(qid), "query") if "weight" in given else None,
         **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
-        "_results": {name: _result_of(_column(columns, name), name, metric) for name, metric in bound.items()},
+        "_results": {name: _result_of(_column_named(columns, name), name, metric) for name, metric in bound.items()},
     }
 
 
-def _column(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
+def _column_named(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
     if name not in columns:
         raise ValueError(f"The frame has no column {name!r}{of}; columns: {', '.join(columns)}.")
     return columns[name]

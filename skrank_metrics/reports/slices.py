@@ -86,7 +86,7 @@ def slice_of_query(
     return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
 
 
-def columns_of(frame: Any) -> list[tuple[Any, Any]]:
+def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
     """Names and columns of a data frame or a dict; empty for anything else."""
     if hasattr(frame, "column_names"):  # of pyarrow
         return list(zip(frame.column_names, frame.columns, strict=True))
@@ -99,7 +99,7 @@ def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
     """Columns by their names in errors."""
     if isinstance(given, list | tuple):
         given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
-    named = [(f"{name}[{key!r}]", own) for key, own in columns_of(given)]
+    named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
     if not named and not isinstance(given, Mapping):
         named = [(name, own) for own in _parts_of_tuples(given) or [given]]
     return [(label, to_id_array(own, name) if isinstance(own, list | tuple) else own) for label, own in named]
@@ -160,33 +160,33 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
     slices = group_rows(by)
     numbered = list(enumerate(as_python(slices.ids)))
     try:
-        numbered.sort(key=lambda item: [(part is None, part) for part in _parts(item[1])])
+        numbered.sort(key=lambda item: [(part is None, part) for part in _as_tuple(item[1])])
     except (TypeError, ValueError):
         numbered.sort(key=lambda item: item[1] is None)
     return [(name, np.flatnonzero(slices.codes == number)) for number, name in numbered]
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     """The values of several columns, or the only one."""
     return value if isinstance(value, tuple) else (value,)
 
 
 def name_of_slice(value: Any) -> str:
     """A slice as text: "missing" for a missing value, and the values of several columns in one line."""
-    return ", ".join("missing" if part is None else str(part) for part in _parts(value))
+    return ", ".join("missing" if part is None else str(part) for part in _as_tuple(value))
 
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    return _distinct({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
+    return _numbered({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
 
 
 def flat_names(metrics: Iterable[str]) -> dict[str, str]:
     """Flat names of metrics, which could not be taken for each other or for a part of another."""
-    return _distinct({name: flat_name(name) for name in metrics}, set(), "{}_{}", _ENDINGS)
+    return _numbered({name: flat_name(name) for name in metrics}, set(), "{}_{}", _ENDINGS)
 
 
-def _distinct(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:
+def _numbered(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:
     """Number the names of which one is taken already: if 1 and "1" are both slices, the second becomes "1 (2)"."""
     found = {}
     for key, name in names.items():

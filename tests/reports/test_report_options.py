@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from support.ranks import report_of_ranks
 
-from skrank_metrics import evaluate, explain_difference, get_metric, kendall_tau_distance, with_qid
+from skrank_metrics import evaluate, explain_difference, kendall_tau_distance, with_qid
 
 LOG3 = np.log2(3)
 # Query "a" has its relevant documents at ranks 1 and 3 of three, "b" at rank 2 of two, "c" none.
@@ -192,18 +192,6 @@ def test_pair_of_conventions():
     assert default.metric == "ndcg@10"
     one = explain_difference(LABELS, SCORES, qid=np.zeros(7), conventions=("lightgbm", "trec_eval"))
     assert causes_of(one)["queries without a value"] == ("1.0 -> 0.0", 0, 0)
-
-
-def test_metric_to_explain():
-    difference = explain_difference(LABELS, SCORES, qid=QID, metric="map@2", conventions=("trec_eval", "lightgbm"))
-    assert difference.metric == "map@2"
-    # "a" has one of two relevant documents in the top 2: 1 / R and 1 / min(2, R) are the same; "c" counts as 0 or 1.
-    assert (difference.start, difference.end) == pytest.approx(((1 / 2 + 1 / 2) / 3, (1 / 2 + 1 / 2 + 1) / 3))
-    assert causes_of(difference)["divisor"] == ("relevant -> min", 0, 0)
-    at_1 = explain_difference(LABELS, SCORES, qid=QID, metric="map@1", conventions=("trec_eval", "lightgbm"))
-    assert causes_of(at_1)["divisor"] == ("relevant -> min", (1 - 1 / 2) / 3, 1)
-    bound = explain_difference(LABELS, SCORES, qid=QID, metric=get_metric("map", k=1))
-    assert bound.metric == "map@1"
 
 
 def test_weights_of_the_explained_mean():

@@ -153,7 +153,7 @@ def test_one_value_per_query_if_labels_are_2d():
     assert list(evaluate([[1, 0], [0, 1]], [[2, 1]] * 2, metrics="mrr", by=by).slices) == [("b", 1), (None, 1)]
 
 
-def test_comparisons_and_leaderboards_take_them():
+def test_comparisons_leaderboards_and_accumulators_take_them():
     by, other = pd.DataFrame({"x": of_rows(["b", None, "b", None]), "y": of_rows([1, 1, 1, 1])}), SCORES[::-1]
     reports = [report_of(None), evaluate(LABELS, other, qid=QID, metrics="mrr")]
     assert list(compare(reports, "mrr", by=by).slices) == [("b", 1), (None, 1)]
@@ -161,17 +161,9 @@ def test_comparisons_and_leaderboards_take_them():
     board = leaderboard(LABELS, {"a": SCORES, "b": other}, qid=QID, metrics="mrr", by=by)
     assert "missing, 1" in str(board)
     assert list(board.slices) == [("b", 1), (None, 1)]
-
-
-def test_accumulators_take_them():
-    accumulator = RankingAccumulator(["mrr"])
-    accumulator.update(LABELS[:4], SCORES[:4], qid=QID[:4], by=[1.0, 1.0, np.nan, np.nan])
-    accumulator.update(LABELS[4:], SCORES[4:], qid=QID[4:], by=[1.0, 1.0, 2.0, 2.0])
-    assert [(name, part.mean["mrr"]) for name, part in accumulator.result().slices.items()] == [
-        (1, 1),
-        (2, 0),
-        (None, 1 / 2),
-    ]
+    accumulator = RankingAccumulator(["mrr"]).update(LABELS[:4], SCORES[:4], qid=QID[:4], by=[1, 1, None, None])
+    accumulator.update(LABELS[4:], SCORES[4:], qid=QID[4:], by=[1, 1, 2, 2])
+    assert {name: part.mean["mrr"] for name, part in accumulator.result().slices.items()} == {1: 1, 2: 0, None: 1 / 2}
 
 
 @pytest.fixture(scope="module")

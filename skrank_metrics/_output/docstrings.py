@@ -27,12 +27,13 @@ SHARED: dict[str, Text] = {
 
 def parameters(signature: inspect.Signature, texts: Mapping[str, Text]) -> str:
     """Build the Parameters section in the order of the signature, with defaults."""
-    entries = []
-    for name, parameter in signature.parameters.items():
-        if name not in ("self", "cls"):
-            kind, text = texts[name]
-            entries.append(entry(f"{name} : {kind}{_spelled(parameter.default)}", text))
-    return section("Parameters", *entries)
+    return section(
+        "Parameters",
+        *(
+            entry(f"{name} : {texts[name][0]}{_default(parameter.default)}", texts[name][1])
+            for name, parameter in signature.parameters.items()
+        ),
+    )
 
 
 def section(title: str, *entries: str) -> str:
@@ -40,17 +41,11 @@ def section(title: str, *entries: str) -> str:
     return "\n".join([title, "-" * len(title), *entries])
 
 
+@functools.cache  # metrics share most of their descriptions
 def entry(head: str, text: str) -> str:
     """Build an entry of a section: its head, with the text wrapped and indented below."""
-    return f"{head}\n{_wrapped(text)}"
+    return f"{head}\n{textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), '    ')}"
 
 
-@functools.cache  # metrics share most of their descriptions
-def _wrapped(text: str) -> str:
-    return textwrap.indent(textwrap.fill(text, width=106, break_long_words=False), "    ")
-
-
-def _spelled(default: Any) -> str:
-    if default is inspect.Parameter.empty:
-        return ""
-    return ", default=" + repr(default).replace("'", '"')
+def _default(default: Any) -> str:
+    return "" if default is inspect.Parameter.empty else f", default={default!r}".replace("'", '"')

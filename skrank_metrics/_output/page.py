@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import os
-import stat
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
 from html import escape
 
 import numpy as np
@@ -59,7 +59,6 @@ def page(title: str, blocks: Iterable[str]) -> str:
     )
 
 
-@cache
 def _versions() -> str:
     import platform  # these take longer to load than a small report to compute
     from importlib.metadata import version
@@ -72,34 +71,28 @@ def _versions() -> str:
 
 def write_whole(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file; if that fails, leave the old one as it was and raise an error that names it."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a file name; got {path!r}.")
     # Ids may hold lone surrogates, which cannot be encoded in UTF-8.
-    data = text.encode("utf-8", "backslashreplace")
+    target, data = os.path.realpath(path), text.encode("utf-8", "backslashreplace")  # a link stays a link
     try:
-        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):  # a device or pipe must not be replaced
-            with open(path, "wb") as file:
+        if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe must not be replaced
+            with open(target, "wb") as file:
                 file.write(data)
         else:
-            _replace(os.path.realpath(path), data)  # a link stays a link
+            _replace(target, data, exists=os.path.exists(target))
     except OSError as error:
         raise OSError(error.errno, f"path must be a writable file: {error.strerror}", str(path)) from None
 
 
-def _replace(target: str, data: bytes) -> None:
+def _replace(target: str, data: bytes, *, exists: bool) -> None:
     """Replace a file by a new one with the same permissions, which nobody else can read before it has them."""
-    if os.path.exists(target):
-        if not os.access(target, os.W_OK):
-            raise PermissionError(13, "Permission denied")
-        mode = stat.S_IMODE(os.stat(target).st_mode)
-    else:
-        os.umask(mask := os.umask(0))  # the only way to read it
-        mode = 0o666 & ~mask
-    descriptor, new = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".", suffix=".new")
+    if exists and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "Permission denied")
+    mode, new = 0o600 if exists else 0o666, os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.new")
     try:
-        with open(descriptor, "wb") as file:
+        with open(new, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
-        os.chmod(new, mode)
+        if exists:
+            shutil.copymode(target, new)
         os.replace(new, target)
     except BaseException:
         with suppress(OSError):

@@ -7,7 +7,6 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib.util import find_spec
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
@@ -59,17 +58,9 @@ class Result(ABC):
         return f'<div style="{_BOX}"><div style="font-weight:600">{_html(str(title))}</div>{"".join(shown)}</div>'
 
     def plot(self, **options: Any) -> Any:
-        """Draw the result with matplotlib.
+        """Draw the result with matplotlib; returns the display, with the attributes ``ax_`` and ``figure_``.
 
-        Parameters
-        ----------
-        **options
-            Passed to the display of the result in ``skrank_metrics.displays``, such as ``ax``.
-
-        Returns
-        -------
-        display : object
-            The drawn display, with the attributes ``ax_`` and ``figure_``.
+        Options, such as ``ax``, are those of the display of the result in ``skrank_metrics.displays``.
         """
         if self._display is None:
             raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
@@ -78,20 +69,11 @@ class Result(ABC):
         return display.from_result(self, **options)
 
     def to_html(self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None) -> None:
-        """Write a self-contained HTML page, to send or to archive.
+        """Write a self-contained HTML page, to send or to archive; ``note`` is a paragraph below the heading.
 
         The page has the tables and sentences that the result prints, the date, and the versions of the libraries; if
         matplotlib is installed, also a picture. It loads nothing, runs no scripts, and follows the reader's light or
-        dark theme.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to write. An existing file is replaced only once the new one is complete.
-        title : str, default=None
-            Heading of the page. None means what the result says first.
-        note : str, default=None
-            A paragraph below the heading, such as what the data are.
+        dark theme. An existing file is replaced only once the new one is complete.
         """
         for name, text in (("title", title), ("note", note)):
             if not isinstance(text, str | None):
@@ -103,26 +85,14 @@ class Result(ABC):
         write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
-        """HTML of the page, with the picture below the first table."""
+        """HTML of the page, with the picture, if there is one, below the first table."""
         blocks = [f"<p>{_html(part)}</p>" if isinstance(part, str) else part.as_html(inline=False) for part in parts]
-        if self._display is not None and find_spec("matplotlib") is not None:
-            below = 1 + next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
-            blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
+        below = 1 + next((place for place, part in enumerate(parts) if isinstance(part, Table)), -1)
+        blocks.insert(below, importlib.import_module("skrank_metrics.displays").page_picture(self))
         return blocks
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Put the values into a data frame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Library of the frame.
-
-        Returns
-        -------
-        frame : pandas.DataFrame or polars.DataFrame
-            Rows and columns as described in the class.
-        """
+        """Put the values into a data frame of "pandas" or "polars", with rows and columns as described in the class."""
         return self._frame(library, self._columns(), self._index)
 
     @staticmethod

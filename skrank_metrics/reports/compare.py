@@ -27,7 +27,7 @@ from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists, labels
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.ranking_report import RankingReport, share_documents
 from skrank_metrics.reports.sign_flips import CORRECTIONS, TESTS
-from skrank_metrics.reports.slices import columns_of, slice_of_query
+from skrank_metrics.reports.slices import frame_columns, slice_of_query
 
 C = TypeVar("C", bound=Comparison)
 Reports = Mapping[str, RankingReport]
@@ -249,7 +249,7 @@ def leaderboard(
             check_aligned(y_true=y_true, y_score=column, qid=qid)
             of_model = _with_scores(lists, column, np.shape(y_true))
         labels = labels_of_rows(y_true, column, qid)
-        reports[name] = evaluate_lists(of_model, bound, **parts, row_labels=labels)
+        reports[name] = evaluate_lists(of_model, bound, **parts, _row_labels=labels)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
     return compare_reports(Comparison, reports, **options)
@@ -257,11 +257,8 @@ def leaderboard(
 
 def _score_columns(scores: Any) -> dict[str, Any]:
     """Columns of scores by model name."""
-    if isinstance(scores, Mapping):
-        named = list(scores.items())
-    elif (names := getattr(scores, "column_names", getattr(scores, "columns", None))) is not None:
-        named = list(zip(names, columns_of(scores), strict=True))
-    else:
+    named = frame_columns(scores)
+    if not named and not isinstance(scores, Mapping):
         raise TypeError(
             "scores must be a dict of scores by model name, or a data frame with one column per model; got "
             f"{type(scores).__name__}. Pass {{'name': scores, ...}}."

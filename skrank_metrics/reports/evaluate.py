@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
@@ -110,18 +109,12 @@ def evaluate(
     {'mrr': 0.75, 'recall@1': 0.5}
     >>> report.per_query["mrr"]
     array([1. , 0.5])
-
-    Nobody judged the first of three documents. The relevant one is at rank 2, and at rank 1 of the condensed list:
-
-    >>> masked = {"y_true": [[np.nan, 1, 0]], "y_score": [[3, 2, 1]], "judged": [[False, True, True]]}
-    >>> evaluate(**masked, metrics="mrr").mean, evaluate(**masked, metrics="mrr", condense=True).mean
-    ({'mrr': 0.5}, {'mrr': 1.0})
     """
     bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
     masks = {"retrieved": retrieved, "judged": judged, "condense": condense}
     columns = {"sample_weight": sample_weight, "documents": documents, "by": by, "groups": groups}
     lists, parts = lists_of_rows(y_true, y_score, qid=qid, **columns, **masks)
-    return evaluate_lists(lists, bound, **parts, row_labels=labels_of_rows(y_true, y_score, qid))
+    return evaluate_lists(lists, bound, **parts, _row_labels=labels_of_rows(y_true, y_score, qid))
 
 
 def lists_of_rows(
@@ -147,29 +140,11 @@ def labels_of_rows(y_true: Any, *others: Any) -> Any:
     return next((labels for rows in (y_true, *others) if (labels := row_labels(rows)) is not None), None)
 
 
-def evaluate_lists(
-    lists: QueryLists,
-    metrics: Mapping[str, BoundMetric],
-    *,
-    by: NDArray[Any] | None = None,
-    groups: NDArray[Any] | None = None,
-    left_out: tuple[str, ...] = (),
-    row_labels: Any = None,
-) -> RankingReport:
-    """Compute metrics in one pass."""
-    results = per_query(lists, [metric.computation for metric in metrics.values()])
-    report = RankingReport(
-        metrics,
-        lists.grouping.ids,
-        lists.weights,
-        by,
-        groups,
-        lists.condense,
-        _results=dict(zip(metrics, results, strict=True)),
-        _whole=lists.without_caches(),
-        _left_out=left_out,
-        _row_labels=row_labels,
-    )
+def evaluate_lists(lists: QueryLists, metrics: Mapping[str, BoundMetric], **fields: Any) -> RankingReport:
+    """Compute metrics in one pass; further fields of the report are those that the lists do not hold."""
+    results = dict(zip(metrics, per_query(lists, [metric.computation for metric in metrics.values()]), strict=True))
+    shared: dict[str, Any] = {"weights": lists.weights, "condensed": lists.condense, "_whole": lists.without_caches()}
+    report = RankingReport(metrics, lists.grouping.ids, _results=results, **shared, **fields)
     report.mean  # noqa: B018  sums that overflow raise here
     return report
 

@@ -90,7 +90,7 @@ class Health(Result):
         return [
             "Health of the labels and scores of " + counted(self.n_queries, "query"),
             Table(
-                (Column("", names=("count",)), "number", Column("share", "{:.1%}".format)),
+                (Column("", name="count"), "number", Column("share", "{:.1%}".format)),
                 [(kind, number, number / total) for kind, number, total in counts if number is not None],
             ),
             *[Table(("tied labels", "ascending", "descending"), ends) for ends in [ends] if ends],

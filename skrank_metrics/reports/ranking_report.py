@@ -20,28 +20,10 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Table
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import check_column
+from skrank_metrics.reports import mean_intervals as means
+from skrank_metrics.reports import saved_reports as saved
 from skrank_metrics.reports.health import Health, count_drawn, examine
 from skrank_metrics.reports.inspection import Inspection, inspect_reports
-from skrank_metrics.reports.mean_intervals import (
-    METHOD,
-    NO_INTERVAL,
-    Moments,
-    bounds_of,
-    check_confidence,
-    mean_interval,
-    moments,
-    weighting,
-    why_none,
-)
-from skrank_metrics.reports.saved_reports import (
-    Kept,
-    digests_of,
-    frame_fields,
-    read_saved,
-    restored_fields,
-    saved_fields,
-    write_saved,
-)
 from skrank_metrics.reports.slices import (
     ALL,
     column_of_slices,
@@ -64,7 +46,7 @@ class RankingReport(Result):
     ``health`` and ``slices`` are computed from labels and scores on first use, which includes printing. Arrays of
     float64 that are sorted by query are not copied, so do not overwrite the scores before that. Reports that were made
     in batches, loaded from a file, or made from a frame keep no labels and scores, so their health has no counts of
-    ties.
+    ties. Where an argument ``metric`` is None, the first metric is meant; it may also be passed as to evaluate.
 
     Attributes
     ----------
@@ -81,6 +63,24 @@ class RankingReport(Result):
         The group of each query, such as its user; None if queries are independent.
     condensed : bool
         Whether documents that nobody judged were left out of the lists.
+
+    Examples
+    --------
+    The relevant documents are at ranks 1 and 3 in query "a", where they add 1 / log2(2) = 1 and 1 / log2(4) = 1/2, and
+    at rank 2 in query "b". In the ideal order of "a", the second one adds 1 / log2(3) = 0.63:
+
+    >>> from skrank_metrics import evaluate
+    >>> report = evaluate([1, 0, 1, 0, 1], [3.0, 2.0, 1.0, 2.0, 1.0], qid=list("aaabb"), metrics=["dcg@3", "mrr"])
+    >>> report.to_dict(flat=True)["mrr"], report.worst(1, metric="mrr")
+    (0.75, {'b': 0.5})
+    >>> print(report.inspect("a"))
+    dcg@3 of 1 query
+    Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
+    rank  row  label  score  discount    adds   ideal
+    1       0      1      3    1.0000  1.0000  1.0000
+    2       1      0      2    1.5850  0.0000  0.6309
+    3       2      1      1    2.0000  0.5000  0.0000
+    adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order.
     """
 
     _index: ClassVar[str | None] = "qid"
@@ -95,18 +95,19 @@ class RankingReport(Result):
     _results: Mapping[str, PerQuery] = field(kw_only=True)
     _whole: QueryLists | None = field(default=None, kw_only=True)  # the documents that were evaluated
     _queries: IntArray | None = field(default=None, kw_only=True)  # which of their queries, if not all
-    _kept: Kept | None = field(default=None, kw_only=True)  # without documents
+    _kept: saved.Kept | None = field(default=None, kw_only=True)  # what is known without documents
+    _health: Health | None = field(default=None, kw_only=True)  # without documents
     _left_out: tuple[str, ...] = field(default=(), kw_only=True)  # findings about queries that are not here
     _row_labels: Any = field(default=None, kw_only=True)  # the index of the evaluated rows, if they had one
 
     @cached_property
     def mean(self) -> dict[str, float]:
         """Mean over queries by name of the metric, or another average if the metric has one."""
-        found = {}
-        for name, metric in self.metrics.items():
-            average = {} if metric.average else {"average": "macro"}
-            found[name] = float(metric.aggregate(self._results[name], self.weights, **average))
-        return found
+        results, weights = self._results, self.weights
+        return {
+            name: float(metric.aggregate(results[name], weights, average=metric.average or "macro"))
+            for name, metric in self.metrics.items()
+        }
 
     @cached_property
     def per_query(self) -> dict[str, FloatArray]:
@@ -125,17 +126,11 @@ class RankingReport(Result):
         return len(self.qid)
 
     @property
-    def _sizes(self) -> IntArray | None:
-        """Number of documents of each query, if known."""
-        if self._whole is None:
-            return None if self._kept is None else self._kept.sizes
-        sizes = self._whole.grouping.sizes
-        return sizes if self._queries is None else sizes[self._queries]
-
-    @property
     def n_documents(self) -> int | None:
         """Number of documents of all queries; None if unknown, as in reports from a frame."""
-        return None if self._sizes is None else int(self._sizes.sum())
+        if self.has_documents:
+            return self._lists.n_documents
+        return None if self._kept is None else int(self._kept.sizes.sum())
 
     @property
     def has_documents(self) -> bool:
@@ -151,12 +146,22 @@ class RankingReport(Result):
             )
         return self._whole if self._queries is None else part_of(self._whole, self._queries)
 
+    @property
+    def grouping(self) -> Grouping | None:
+        """The evaluated rows, grouped by query; None if they were not kept."""
+        return self._lists.grouping if self.has_documents else None
+
     @cached_property
+    def _known(self) -> saved.Kept | None:
+        """What is known of the documents of each query whether or not they were kept."""
+        if not self.has_documents:
+            return self._kept
+        return saved.Kept(self._lists.grouping.sizes, self._lists.n_judged, saved.digests_of(self._lists))
+
+    @property
     def label_digests(self) -> tuple[IntArray, Hashes] | None:
         """Number of judged documents of each query, and a number that depends on their labels; None if unknown."""
-        if self._whole is None:
-            return None if self._kept is None else (self._kept.n_judged, self._kept.digests)
-        return self._lists.n_judged, digests_of(self._lists)
+        return None if self._known is None else (self._known.n_judged, self._known.digests)
 
     @property
     def documents(self) -> tuple[IntArray, FloatArray]:
@@ -167,43 +172,27 @@ class RankingReport(Result):
         return lists.n_judged, labels[np.lexsort((-labels, queries))]
 
     @property
-    def grouping(self) -> Grouping | None:
-        """The evaluated rows, grouped by query; None if they were not kept."""
-        return self._lists.grouping if self.has_documents else None
-
-    @property
     def std(self) -> dict[str, float]:
         """Weighted standard deviation over queries by name of the metric; queries with the value NaN are left out."""
-        return {name: moments(values, self.weights).std for name, values in self.per_query.items()}
+        return {name: means.moments(values, self.weights).std for name, values in self.per_query.items()}
 
     def intervals(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Compute confidence intervals of the means with Student's t distribution over queries, or over groups.
+        """Confidence intervals of the means by name of the metric, over queries, or over groups if there are any.
 
-        If the metric is bounded, half an observation is added at each bound and the interval is clipped to the bounds.
-        In simulations with 10, 30 and 100 queries, at least 93% of such 95% intervals covered the population mean. For
-        metrics that are 0 or 1, coverage fluctuates with the number of queries: it is 95% on average and 85% in the
-        worst case. For unbounded metrics such as DCG, it is close to nominal from 30 queries on.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            Share of intervals that should cover the population mean, in (0, 1).
-
-        Returns
-        -------
-        intervals : dict of str to tuple of float
-            Lower and upper end by name of the metric; NaN if fewer than two queries or groups have a value, if all
-            values of an unbounded metric are equal, or if the average is a median or a geometric mean.
+        They are Student's t; for bounded metrics, half an observation is added at each bound, and for metrics that are
+        0 or 1 they are those of Agresti and Coull. In simulations with 10, 30 and 100 queries, at least 92% of the 95%
+        intervals of bounded metrics covered the population mean. Both ends are NaN if fewer than two queries or groups
+        have a value, if all values of an unbounded metric are equal, or for medians and geometric means.
         """
-        check_confidence(confidence)
+        means.check_confidence(confidence)
         return {
             name: (np.nan, np.nan)
-            if metric.average in NO_INTERVAL
-            else mean_interval(self._moments(name), bounds_of(metric), confidence)
+            if metric.average in means.NO_INTERVAL
+            else means.mean_interval(self._moments(name), means.bounds_of(metric), confidence)
             for name, metric in self.metrics.items()
         }
 
-    def _moments(self, name: str) -> Moments:
+    def _moments(self, name: str) -> means.Moments:
         values, weights = self.per_query[name], self.weights
         if self.metrics[name].average == "micro":
             # A pooled ratio is the mean of the ratios of the queries, each weighted by its denominator.
@@ -211,7 +200,7 @@ class RankingReport(Result):
             weights = sizes if weights is None else sizes * weights
         if self.groups is not None:
             values, weights = _by_group(values, weights, self.groups)
-        return moments(values, weights)
+        return means.moments(values, weights)
 
     @cached_property
     def slices(self) -> dict[Any, RankingReport]:
@@ -229,16 +218,17 @@ class RankingReport(Result):
             groups=None if self.groups is None else self.groups[queries],
             _results=results,
             _queries=queries if self._queries is None else self._queries[queries],
-            _kept=None if self._kept is None else self._kept.part(queries),
+            _kept=None if self._kept is None else saved.Kept(*(own[queries] for own in self._kept)),
+            _health=None,
             _left_out=(),
         )
 
     @cached_property
     def health(self) -> Health:
         """Counts of ties and degenerate queries, with one sentence per finding that matters."""
-        if self._whole is None:
-            return Health(self.n_queries, None) if self._kept is None else self._kept.health
-        return examine(self._lists, self.metrics, self._results, self._left_out)
+        if self.has_documents:
+            return examine(self._lists, self.metrics, self._results, self._left_out)
+        return self._health or Health(self.n_queries, self.n_documents)
 
     @cached_property
     def _drawn(self) -> dict[str, int]:
@@ -246,20 +236,7 @@ class RankingReport(Result):
         return count_drawn(self._lists, self.metrics) if self.has_documents else {}
 
     def worst(self, n: int = 10, metric: Any = None) -> dict[Any, float]:
-        """List the queries with the worst values.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of queries.
-        metric : str, metric function or bound metric, default=None
-            A metric of the report, by its name there or as passed to evaluate; None means the first.
-
-        Returns
-        -------
-        values : dict
-            Value by query id, the worst first. Queries for which the metric is undefined are left out.
-        """
+        """Values of the n worst queries by id, the worst first, without those for which the metric is undefined."""
         check_int(n, "n", 1)
         name = self._name(metric)
         # An undefined value says nothing about the model, even though it may count as 0.
@@ -272,124 +249,26 @@ class RankingReport(Result):
         return next(iter(self.metrics)) if metric is None else check_column(metric, self.metrics)
 
     def inspect(self, qid: Any, *, metric: Any = None, documents: Any = None, n_ranks: int | None = None) -> Inspection:
-        """Show single queries rank by rank: labels, scores, and what each rank adds to a metric.
+        """Show one or several queries rank by rank: labels, scores, and what each rank adds to a metric.
 
         What a rank adds is the difference between the values with the cutoff at this rank and at the rank above, both
         divided as at the cutoff of the metric, so that all ranks add up to the value. The ideal order also ranks the
         documents that were not retrieved, except for metrics that divide by the number of ranked documents.
 
-        Parameters
-        ----------
-        qid : query id, or sequence of query ids
-            The queries to show, such as ``report.worst(3)``.
-        metric : str, metric function or bound metric, default=None
-            A metric of the report, by its name there or as passed to evaluate; None means the first.
-        documents : frame, Series, array-like or list with one entry per row, default=None
-            Features or texts of the documents, in the order of the rows that were evaluated. At most 8 features and 160
-            characters are shown. None means those passed to evaluate, if any.
-        n_ranks : int, default=None
-            Number of ranks to show. None means up to the cutoff of the metric, at most 20.
-
-        Returns
-        -------
-        inspection : Inspection
-            Prints as one table per query.
-
-        Raises
-        ------
-        ValueError
-            If an id or the metric is not in the report, ``documents`` are not those of its rows, or it keeps no rows.
-
-        Examples
-        --------
-        The relevant documents are at ranks 1 and 3, where they add 1 / log2(2) = 1 and 1 / log2(4) = 1/2. In the ideal
-        order, the second one adds 1 / log2(3) = 0.63:
-
-        >>> from skrank_metrics import evaluate
-        >>> report = evaluate([1, 0, 1], [0.9, 0.5, 0.1], qid=["a", "a", "a"], metrics="dcg@3")
-        >>> print(report.inspect("a"))
-        dcg@3 of 1 query
-        Query a: 1.5000, 92% of the ideal; 3 ranked documents, 2 relevant documents
-        rank  row  label  score  discount    adds   ideal
-        1       0      1    0.9    1.0000  1.0000  1.0000
-        2       1      0    0.5    1.5850  0.0000  0.6309
-        3       2      1    0.1    2.0000  0.5000  0.0000
-        adds: what a rank adds to dcg@3; ideal: what it adds in the ideal order.
+        ``documents`` are features or texts, one per row that was evaluated, in a frame, Series, array or list; None
+        means those passed to evaluate. ``n_ranks`` is None for all ranks up to the cutoff of the metric, at most 20.
         """
         return inspect_reports({"": (self, self._name(metric))}, qid, documents, n_ranks)
 
-    def _brief(self) -> str:
-        return f"{', '.join(self.metrics)} of {counted(self.n_queries, 'query')}"
-
-    def _headline(self) -> str:
-        name, mean = next(iter(self.mean.items()))
-        return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
-
-    def _explanations(self) -> list[str]:
-        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
-
-    def _columns(self) -> dict[str, Any]:
-        by = {} if self.by is None else {"by": column_of_slices(self.by)}
-        group = {} if self.groups is None else {"group": self.groups}
-        weight = {} if self.weights is None else {"weight": self.weights}
-        return {"qid": self.qid, **by, **group, **weight, **self.per_query}
-
-    def to_frame(self, library: str = "pandas", *, summary: bool = False) -> Any:
-        """Put the values per query, or the means, into a data frame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, default="pandas"
-            Library of the frame.
-        summary : bool, default=False
-            Whether to return one row per metric, and per slice if there are any, with the columns "metric", "slice",
-            "n_queries", "mean", "low", "high", "std" and "n_undefined".
-
-        Returns
-        -------
-        frame : pandas.DataFrame or polars.DataFrame
-            Without ``summary``, one row per query.
-        """
-        if check_bool(summary, "summary"):
-            return self._frame(library, self._summary(), "metric")
-        return super().to_frame(library)
-
-    def _summary(self) -> dict[str, list[Any]]:
-        """Columns of means: first of all queries, then of the slices."""
-        reports = [(ALL, self), *self._named_slices]
-        each = [(m, name, part, values) for name, part in reports for m, values in part._values().items()]
-        slices = {"slice": [name for _, name, _, _ in each]} if self.slices else {}
-        kinds = ("mean", "low", "high", "std", "n_undefined")
-        return {
-            "metric": [metric for metric, _, _, _ in each],
-            **slices,
-            "n_queries": [part.n_queries for _, _, part, _ in each],
-            **{kind: [values.get(kind, np.nan) for _, _, _, values in each] for kind in kinds},
-        }
-
-    @property
-    def _named_slices(self) -> list[tuple[str, RankingReport]]:
-        return list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
-
     def to_dict(self, *, flat: bool = False) -> dict[str, Any]:
-        """Put the means with their intervals and standard deviations into a dict.
+        """Means with their intervals and standard deviations, for each metric and, in "slices", for each slice.
 
-        Parameters
-        ----------
-        flat : bool, default=False
-            Whether to return a single level of keys made of ASCII letters, digits and underscores, as experiment
-            trackers require: "ndcg_at_10", "ndcg_at_10_low" and so on.
-
-        Returns
-        -------
-        values : dict
-            For each metric, "mean", "std", "n_undefined" and, if there is an interval, "low" and "high". With slices,
-            "slices" holds the same for each slice by name, and "n_queries".
-
-            If flat, keys of slices look like "ndcg_at_10_slice_de" and "ndcg_at_10_low_slice_de". Other characters than
-            ASCII letters, digits and underscores become "_x", their code in hexadecimal digits and "_": "C++" is
-            "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing"
-            is preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
+        The values are "mean", "std", "n_undefined" and, if there is an interval, "low" and "high"; those of slices also
+        have "n_queries". If flat, the dict has a single level of keys made of ASCII letters, digits and underscores, as
+        experiment trackers require: "ndcg_at_10", "ndcg_at_10_low", "ndcg_at_10_slice_de", "ndcg_at_10_low_slice_de"
+        and so on. Other characters of slices become "_x", their code in hexadecimal digits and "_": "C++" is
+        "C_x2b__x2b_". The values of several columns are joined by "_x_". Text that reads like a number or "missing" is
+        preceded by an apostrophe, and a value of another type by an equals sign, both encoded.
         """
         if check_bool(flat, "flat"):
             return self._flat()
@@ -418,53 +297,38 @@ class RankingReport(Result):
             values[name] = {"mean": mean, **ends, "std": std[name], "n_undefined": self.n_undefined[name]}
         return values
 
+    def _summary(self) -> dict[str, list[Any]]:
+        """Columns of means: first of all queries, then of the slices."""
+        rows = [
+            {"metric": metric, "slice": name, "n_queries": part.n_queries, **values}
+            for name, part in [(ALL, self), *self._named_slices]
+            for metric, values in part._values().items()
+        ]
+        kinds = ("metric", *["slice"][: len(self.slices)], "n_queries", "mean", "low", "high", "std", "n_undefined")
+        return {kind: [row.get(kind, np.nan) for row in rows] for kind in kinds}
+
+    @property
+    def _named_slices(self) -> list[tuple[str, RankingReport]]:
+        return list(zip(names_of_slices(self.slices).values(), self.slices.values(), strict=True))
+
     def save(self, path: Any) -> None:
         """Write the report to a file, to compare it with later ones.
 
         The file is JSON, with a version of the format and a checksum. It holds the values per query, the ids with their
         types, the metrics, weights, slices, groups, the health, and a digest of the labels of each query, with which
-        ``compare`` notices other labels, but neither labels nor scores.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to write. An existing file is replaced only once the new one is complete.
-
-        Raises
-        ------
-        TypeError
-            If an id, slice or group is not a number, text, date, time, bytes or a tuple of these.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from skrank_metrics import RankingReport, evaluate
-        >>> report = evaluate([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"], metrics="mrr")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     report.save(os.path.join(folder, "production.json"))
-        ...     RankingReport.load(os.path.join(folder, "production.json")).per_query
-        {'mrr': array([1. , 0.5])}
+        ``compare`` notices other labels, but neither labels nor scores. Ids, slices and groups must be numbers, text,
+        dates, times, bytes or tuples of these. An existing file is replaced only once the new one is complete.
         """
-        write_saved("report", saved_fields(self), path)
+        saved.write_saved("report", saved.saved_fields(self), path)
 
     @classmethod
     def load(cls, path: Any) -> RankingReport:
-        """Read a report that ``save`` wrote.
+        """Read a report that ``save`` wrote; it has no labels and scores.
 
         Functions are not written to files, so an own metric, or one with a function as parameter, keeps its name,
         bounds and direction, but cannot be computed. Such metrics compare with others that were saved and loaded.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        report : RankingReport
-            The report, without labels and scores.
         """
-        return cls(**restored_fields(read_saved("report", path)))
+        return cls(**saved.restored_fields(saved.read_saved("report", path)))
 
     @classmethod
     def from_frame(
@@ -490,14 +354,9 @@ class RankingReport(Result):
         metrics : sequence of str, or dict of str to metric, default=None
             Columns to take as metrics, or the metric that each of them holds, as in get_metric. None means all columns
             but the following.
-        qid : str, default=None
-            Column of query ids. None means "qid" if there is such a column, else the index of the frame.
-        weight : str, default=None
-            Column of weights of the queries. None means "weight" if there is such a column.
-        by : str, default=None
-            Column of slices. None means "by" if there is such a column.
-        groups : str, default=None
-            Column of groups, such as users, see evaluate. None means "group" if there is such a column.
+        qid, weight, by, groups : str, default=None
+            Columns of query ids, weights, slices and groups, as in evaluate. None means the columns "qid", "weight",
+            "by" and "group", if there are any; ids may also be the index of the frame.
 
         Returns
         -------
@@ -512,7 +371,24 @@ class RankingReport(Result):
         >>> RankingReport.from_frame(frame).mean
         {'recip_rank': 0.75, 'helpful': 3.0}
         """
-        return cls(**frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
+        return cls(**saved.frame_fields(frame, metrics, {"qid": qid, "weight": weight, "by": by, "groups": groups}))
+
+    # Text and frames
+
+    def _brief(self) -> str:
+        return f"{', '.join(self.metrics)} of {counted(self.n_queries, 'query')}"
+
+    def _headline(self) -> str:
+        name, mean = next(iter(self.mean.items()))
+        return f"{name} is {mean:.4f} over {counted(self.n_queries, 'query')}"
+
+    def _explanations(self) -> list[str]:
+        return [f"{name}: {metric.record.summary}" for name, metric in self.metrics.items()]
+
+    def _columns(self) -> dict[str, Any]:
+        by = None if self.by is None else column_of_slices(self.by)
+        columns = {"qid": self.qid, "by": by, "group": self.groups, "weight": self.weights}
+        return {name: column for name, column in columns.items() if column is not None} | self.per_query
 
     @cached_property
     def _shown_slices(self) -> list[tuple[str, RankingReport]]:
@@ -543,12 +419,11 @@ class RankingReport(Result):
                 rows += [(value, m, report.n_queries, mean, of_slice[m]) for m, mean in report.mean.items()]
                 ends += of_slice.items()
             parts.append(Table(("slice", "metric", "queries", "mean", "95% interval"), rows))
-        how = METHOD + why_none((self.metrics[name], interval) for name, interval in ends)
+        how = means.METHOD + means.why_none((self.metrics[name], interval) for name, interval in ends)
         if self.groups is not None:
-            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups").replace(
-                "queries", "groups"
-            )
-        return [*parts, f"Intervals: {how}.", *weighting(self.weights), *self.health.findings]
+            how = how.replace("over queries", f"over {len(set(self.groups.tolist()))} groups")
+            how = how.replace("queries", "groups")
+        return [*parts, f"Intervals: {how}.", *means.weighting(self.weights), *self.health.findings]
 
 
 def _by_group(values: FloatArray, weights: FloatArray | None, groups: NDArray[Any]) -> tuple[FloatArray, FloatArray]:

@@ -7,10 +7,10 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import skrank_metrics
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import IntArray, check_weights, to_float64
+from skrank_metrics._input.arrays import by_text, check_weights, to_float64
 from skrank_metrics._input.grouping import group_rows
 from skrank_metrics._input.id_hash import Hashes, hash_ids
 from skrank_metrics._input.query_ids import as_python, check_ids
@@ -28,7 +28,7 @@ from skrank_metrics.metrics._record import Metric
 from skrank_metrics.metrics.names import get_metric
 from skrank_metrics.reports.health import Health
 from skrank_metrics.reports.mean_intervals import bounds_of
-from skrank_metrics.reports.slices import slice_of_query
+from skrank_metrics.reports.slices import frame_columns, object_array, slice_of_query
 
 # Raised by one whenever older versions of the package could not read what is written.
 FORMAT_VERSION = 1
@@ -36,19 +36,12 @@ FORMAT_VERSION = 1
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """What is known of the documents of each query if they were not kept."""
 
-    sizes: IntArray
-    n_judged: IntArray
-    digests: Hashes
-    health: Health
-
-    def part(self, queries: IntArray) -> Kept:
-        """Select some of the queries."""
-        sizes = self.sizes[queries]
-        return Kept(sizes, self.n_judged[queries], self.digests[queries], Health(len(queries), int(sizes.sum())))
+    sizes: NDArray[Any]
+    n_judged: NDArray[Any]
+    digests: NDArray[Any]
 
 
 def digests_of(lists: QueryLists) -> Hashes:
@@ -62,96 +55,116 @@ def digests_of(lists: QueryLists) -> Hashes:
     return np.add.reduceat(mixed, lists.grouping.starts)
 
 
+# --- Files
+
+
 def write_saved(kind: str, body: Mapping[str, Any], path: Any) -> None:
     """Write JSON of some kind, such as "report", with the version of the format and a checksum of the contents."""
-    text = _spelled(body)
+    text = json.dumps(body, allow_nan=False)
     head = {
         "format": f"skrank_metrics {kind}",
         "version": FORMAT_VERSION,
         "written_by": f"skrank_metrics {skrank_metrics.__version__}",
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
-    write_whole(f'{_spelled(head)[:-1]}, "contents":\n{text}}}\n', path)
+    write_whole(f'{json.dumps(head)[:-1]}, "contents":\n{text}}}\n', path)
 
 
 def read_saved(kind: str, path: Any) -> dict[str, Any]:
     """Read what ``write_saved`` wrote, and refuse anything else."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a file name; got {path!r}.")
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:
         data = file.read()
     try:
         found = json.loads(data)
-    except ValueError:
-        what = "is truncated or damaged" if data.startswith(b'{"format": "skrank_metrics ') else "is not JSON"
-        raise ValueError(f"{path} {what}; a saved {kind} is needed, as written by save().") from None
-    name = found.get("format") if isinstance(found, dict) else None
-    if name != f"skrank_metrics {kind}":
-        raise ValueError(f"{path} is not a saved {kind}, but {'other JSON' if name is None else f'a {name}'}.")
-    if found.get("version") != FORMAT_VERSION:
+        form, version, digest = (found[name] for name in ("format", "version", "sha256"))
+        text = json.dumps(found["contents"])  # independent of blanks and line breaks in the file
+    except (ValueError, LookupError, TypeError):
+        raise ValueError(f"{path} is not a saved {kind}, as written by save(), or it is damaged.") from None
+    if form != f"skrank_metrics {kind}":
+        raise ValueError(f"{path} is not a saved {kind}, but a {form}.")
+    if version != FORMAT_VERSION:
         raise ValueError(
-            f"{path} has format version {found.get('version')}, written by {found.get('written_by')}; this is "
-            f"skrank_metrics {skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
+            f"{path} has format version {version}, written by {found.get('written_by')}; this is skrank_metrics "
+            f"{skrank_metrics.__version__}, which reads version {FORMAT_VERSION}. Update skrank_metrics."
         )
-    body: dict[str, Any] = found.get("contents")
-    if hashlib.sha256(_spelled(body).encode()).hexdigest() != found.get("sha256"):
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
         raise ValueError(f"{path} is damaged: its contents do not match the checksum.")
+    body: dict[str, Any] = json.loads(text, object_hook=_restored)
     return body
 
 
-def _spelled(values: Any) -> str:
-    return json.dumps(values, allow_nan=False)
-
-
-def saved_fields(report: Any) -> dict[str, Any]:
+def saved_fields(report: Any) -> Any:
     """The fields of a report as JSON's types."""
-    digests, health = report.label_digests, asdict(report.health)
-    kept = None
-    if digests is not None:
-        sizes = report._sizes.tolist()
-        kept = [sizes, digests[0].tolist(), digests[1].tolist(), health]
-    return {
-        "metrics": {name: _saved_metric(metric) for name, metric in report.metrics.items()},
-        "values": {name: _saved_result(report._results[name]) for name in report.metrics},
-        "qid": _saved_ids(report.qid, "qid"),
-        "weights": None if report.weights is None else report.weights.tolist(),
-        "by": _saved_ids(report.by, "by"),
-        "groups": _saved_ids(report.groups, "groups"),
-        "condensed": report.condensed,
-        "kept": kept,
+    values = {
+        name: [own.numerators, None if (own.denominators == 1).all() else own.denominators]
+        for name, own in report._results.items()
     }
+    metrics = {name: _known_of(metric) for name, metric in report.metrics.items()}
+    fields = {name: getattr(report, name) for name in ("qid", "weights", "by", "groups", "condensed")}
+    return _saved(
+        {**fields, "metrics": metrics, "values": values, "kept": report._known, "health": asdict(report.health)}
+    )
 
 
 def restored_fields(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a report from JSON's types."""
-    kept = None
-    if saved["kept"] is not None:
-        sizes, n_judged, digests, known = saved["kept"]
-        ends = {name: tuple(pair) for name, pair in known["tie_means"].items()}
-        health = Health(**known | {"tie_means": ends, "findings": tuple(known["findings"])})
-        n_documents, n_labels = (np.array(counts, dtype=np.intp) for counts in (sizes, n_judged))
-        kept = Kept(n_documents, n_labels, np.array(digests, dtype=np.uint64), health)
-    return {
-        "metrics": {name: _restored_metric(metric) for name, metric in saved["metrics"].items()},
-        "qid": _restored_ids(saved["qid"]),
-        "weights": None if saved["weights"] is None else np.array(saved["weights"], dtype=np.float64),
-        "by": _restored_ids(saved["by"]),
-        "groups": _restored_ids(saved["groups"]),
-        "condensed": saved["condensed"],
-        "_results": {name: _restored_result(values) for name, values in saved["values"].items()},
-        "_kept": kept,
-    }
+    """The fields of a report from what ``read_saved`` gives."""
+    fields = dict(saved)
+    values, kept, health = (fields.pop(name) for name in ("values", "kept", "health"))
+    results = {}
+    for name, (numerators, denominators) in values.items():
+        results[name] = PerQuery(numerators, np.ones(len(numerators)) if denominators is None else denominators)
+    fields["metrics"] = {name: _metric_from(known) for name, known in saved["metrics"].items()}
+    return {**fields, "_results": results, "_kept": kept and Kept(*kept), "_health": Health(**health)}
 
 
-def _saved_result(result: PerQuery) -> list[Any]:
-    """Numerators, NaN as null, and the denominators unless all are 1."""
-    numerators = [None if value != value else value for value in result.numerators.tolist()]
-    return [numerators, None if (result.denominators == 1).all() else result.denominators.tolist()]
+def _saved(value: Any) -> Any:
+    """A value as JSON's types; others are a dict of one item, whose key begins with a dollar sign."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {"$" * name.startswith("$") + name: _saved(own) for name, own in value.items()}
+    if isinstance(value, list):
+        return list(map(_saved, value))
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    for kind, name, write, _ in _WRITTEN:
+        if isinstance(value, kind) and not getattr(value, "nanosecond", 0):
+            return {name: write(value)}
+    raise TypeError(f"A file cannot hold {value!r}, of type {type(value).__name__}. Evaluate with str(id).")
 
 
-def _restored_result(saved: list[Any]) -> PerQuery:
-    numerators = np.array(saved[0], dtype=np.float64)  # null becomes NaN
-    return PerQuery(numerators, np.ones(len(numerators)) if saved[1] is None else np.array(saved[1], dtype=np.float64))
+def _restored(saved: dict[str, Any]) -> Any:
+    """The value that was written as a dict."""
+    for _, name, _, read in _WRITTEN:
+        if saved.keys() == {name}:
+            return read(saved[name])
+    return {name.removeprefix("$"): own for name, own in saved.items()}
+
+
+def _saved_array(array: NDArray[Any]) -> list[Any]:
+    """The type and the values of a 1-D array, with null for NaN."""
+    values = array.view(np.int64).tolist() if array.dtype.kind in "mM" else as_python(array)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        values = [None if value != value else _saved(value) for value in values]
+    elif array.dtype.kind in "OS":
+        values = _saved(values)
+    return ["str" if array.dtype.kind == "U" else str(array.dtype), values]
+
+
+def _restored_array(saved: list[Any]) -> NDArray[Any]:
+    dtype, values = saved
+    return object_array(values, len(values)) if dtype == "object" else np.array(values, dtype=dtype)
+
+
+# How values are written that JSON does not have, by type.
+_WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
+    (float, "$float", str, float),  # infinity and NaN
+    (tuple, "$tuple", lambda one: list(map(_saved, one)), tuple),
+    (bytes, "$bytes", bytes.hex, bytes.fromhex),
+    (datetime.datetime, "$datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    (datetime.date, "$date", datetime.date.isoformat, datetime.date.fromisoformat),
+    (np.ndarray, "$array", _saved_array, _restored_array),
+)
 
 
 # --- Metrics
@@ -179,96 +192,23 @@ class RecordedMetric:
         raise ValueError(f"{self.name} has recorded values only, and cannot be computed. Evaluate with the metric.")
 
 
-def _saved_metric(metric: BoundMetric) -> dict[str, Any]:
-    """The metric with its parameters if JSON can hold them, and what is known of its values."""
-    record = metric.record
-    known = {
-        "metric": str(metric),
-        "bounds": [_plain(record.lower), _plain(record.upper)],
-        "greater_is_better": record.greater_is_better,
-        "negative": metric.negative,
-        "average": metric.average,
-        "replace_undefined_by": _plain(metric.replace_undefined_by),
-    }
-    try:
-        params = {name: _plain(value) for name, value in metric.params.items()}
-        saved = known | {"name": str(BoundMetric(metric.function, {}, metric.negative)), "params": params}
-        same = _restored_metric(json.loads(_spelled(saved)))
-    except (TypeError, ValueError):
-        return known
-    return saved if (same.definition, same.average) == (metric.definition, metric.average) else known
+def _known_of(metric: BoundMetric) -> dict[str, Any]:
+    """The name of a metric with its parameters, or what is known of its values if a file cannot hold them."""
+    with suppress(TypeError, ValueError):
+        name = str(BoundMetric(metric.function, {}, metric.negative))
+        _saved(metric.params)  # raises an error for functions
+        if get_metric(name).replace(**metric.params).definition == metric.definition:
+            return {"name": name, "params": metric.params}
+    record, shared = metric.record, {"average": metric.average, "replace_undefined_by": metric.replace_undefined_by}
+    recorded = (str(metric), (record.lower, record.upper), record.greater_is_better, metric.average == "micro")
+    return {"recorded": recorded, "negative": metric.negative, "params": shared}
 
 
-def _restored_metric(saved: Mapping[str, Any]) -> BoundMetric:
-    with suppress(ValueError):  # a metric that is not registered here
-        if "name" in saved:
-            return get_metric(saved["name"]).replace(**{key: _unplain(value) for key, value in saved["params"].items()})
-    low, high = map(_unplain, saved["bounds"])
-    own: Any = RecordedMetric(saved["metric"], (low, high), saved["greater_is_better"], saved["average"] == "micro")
-    params = {"average": saved["average"], "replace_undefined_by": _unplain(saved["replace_undefined_by"])}
-    return BoundMetric(own, params, saved["negative"])
-
-
-# --- Values that JSON does not have
-
-# How they are written, by type.
-_WRITTEN: tuple[tuple[Any, str, Callable[[Any], Any], Callable[[Any], Any]], ...] = (
-    (float, "float", str, float),  # infinity and NaN
-    (tuple, "tuple", lambda one: list(map(_plain, one)), lambda one: tuple(map(_unplain, one))),
-    (bytes, "bytes", bytes.hex, bytes.fromhex),
-    (datetime.datetime, "datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat),
-    (datetime.date, "date", datetime.date.isoformat, datetime.date.fromisoformat),
-    (
-        datetime.timedelta,
-        "timedelta",
-        lambda one: [one.days, one.seconds, one.microseconds],
-        lambda one: datetime.timedelta(*one),
-    ),
-)
-
-
-def _plain(value: Any) -> Any:
-    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-    if isinstance(value, str):
-        return str.__str__(value)
-    if value is None or isinstance(value, bool | int | list) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    for kind, name, write, _ in _WRITTEN:
-        if isinstance(value, kind) and not getattr(value, "nanosecond", 0) and not getattr(value, "nanoseconds", 0):
-            return {name: write(value)}
-    raise TypeError(
-        f"holds {value!r}, of type {type(value).__name__}, which a file cannot hold. Evaluate with str(id)."
-    )
-
-
-def _unplain(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((name, written),) = value.items()
-    return next(read(written) for _, kind, _, read in _WRITTEN if kind == name)
-
-
-def _saved_ids(ids: NDArray[Any] | None, name: str) -> dict[str, Any] | None:
-    """Ids with the type of their array."""
-    if ids is None:
-        return None
-    try:
-        values = ids.view(np.int64).tolist() if ids.dtype.kind in "mM" else list(map(_plain, as_python(ids)))
-    except TypeError as error:
-        raise TypeError(f"{name} {error}") from None
-    return {"dtype": "str" if ids.dtype.kind == "U" else str(ids.dtype), "values": values}
-
-
-def _restored_ids(saved: Mapping[str, Any] | None) -> NDArray[Any] | None:
-    if saved is None:
-        return None
-    values = list(map(_unplain, saved["values"]))
-    if saved["dtype"] != "object":
-        return np.array(values, dtype=saved["dtype"])
-    ids = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        ids[place] = value
-    return ids
+def _metric_from(known: Mapping[str, Any]) -> BoundMetric:
+    if "name" in known:
+        return get_metric(known["name"]).replace(**known["params"])
+    own: Any = RecordedMetric(*known["recorded"])
+    return BoundMetric(own, known["params"], known["negative"])
 
 
 # --- Frames
@@ -276,49 +216,41 @@ def _restored_ids(saved: Mapping[str, Any] | None) -> NDArray[Any] | None:
 
 def frame_fields(frame: Any, metrics: Any, named: Mapping[str, str | None]) -> dict[str, Any]:
     """The fields of a report from a frame with one row per query; ``named`` are the columns that are not metrics."""
-    names = getattr(frame, "column_names" if hasattr(frame, "to_batches") else "columns", None)
-    if names is None and not isinstance(frame, Mapping):
+    columns = by_text(frame_columns(frame), "frame", " Rename the columns.")
+    if not columns:
         raise TypeError(f"frame must be a frame or a dict of columns; got {type(frame).__name__}.")
-    columns = list(frame if names is None else names)
-    found = {argument: _column(frame, columns, name, argument) for argument, name in named.items()}
-    others = {name for name, _ in found.values()}
-    index = getattr(frame, "index", None)
-    ids = index if found["qid"][1] is None and hasattr(index, "get_level_values") else found["qid"][1]
+    usual = {name: "group" if name == "groups" else name for name in named}
+    names = {name: own or (usual[name] if usual[name] in columns else None) for name, own in named.items()}
+    given = {name: _column_named(columns, own, f" for {name}=") for name, own in names.items() if own is not None}
+    ids = given.get("qid", getattr(frame, "index", None))
     if ids is None:
         raise TypeError("qid must name the column of the query ids; the frame has no column 'qid' and no index.")
-    chosen = [name for name in columns if name not in others] if metrics is None else metrics
+    chosen = [name for name in columns if name not in names.values()] if metrics is None else metrics
     chosen = [chosen] if isinstance(chosen, str) else chosen
-    bound = {name: _metric_of(name, chosen[name] if isinstance(chosen, Mapping) else None) for name in chosen}
+    held = chosen if isinstance(chosen, Mapping) else {}
+    bound = {str(name): get_metric(held[name]) if name in held else _metric_of(name) for name in chosen}
     qid = check_ids(ids, len(ids))
     if not bound or not len(qid):
         raise ValueError("frame must have at least one query and one column of values; got none.")
     if len(group_rows(qid).ids) < len(qid):
         raise ValueError("frame must have one row per query, but query ids repeat. Average the rows of a query first.")
-    weight, by, groups = (found[argument][1] for argument in ("weight", "by", "groups"))
     return {
         "metrics": bound,
         "qid": qid,
-        "weights": None if weight is None else check_weights(weight, len(qid), "query"),
-        "by": None if by is None else slice_of_query(by, ids=qid),
-        "groups": None if groups is None else slice_of_query(groups, ids=qid, name="groups"),
-        "_results": {name: _result_of(frame, columns, name, metric) for name, metric in bound.items()},
+        "weights": check_weights(given["weight"], len(qid), "query") if "weight" in given else None,
+        **{name: slice_of_query(given[name], ids=qid, name=name) for name in ("by", "groups") if name in given},
+        "_results": {name: _result_of(_column_named(columns, name), name, metric) for name, metric in bound.items()},
     }
 
 
-def _column(frame: Any, columns: Sequence[Any], name: Any, argument: str) -> tuple[Any, Any]:
-    """A column by its name, or the one that a frame of a report has for the argument."""
-    if name is None:
-        usual = "group" if argument == "groups" else argument
-        return (usual, frame[usual]) if usual in columns else (None, None)
+def _column_named(columns: Mapping[str, Any], name: str, of: str = "") -> Any:
     if name not in columns:
-        raise ValueError(f"The frame has no column {name!r} for {argument}=; columns: {', '.join(map(str, columns))}.")
-    return name, frame[name]
+        raise ValueError(f"The frame has no column {name!r}{of}; columns: {', '.join(columns)}.")
+    return columns[name]
 
 
-def _metric_of(name: Any, metric: Any) -> BoundMetric:
-    """The metric that a column holds, by its name unless it is given."""
-    if metric is not None:
-        return get_metric(metric)
+def _metric_of(name: Any) -> BoundMetric:
+    """The metric that a column is named like, or one of which only values are known."""
     for convention in ("sklearn", "trec_eval"):
         with suppress(ValueError):
             return get_metric(str(name), convention=convention)
@@ -326,10 +258,8 @@ def _metric_of(name: Any, metric: Any) -> BoundMetric:
     return BoundMetric(own, {"replace_undefined_by": math.nan})
 
 
-def _result_of(frame: Any, columns: Sequence[Any], name: Any, metric: BoundMetric) -> PerQuery:
-    if name not in columns:
-        raise ValueError(f"The frame has no column {name!r}; columns: {', '.join(map(str, columns))}.")
-    values = to_float64(frame[name], str(name))
+def _result_of(column: Any, name: Any, metric: BoundMetric) -> PerQuery:
+    values = to_float64(column, str(name))
     low, high = bounds_of(metric)
     outside = np.flatnonzero((values < low - _ROUNDING) | (values > high + _ROUNDING) | np.isinf(values))
     if len(outside):

@@ -54,77 +54,66 @@ def slices_and_groups(
     rows: Grouping, y_true: Any = None, *, by: Any = None, groups: Any = None, by_query: bool = False
 ) -> dict[str, Any]:
     """The slice and the group of each query, from one value per row; if ``by_query``, rows are queries."""
-    given = {"by": by, "groups": groups}
-    if y_true is not None:
-        for name, own in given.items():
-            check_aligned(y_true=y_true, **_named(own, name))
-    if by_query:
-        rows = Grouping(rows.ids, np.ones_like(rows.sizes), None)
-    return {name: None if own is None else slice_of_query(own, rows, name=name) for name, own in given.items()}
+    rows = Grouping(rows.ids, np.ones_like(rows.sizes), None) if by_query else rows
+    given = {name: own for name, own in {"by": by, "groups": groups}.items() if own is not None}
+    return {name: slice_of_query(own, rows, y_true=y_true, name=name) for name, own in given.items()}
 
 
 def slice_of_query(
-    given: Any, rows: Grouping | None = None, *, ids: NDArray[Any] | None = None, name: str = "by"
+    given: Any, rows: Grouping | None = None, *, ids: Any = None, y_true: Any = None, name: str = "by"
 ) -> NDArray[Any]:
-    """One slice per query, or one group, which must not be missing, from one value per row or per query with an id.
+    """One slice per query, or one group, from one value per row of ``y_true``, or per query with one of the ids.
 
-    A missing slice is None, and one of several columns a tuple.
+    A missing slice is None, one of several columns a tuple; groups must not be missing.
     """
-    columns = _columns(given, name)
-    lengths = {} if ids is None else {"query": len(ids)}
+    columns, lengths = _labelled(given, name), {} if ids is None else {len(ids): "query"}
+    if y_true is not None:
+        check_aligned(y_true=y_true, **dict(columns))
     if rows is not None:
-        n_rows = int(rows.sizes.sum())
-        lengths.setdefault("query" if n_rows == len(rows.ids) else "document", n_rows)
-    shapes = {np.shape(column) for column in columns}
-    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths.values()}:
-        needed = ", or per ".join(f"{what}, {length} in all" for what, length in lengths.items())
+        lengths.setdefault(n_rows := int(rows.sizes.sum()), "query" if n_rows == len(rows.ids) else "document")
+    shapes = {np.shape(column) for _, column in columns}
+    if len(shapes) != 1 or not shapes <= {(length,) for length in lengths}:
+        needed = ", or per ".join(f"{what}, {length} in all" for length, what in lengths.items())
         got = " and ".join(f"shape {shape}" for shape in sorted(shapes)) or "no columns"
         got = repr(given) if isinstance(given, str) else got
         raise ValueError(f"{name} must hold one value per {needed}; got {got}.")
-    n_values = len(columns[0])
-    values = _group(columns, n_values, name)
-    if ids is not None and n_values == len(ids):
-        for label, column in _named(given, name).items():
+    ((length,),) = shapes
+    values = _group([column for _, column in columns], length, name)
+    if rows is None or (ids is not None and length == len(ids)):
+        for label, column in columns:
             check_order_of_queries(column, ids, label)
         return values.ids[values.codes]
-    assert rows is not None
     return id_per_query(values, rows, name, "Pass the same value for all documents of a query.")
 
 
-def _named(given: Any, name: str) -> dict[str, Any]:
-    """The objects that have an index, by their names in errors."""
-    return {f"{name}[{key!r}]": own for key, own in given.items()} if isinstance(given, Mapping) else {name: given}
-
-
-def columns_of(frame: Any) -> list[Any]:
-    """The columns of a data frame; empty if it is none."""
+def frame_columns(frame: Any) -> list[tuple[Any, Any]]:
+    """Names and columns of a data frame or a dict; empty for anything else."""
     if hasattr(frame, "column_names"):  # of pyarrow
-        return list(frame.columns)
+        return list(zip(frame.column_names, frame.columns, strict=True))
     if hasattr(frame, "get_columns"):  # of polars
-        return list(frame.get_columns())
-    return [column for _, column in frame.items()] if hasattr(frame, "columns") else []
+        return [(column.name, column) for column in frame.get_columns()]
+    return list(frame.items()) if isinstance(frame, Mapping) or hasattr(frame, "columns") else []
 
 
-def _columns(given: Any, name: str) -> list[Any]:
-    """The columns of slices, as arrays."""
-    if isinstance(given, Mapping):
-        return [to_id_array(own, name) if isinstance(own, list | tuple) else own for own in given.values()]
+def _labelled(given: Any, name: str) -> list[tuple[str, Any]]:
+    """Columns by their names in errors."""
     if isinstance(given, list | tuple):
         given = to_id_array(given, name)  # NumPy would make a second dimension of tuples
-    return columns_of(given) or _parts_of_tuples(given) or [given]
+    named = [(f"{name}[{key!r}]", own) for key, own in frame_columns(given)]
+    if not named and not isinstance(given, Mapping):
+        named = [(name, own) for own in _parts_of_tuples(given) or [given]]
+    return [(label, to_id_array(own, name) if isinstance(own, list | tuple) else own) for label, own in named]
 
 
-def _parts_of_tuples(by: Any) -> list[Any]:
+def _parts_of_tuples(given: Any) -> list[Any]:
     """Split tuples into columns, so that one missing part does not make the whole slice missing."""
-    if str(getattr(by, "dtype", "")) != "object" or np.ndim(by) != 1:
+    if str(getattr(given, "dtype", "")) != "object" or np.ndim(given) != 1:
         return []
-    if not isinstance(next(iter(by), None), tuple):  # most slices are strings, of millions of rows
+    if not isinstance(next(iter(given), None), tuple):  # most slices are strings, of millions of rows
         return []
-    values = list(by)
-    lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
-    if len(lengths) != 1 or min(lengths) < 2:
-        return []
-    return [_objects(column, len(values)) for column in zip(*values, strict=True)]
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in given}
+    alike = len(lengths) == 1 and min(lengths) > 1
+    return [object_array(column, len(column)) for column in zip(*given, strict=True)] if alike else []
 
 
 def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
@@ -137,7 +126,7 @@ def _group(columns: Sequence[Any], n_rows: int, name: str) -> Grouping:
         codes = group_codes(codes * len(other.ids) + other.codes)[1].codes
     places, grouping = group_codes(codes)
     names = [as_python(part.ids[part.codes[places]]) for part in parts]
-    return Grouping(_objects(zip(*names, strict=True), len(places)), grouping.sizes, grouping.shuffled)
+    return replace(grouping, ids=object_array(zip(*names, strict=True), len(places)))
 
 
 def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
@@ -147,25 +136,23 @@ def _group_column(column: Any, n_rows: int, name: str) -> Grouping:
         if name == "groups":
             raise
         present, missing = without_nulls(column)
-        array, others = find_missing(to_id_array(present, "by"), "by")
+        array, others = find_missing(to_id_array(present, name), name)
         if np.any(others):
             array, missing[~missing] = array[~others], others
         if not missing.any():
             raise
-    named = group_rows(check_ids(array, n_rows - int(missing.sum()), "by")) if not missing.all() else None
-    codes = np.full(n_rows, 0 if named is None else len(named.ids))
+    named = None if missing.all() else group_rows(check_ids(array, int((~missing).sum()), name))
+    names = [*([] if named is None else as_python(named.ids)), None]
+    codes = np.full(n_rows, len(names) - 1)
     if named is not None:
         codes[~missing] = named.codes
     first, grouping = group_codes(codes)
-    names = [*(() if named is None else as_python(named.ids)), None]
-    return Grouping(_objects((names[code] for code in codes[first]), len(first)), grouping.sizes, grouping.shuffled)
+    return replace(grouping, ids=object_array((names[code] for code in codes[first]), len(first)))
 
 
-def _objects(values: Iterable[Any], n: int) -> NDArray[Any]:
-    array = np.empty(n, dtype=object)  # np.array would make a second dimension of tuples
-    for place, value in enumerate(values):
-        array[place] = value
-    return array
+def object_array(values: Iterable[Any], n: int) -> NDArray[Any]:
+    """An array of objects; np.array would make a second dimension of tuples."""
+    return np.fromiter(values, dtype=object, count=n)
 
 
 def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
@@ -173,36 +160,42 @@ def queries_of_slices(by: NDArray[Any]) -> list[tuple[Any, IntArray]]:
     slices = group_rows(by)
     numbered = list(enumerate(as_python(slices.ids)))
     try:
-        numbered.sort(key=lambda item: _order(item[1]))
+        numbered.sort(key=lambda item: [(part is None, part) for part in _as_tuple(item[1])])
     except (TypeError, ValueError):
         numbered.sort(key=lambda item: item[1] is None)
     return [(name, np.flatnonzero(slices.codes == number)) for number, name in numbered]
 
 
-def _order(name: Any) -> Any:
-    if isinstance(name, tuple):
-        return (0, tuple(map(_order, name)))
-    return (1, 0) if name is None else (0, name)
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """The values of several columns, or the only one."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def name_of_slice(value: Any) -> str:
     """A slice as text: "missing" for a missing value, and the values of several columns in one line."""
-    if isinstance(value, tuple):
-        return ", ".join(map(name_of_slice, value))
-    return "missing" if value is None else str(value)
+    return ", ".join("missing" if part is None else str(part) for part in _as_tuple(value))
 
 
 def names_of_slices(values: Iterable[Any]) -> dict[Any, str]:
     """A distinct name for each slice, also different from that of all queries, and the same everywhere."""
-    names, taken = {}, {ALL}
-    for value in values:  # if 1 and "1" are both slices, the second becomes "1 (2)"
-        name, number = name_of_slice(value), 2
-        unused = name
-        while unused in taken:
-            unused, number = f"{name} ({number})", number + 1
-        names[value] = unused
-        taken.add(unused)
-    return names
+    return _numbered({value: name_of_slice(value) for value in values}, {ALL}, "{} ({})")
+
+
+def flat_names(metrics: Iterable[str]) -> dict[str, str]:
+    """Flat names of metrics, which could not be taken for each other or for a part of another."""
+    return _numbered({name: flat_name(name) for name in metrics}, set(), "{}_{}", _ENDINGS)
+
+
+def _numbered(names: Mapping[T, str], taken: set[str], form: str, endings: Sequence[str] = ("",)) -> dict[T, str]:
+    """Number the names of which one is taken already: if 1 and "1" are both slices, the second becomes "1 (2)"."""
+    found = {}
+    for key, name in names.items():
+        unused, number = name, 2
+        while not taken.isdisjoint(all_ := {unused + ending for ending in endings}):
+            unused, number = form.format(name, number), number + 1
+        taken |= all_
+        found[key] = unused
+    return found
 
 
 def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
@@ -212,12 +205,7 @@ def largest(slices: Mapping[Any, T], sizes: Mapping[Any, int]) -> dict[Any, T]:
 
 
 def flat_slice(value: Any) -> str:
-    """Spell a slice with letters, digits and underscores, so that different slices are spelled differently.
-
-    Other characters become "_x", their code in hexadecimal digits and "_": "C++" is "C_x2b__x2b_". The values of
-    several columns are joined by "_x_". Text that could be taken for a number, a bool or a missing value is preceded by
-    an apostrophe, and values of other types by "=", before this is done.
-    """
+    """Spell a slice with letters, digits and underscores, as described in to_dict, so that different ones differ."""
     parts = value if isinstance(value, tuple) and len(value) > 1 else [value]
     return "_x_".join(_ENCODED.sub(lambda found: f"_x{ord(found[0]):x}_", _flat_text(part)) for part in parts)
 
@@ -228,21 +216,8 @@ def _flat_text(value: Any) -> str:
     return name_of_slice(value) if isinstance(value, bool | int | float | type(None)) else f"={value}"
 
 
-def flat_names(names: Mapping[str, Any]) -> dict[str, str]:
-    """Flat names of metrics, numbered if one would repeat or could be taken for a part of another."""
-    found, taken = dict[str, str](), set[str]()
-    for name in names:
-        short, number = flat_name(name), 2
-        unused = short
-        while not taken.isdisjoint(keys := {unused, *(f"{unused}_{kind}" for kind in _KINDS)}):
-            unused, number = f"{short}_{number}", number + 1
-        taken |= keys
-        found[name] = unused
-    return found
-
-
-# What is known of a metric besides its mean.
-_KINDS = ("low", "high", "std", "n_undefined")
+# Of what is known of a metric, in the names of a flat dict.
+_ENDINGS = ("", "_low", "_high", "_std", "_n_undefined")
 # Text that needs an apostrophe, and characters that are encoded; an underscore only if it would begin a code.
 _NOT_TEXT = re.compile(r"['=]|[+-]?[0-9.]|[+-]?(nan|inf)$|(missing|True|False)$", re.DOTALL)
 _ENCODED = re.compile(r"[^A-Za-z0-9_]|_(?=x)")
@@ -252,5 +227,4 @@ def column_of_slices(by: NDArray[Any]) -> Any:
     """The slices of queries as a column of a frame: one value, or text, per query."""
     if by.dtype != object:
         return by
-    values = as_python(by)
-    return list(map(name_of_slice, values)) if any(isinstance(value, tuple) for value in values) else values
+    return [name_of_slice(value) if isinstance(value, tuple) else value for value in as_python(by)]

@@ -276,7 +276,8 @@ class RankingAccumulator:
             kept.get("groups"),
             self._condense,
             _results=results,
-            _kept=Kept(kept["sizes"], kept["n_judged"], kept["digests"], health),
+            _kept=Kept(kept["sizes"], kept["n_judged"], kept["digests"]),
+            _health=health,
         )
         report.mean  # noqa: B018  sums that overflow raise here
         return report
@@ -289,7 +290,7 @@ def with_columns(
     if sample_weight is not None:
         lists = replace(lists, weights=query_weights(sample_weight, lists.grouping, may_be_zero=True))
     parts = slices_and_groups(lists.grouping, y_true, by=by, groups=groups)
-    return lists, parts["by"], parts["groups"]
+    return lists, parts.get("by"), parts.get("groups")
 
 
 class _Seen:

@@ -166,7 +166,7 @@ def evaluate_run(
     if sample_weight is not None:
         weights = check_weights(_by_id(sample_weight, ids, "sample_weight"), len(ids), "query")
     lists = replace(lists, weights=weights, condense=check_bool(condense, "condense"))
-    return evaluate_lists(lists, bound, **parts, left_out=left_out)
+    return evaluate_lists(lists, bound, **parts, _left_out=left_out)
 
 
 def _evaluated_queries(judged: Lists, returned: Lists, missing: str) -> tuple[list[Any], tuple[str, ...]]:

@@ -97,7 +97,7 @@ class SplitReport(Result):
         return "Use a splitter that keeps queries whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
-        columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
+        columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), name=name) for name in self.table)]
         rows = [(fold, *values) for fold, values in enumerate(zip(*self.table.values(), strict=True))]
         leaks = [f"LEAK: {line}" for line in self._lines_of_leaks()]
         whole = "query or group" if "leaking_groups" in self.ids else "query"

@@ -1,12 +1,12 @@
 import re
 import sys
 from html import escape
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
+from support.shown import Seen
 
 from skrank_metrics import (
     QueryKFold,
@@ -74,21 +74,10 @@ def test_text_fits_80_columns(result):
 PAGE = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code", "footer"}
 
 
-class Outline(HTMLParser):
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes = set(), set()
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-
 def test_html_holds_nothing_but_a_table_and_lines(result):
-    outline = Outline(result._repr_html_())
-    assert outline.tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    assert outline.attributes == {"style"}
+    seen = Seen(result._repr_html_())
+    assert set(seen.tags) == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {name for name, _ in seen.attributes} == {"style"}
 
 
 def test_html_has_every_number_of_the_text(result):
@@ -101,8 +90,8 @@ def test_page_has_every_number_and_sentence_and_no_script(result, tmp_path):
     result.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     words = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
-    assert Outline(words).tags <= PAGE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    assert {name for name in Outline(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
+    assert set(Seen(words).tags) <= PAGE | {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert {name for name, _ in Seen(page).attributes if name.startswith("on") or name in ("src", "href")} == set()
     numbers = re.compile(r"(?<![\w.])[-+]?\d\.\d{4}(?!\d)")
     assert set(numbers.findall(str(result))) <= set(numbers.findall(re.sub(r"<[^>]*>", " ", page)))
     assert all(isinstance(part, Table) or escape(part) in page for part in result._parts())
@@ -116,10 +105,10 @@ def test_frames_of_both_libraries_agree(result):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frame_without_the_library(result, monkeypatch, library):
+def test_frame_without_the_library(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=f"to_frame needs {library}: pip install {library}, or read the attributes"):
-        result.to_frame(library)
+        RESULTS["one report"]().to_frame(library)
 
 
 def test_sentences_are_wrapped_and_not_cut():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.shown import alignments_of, assert_shown, check_frame
 
-from skrank_metrics import audit_splits, evaluate, explain_difference
+from skrank_metrics import evaluate, explain_difference
 
 
 def number(value):
@@ -34,7 +34,6 @@ def report():
     return evaluate(labels, scores, qid=ids, metrics=metrics, sample_weight=weights, by=by)
 
 
-@pytest.mark.option("RankingReport.to_frame.library")
 def test_report(report):
     intervals = report.intervals()
     means = [["metric", "mean", "95% interval", "std over queries", "undefined queries"]]
@@ -66,7 +65,6 @@ def test_report(report):
     assert report.to_frame().index.name == "qid"
 
 
-@pytest.mark.option("Difference.to_frame.library")
 def test_difference():
     labels, scores, qid = [1, 2, 0, 2, 1, 0], [2, 1, 0, 1, 1, 0], ["a", "a", "b", "c", "c", "c"]
     difference = explain_difference(labels, scores, qid=qid, metric="ndcg@2", conventions=("lightgbm", "trec_eval"))
@@ -85,28 +83,6 @@ def test_difference():
     )
     names = ("cause", "change", "effect", "n_queries")
     check_frames(difference, {name: [getattr(cause, name) for cause in difference.causes] for name in names})
-
-
-@pytest.mark.option("SplitReport.to_frame.library")
-def test_audit():
-    # Of four queries, "x" has rows on both sides of the first fold, and the second fold has only one row of "w".
-    ids, labels = list("uuvvwwxx"), [1, 0, 0, 0, 1, 1, 0, 2]
-    cv = [(np.array([0, 1, 6]), np.array([2, 3, 4, 5, 7])), (np.array([0, 1, 2, 3, 5]), np.array([6, 7]))]
-    audit = audit_splits(cv, np.zeros((8, 1)), labels, qid=ids)
-    heads = ["fold", "queries", "documents", "share relevant", "share without relevant", "single document"]
-    rows = [["0", "3", "5", "0.6000", "0.3333", "1", "1", "0"], ["1", "1", "2", "0.5000", "0.0000", "0", "0", "1"]]
-    leaks = [
-        "LEAK: fold 0 has 1 query with rows both in train and in test: x",
-        "LEAK: fold 1 has 1 query with only some of the rows used: w",
-    ]
-    way_out = "Use a splitter that keeps queries whole, such as QueryKFold."
-    assert_shown(audit, [[[*heads, "leaking", "cut"], *rows]], [audit.splitter, *leaks, way_out])
-    columns = {
-        head.replace(" ", "_"): [float(row[i]) for row in rows] for i, head in enumerate([*heads, "leaking", "cut"])
-    }
-    columns["share_without_relevant"][0] = 1 / 3
-    check_frames(audit, columns)
-    assert audit.to_frame().index.name == "fold"
 
 
 def test_names_are_left_and_numbers_right_in_html(report):

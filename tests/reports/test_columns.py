@@ -110,15 +110,6 @@ def test_every_table_says_that_orders_were_drawn():
     assert sentence in " ".join(str(evaluation).split())
 
 
-def test_the_report_of_a_search_says_that_orders_were_drawn():
-    X_flat = np.zeros((len(Y), 1))
-    search = GridSearchCV(
-        QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}, scoring=make_ranking_scorer(first_hit), cv=QueryKFold(3)
-    )
-    text = str(search_report(search.fit(X_flat, with_qid(Y, QID)), X_flat, Y, qid=QID))
-    assert "Drawn orders: first_hit is the mean over 100 orders" in text
-
-
 @pytest.mark.parametrize("ties", ["average", "best"])
 def test_orders_of_documents_with_other_columns_are_counted(ties):
     price = make_metric(

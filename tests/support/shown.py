@@ -77,3 +77,29 @@ def check_frame(frame, expected):
                 assert found is None or found != found, name
             else:
                 assert found == value, name
+
+
+class Seen(HTMLParser):
+    """Tags, attributes and text of a page; void elements are not closed."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta", "line", "circle", "rect"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data

@@ -61,14 +61,6 @@ def test_writes_what_it_reads(spec):
 
 
 @pytest.mark.parametrize(
-    ("spec", "flat"),
-    [("ndcg@10", "ndcg_at_10"), ("map", "map"), ("ndcg(gain=exp2, ties=worst)@5", "ndcg_gain_exp2_ties_worst_at_5")],
-)
-def test_flat_names_for_loggers(spec, flat):
-    assert get_metric(spec).flat_name == flat
-
-
-@pytest.mark.parametrize(
     "spec",
     [
         "",

@@ -123,13 +123,12 @@ class Inspection(Result):
     def _parts(self) -> list[Part]:
         parts: list[Part] = [self._brief()]
         for first, *others in self.queries:
-            relevant = counted(first.n_relevant, "relevant document")
-            about = f"{first._value()}; {counted(first.n_ranked, 'ranked document')}"
+            about = f"{first._value()}; {counted(first.n_ranked, 'ranked document')}, "
             if others:
-                values = [f"{ranking.ranking} {ranking.value:z.4f}" for ranking in (first, *others)]
-                values += [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
-                relevant, about = f"; {relevant}", ", ".join(values)
-            parts.append(f"Query {first.qid}: {about}{relevant if others else f', {relevant}'}")
+                about = ", ".join(f"{ranking.ranking} {ranking.value:z.4f}" for ranking in (first, *others)) + "; "
+            if len(others) == 1:
+                about = f"{about[:-2]}, difference {signed(first.value - others[0].value)}; "
+            parts.append(f"Query {first.qid}: {about}{counted(first.n_relevant, 'relevant document')}")
             for ranking in (first, *others):
                 parts += [f"{ranking.ranking}: {ranking._value()}"] if others else []
                 parts += ranking._parts()
@@ -239,27 +238,24 @@ def _rows_of(report: Any, place: int) -> IntArray:
     return grouping.starts[query] + np.arange(grouping.sizes[query])
 
 
-def _texts(taken: Any) -> list[str]:
+def _texts(documents: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
-    if isinstance(taken, Mapping) or hasattr(taken, "columns"):
-        columns = document_columns(taken)
-        named = [
-            [f"{name}={_spelled(value)}" for value in np.asarray(columns[name]).tolist()]
-            for name in [*columns][:MOST_FEATURES]
-        ]
-        more = ", ..." * (len(columns) > MOST_FEATURES)
-        texts = [", ".join(row) + more for row in zip(*named, strict=True)]
+    if isinstance(documents, Mapping) or hasattr(documents, "columns"):
+        columns = {name: np.asarray(column).tolist() for name, column in document_columns(documents).items()}
+        rows: Iterable[Any] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     else:
-        taken = taken.toarray() if hasattr(taken, "toarray") else taken
-        texts = [_spelled(value) for value in (taken.tolist() if hasattr(taken, "tolist") else taken)]
-    texts = [" ".join(text.split()) for text in texts]
+        documents = documents.toarray() if hasattr(documents, "toarray") else documents
+        rows = documents.tolist() if hasattr(documents, "tolist") else documents
+    texts = [" ".join(_in_words(row).split()) for row in rows]
     return [text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..." for text in texts]
 
 
-def _spelled(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_spelled, value[:MOST_FEATURES])) + ", ..." * (len(value) > MOST_FEATURES)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _in_words(document: Any) -> str:
+    if not isinstance(document, dict | list | tuple):
+        return f"{document:.4g}" if isinstance(document, float) else str(document)
+    named = isinstance(document, dict)
+    parts = [f"{name}={_in_words(document[name])}" if named else _in_words(name) for name in document]
+    return ", ".join([*parts[:MOST_FEATURES], *["..."] * (len(parts) > MOST_FEATURES)])
 
 
 # --- Ranks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import numbers
@@ -116,14 +117,10 @@ class FunctionMetric:
         return call(self, y_true, y_score, misplaced, keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (self.function, self._settings)
+        return functools.partial(make_metric, **self._settings), (self.function,)
 
     def __repr__(self) -> str:
         return f"make_metric({self.__name__})"
-
-
-def _remake(function: Callable[..., Any], settings: Mapping[str, Any]) -> FunctionMetric:
-    return make_metric(function, **settings)
 
 
 def make_metric(
@@ -137,8 +134,7 @@ def make_metric(
 ) -> FunctionMetric:
     """Make a metric from a function of the labels of one query in ranked order.
 
-    The result is like any other metric of this package: it can be called with query ids, ties, averages and weights,
-    and passed wherever a metric is expected, as in evaluate, get_metric and make_ranking_scorer.
+    The result is like any other metric of this package, and is passed wherever a metric is expected.
 
     Parameters
     ----------
@@ -205,25 +201,11 @@ def make_metric(
     >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
     >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
     array([0.5, 1. ])
-
-    The price of what was bought among the first k: the second of three documents, at 20.
-
-    >>> def revenue(labels, price, k=None):
-    ...     return (labels * price)[:k].sum()
-
-    >>> metric = make_metric(revenue, documents=["price"])
-    >>> metric([[0, 1, 1]], [[3, 2, 1]], k=2, documents={"price": [[10, 20, 30]]})
-    20.0
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
     own, columns = _check_name(getattr(function, "__name__", None) if name is None else name), _check_columns(documents)
-    try:
-        low, high = map(float, bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not low < high:
-        raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
+    low, high = _check_bounds(bounds)
     better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
@@ -258,6 +240,16 @@ def _check_name(name: Any) -> str:
         )
     check_new(name)
     return str(name)
+
+
+def _check_bounds(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
+    return low, high
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:

@@ -45,13 +45,6 @@ class Reference:
     doi: str = ""
 
     @property
-    def short(self) -> str:
-        """Names and year: "Author & Author 2000"."""
-        authors, year = self.text.split("). ")[0].split(" (")
-        first, *others = (re.sub(r"\w\. ", "", author) for author in authors.split(", "))
-        return f"{first} et al. {year}" if len(others) > 1 else f"{' & '.join([first, *others])} {year}"
-
-    @property
     def url(self) -> str:
         """The address of the paper, if it has one."""
         return f"https://doi.org/{self.doi}" if self.doi else ""

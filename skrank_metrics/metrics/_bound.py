@@ -97,17 +97,17 @@ class BoundMetric:
     def average(self) -> str | None:
         """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
-        if average == "micro" and not self._has(self.record.pooled):
-            option = self.record.pooled
-            why = f" with {option}=False" if option else ", which cannot be pooled over documents"
-            instead = f"pass {option}=True, or " if option else ""
-            raise ValueError(
-                f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
+        option, why = self.record.pooled, ""
+        if average == "micro" and not self._has(option):
+            why = (
+                f" with {option}=False; pass {option}=True, or"
+                if option
+                else ", which cannot be pooled over documents;"
             )
         if average == "geometric" and self.record.lower < 0:
-            raise ValueError(
-                f"average='geometric' is not defined for {self.function.__name__}, which can be negative; use 'macro'."
-            )
+            why = ", which can be negative;"
+        if why:
+            raise ValueError(f"average={average!r} is not defined for {self.function.__name__}{why} use 'macro' or None.")
         return average
 
     @cached_property

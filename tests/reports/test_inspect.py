@@ -142,17 +142,6 @@ def test_metrics_that_are_no_sums_show_the_order():
         assert "adds" not in inspection._repr_html_()
 
 
-def test_text_of_one_query():
-    assert str(report_of("dcg@4").inspect("a")).splitlines()[:6] == [
-        "dcg@4 of 1 query",
-        "Query a: 1.4268, 54% of the ideal; 4 ranked documents, 2 relevant documents",
-        "rank  row  label  score  discount    adds   ideal",
-        "1       0      0      3    1.0000  0.0000  2.0000",
-        "2=      1      1      2    1.5850  0.3155  0.6309",
-        "3=      2      0      2    2.0000  0.2500  0.0000",
-    ]
-
-
 def test_several_ids_in_the_order_given():
     report = report_of()
     for several in (["b", "a"], np.array(["b", "a"]), pd.Series(["b", "a"]), {"b": 0.1, "a": 0.2}, ("b", "a", "b")):

@@ -107,7 +107,9 @@ class BoundMetric:
         if average == "geometric" and self.record.lower < 0:
             why = ", which can be negative;"
         if why:
-            raise ValueError(f"average={average!r} is not defined for {self.function.__name__}{why} use 'macro' or None.")
+            raise ValueError(
+                f"average={average!r} is not defined for {self.function.__name__}{why} use 'macro' or None."
+            )
         return average
 
     @cached_property

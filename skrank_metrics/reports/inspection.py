@@ -355,8 +355,8 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
     """Contributions in the ideal order, the best documents first; NaN if labels define none.
 
-    All documents are ranked, except in queries whose divisor depends on how many are, such as precision without a
-    cutoff: there, the value is compared with that of as many of the best documents.
+    All documents are ranked, unless the divisor depends on how many are, as of precision without a cutoff: then, the
+    value is compared with that of as many of the best documents.
     """
     seen = seen_lists(lists, metric.computation.unjudged)
     gain: Any = metric.computation.options.get("gain")
@@ -366,14 +366,11 @@ def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> t
         return unknown, unknown[:, 0]
     by_gain = callable(gain) and metric.record.transform == "gains"
     everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
-    added, rest = contributions(everything, metric, depth)
-    if seen.retrieved is None:
-        return added, rest
-    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
-    as_many = replace(everything, retrieved=_best(everything, seen.n_retrieved))
-    fewer, below = contributions(as_many, metric, depth)
-    alike = given == ideal
-    return np.where(alike[:, None], added, fewer), np.where(alike, rest, below)
+    if seen.retrieved is not None:
+        given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
+        if not np.array_equal(given, ideal, equal_nan=True):
+            everything = replace(everything, retrieved=_best(everything, seen.n_retrieved))
+    return contributions(everything, metric, depth)
 
 
 def _best(lists: QueryLists, numbers: IntArray) -> Mask:

@@ -22,24 +22,16 @@ from skrank_metrics.metrics.conventions import CONVENTIONS
     ("spec", "name", "params"),
     [
         ("ndcg", "ndcg", {}),
-        ("ndcg@10", "ndcg", {"k": 10}),
         ("ndcg@1000", "ndcg", {"k": 1000}),
         ("ndcg_at_10", "ndcg", {"k": 10}),
         ("hit_rate_at_3", "hit_rate", {"k": 3}),
         ("ndcg(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
-        ("ndcg(gain=exp2,discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
         ("ndcg(gain=exp2, discount=reciprocal)", "ndcg", {"gain": "exp2", "discount": "reciprocal"}),
         ("map(relevance_threshold=2)@5", "map", {"relevance_threshold": 2, "k": 5}),
         ("map(relevance_threshold=2.5)", "map", {"relevance_threshold": 2.5}),
-        (
-            "precision(average=micro, divisor=retrieved)@5",
-            "precision",
-            {"average": "micro", "divisor": "retrieved", "k": 5},
-        ),
         ("mrr(replace_undefined_by=-1e-3)", "mrr", {"replace_undefined_by": -1e-3}),
         ("map(relevance_threshold=None)", "map", {"relevance_threshold": None}),
         ("NDCG", "ndcg", {}),
-        ("nDCG@10", "ndcg", {"k": 10}),
         ("NDCG(gain=exp2)@10", "ndcg", {"gain": "exp2", "k": 10}),
         ("Hit_Rate_At_3", "hit_rate", {"k": 3}),
     ],
@@ -48,11 +40,6 @@ def test_reads(spec, name, params):
     bound = get_metric(spec)
     assert bound.record.name == name
     assert bound.params == params
-
-
-def test_not_a_number_leaves_undefined_queries_out():
-    metric = get_metric("mrr(replace_undefined_by=nan)")
-    assert metric([0, 1], [1, 2], qid=[1, 2]) == 1
 
 
 @pytest.mark.parametrize("spec", ["ndcg@10", "map", "ndcg(gain=exp2, ties=worst)@5", "map(relevance_threshold=2)"])

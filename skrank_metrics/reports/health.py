@@ -231,17 +231,11 @@ def _of_scores(health: Health, means: Ends) -> Iterator[str]:
 
 def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
     """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
-    computations = {name: m.computation for name, m in metrics.items() if m.record.transform == "orders"}
-    ways = {name: (own.unjudged, own.ties, own.documents) for name, own in computations.items()}
-    drawn = {
-        (unjudged, ties, documents): sum(
-            not query.enumerable
-            for _, ranked in ranked_blocks(seen_lists(lists, unjudged), None, ties)
-            for query in ranked.each(documents)
-        )
-        for unjudged, ties, documents in set(ways.values())
-    }
-    return {name: drawn[way] for name, way in ways.items() if drawn[way]}
+    drawn = {}
+    for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
+        blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
+        drawn[name] = sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents))
+    return {name: number for name, number in drawn.items() if number}
 
 
 def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:

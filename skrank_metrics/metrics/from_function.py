@@ -10,7 +10,7 @@ import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -75,26 +75,20 @@ class FunctionKernel:
                 f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
                 f"{str(error).rstrip('.')}.{hint}"
             ) from error
-        if not isinstance(result, numbers.Real | np.bool_) and not _is_0d(result):
-            self._refuse("one real number", f"{reprlib.repr(result)} ({type(result).__name__})", query)
+        if isinstance(result, np.ndarray) and not result.ndim:
+            result = result[()]
         try:
-            value, (low, high) = float(result), self.bounds
+            value = float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
         except OverflowError:  # an int or a fraction beyond the largest float
             value = math.inf
-        if math.isinf(value):
-            got = f"{value}" if isinstance(result, float | np.floating) else reprlib.repr(result)
-            self._refuse("finite numbers, or NaN if it is undefined", got, query)
         # Rounding may push a ratio beyond its bounds.
-        if value < low - _ROUNDING * max(1.0, abs(low)) or value > high + _ROUNDING * max(1.0, abs(high)):
-            self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
+        (low, high), slack = self.bounds, [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds]
+        if math.isinf(value) or value < low - slack[0] or value > high + slack[1]:
+            raise ValueError(
+                f"{self.name} must return one finite number within its bounds, {low:g} to {high:g}, or NaN if it is "
+                f"undefined; got {reprlib.repr(result)} ({type(result).__name__}) for query {query.shown_id}."
+            )
         return min(max(value, low), high) if value == value else value
-
-    def _refuse(self, expected: str, got: str, query: RankedQuery) -> NoReturn:
-        raise ValueError(f"{self.name} must return {expected}; got {got} for query {query.shown_id}.")
-
-
-def _is_0d(result: Any) -> bool:
-    return isinstance(result, np.ndarray) and result.ndim == 0 and result.dtype.kind in "biuf"
 
 
 class FunctionMetric:

@@ -15,7 +15,6 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
@@ -150,7 +149,8 @@ def explain_difference(
     first, second = (in_convention(metric, convention) for convention in conventions)
     if first.average is None:
         raise ValueError("metric must not have average=None, since a single value is explained; leave average out.")
-    changed = _differing(first, second)
+    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
+    changed = {name: (old, new) for name, (old, new) in pairs.items() if str(old) != str(new)}  # both may be NaN
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
     masks = {"retrieved": retrieved, "judged": judged}
@@ -171,14 +171,6 @@ def explain_difference(
         causes,
         [f"Not reproduced from {one}: {remark}" for one, remark in remarks.items() if remark],
     )
-
-
-def _differing(first: BoundMetric, second: BoundMetric) -> dict[str, tuple[Any, Any]]:
-    """Parameters that differ, with both values."""
-    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
-    # Both may be NaN, which is not equal to itself, or the same array, whose comparison has no truth value.
-    others = {name: (old, new) for name, (old, new) in pairs.items() if old is not new}
-    return {name: (old, new) for name, (old, new) in others.items() if old != new and (old == old or new == new)}
 
 
 def _cause(

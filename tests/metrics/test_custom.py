@@ -240,7 +240,9 @@ def test_bounds_limit_values_and_intervals():
     unbounded = make_metric(lambda labels: labels[0], name="first")
     assert evaluate(**rows, metrics=bounded).intervals()["first"][1] <= 1
     assert evaluate(**rows, metrics=unbounded).intervals()["first"][1] > 1
-    with pytest.raises(ValueError, match=r"first must return numbers within its bounds, 0 to 1; got 2.0 for query 0"):
+    with pytest.raises(
+        ValueError, match=r"within its bounds, 0 to 1, or NaN if it is undefined; got .*2.0.* for query 0"
+    ):
         bounded([[2, 0]], [[2, 1]])
     assert make_metric(lambda labels: 1 + 1e-12, name="almost", bounds=(0, 1))([[1]], [[1]]) == 1
 
@@ -281,18 +283,20 @@ def test_pickles_if_the_function_does():
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        ([1.0], r"one real number; got \[1.0\] \(list\)"),
-        (np.ones(1), r"one real number; got array\(\[1.\]\) \(ndarray\)"),
-        ("high", r"one real number; got 'high' \(str\)"),
-        (None, r"one real number; got None \(NoneType\)"),
-        (1j, r"one real number; got 1j \(complex\)"),
-        (-math.inf, "finite numbers, or NaN if it is undefined; got -inf"),
-        (10**400, r"finite numbers, or NaN if it is undefined; got 10+\.\.\.0+"),
-        (fractions.Fraction(10**400), r"finite numbers, or NaN if it is undefined; got Fraction\(1.*"),
+        ([1.0], r"\[1.0\] \(list\)"),
+        (np.ones(1), r"array\(\[1.\]\) \(ndarray\)"),
+        ("high", r"'high' \(str\)"),
+        (None, r"None \(NoneType\)"),
+        (1j, r"1j \(complex\)"),
+        (-math.inf, r"-inf \(float\)"),
+        (10**400, r"10+\.\.\.0+ \(int\)"),
+        (fractions.Fraction(10**400), r"Fraction\(1.*"),
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
-    with pytest.raises(ValueError, match=f"^mine must return {expected} for query 'a'"):
+    with pytest.raises(
+        ValueError, match=f"^mine must return one finite number within .* or NaN .* got {expected} for query 'a'"
+    ):
         make_metric(lambda labels: result, name="mine")([1, 0], [1, 2], qid=["a", "a"])
 
 

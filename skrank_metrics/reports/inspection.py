@@ -24,7 +24,7 @@ from skrank_metrics._input.arrays import (
 )
 from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.slices import part_of
 
@@ -70,7 +70,7 @@ class InspectedQuery:
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
         shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
-        rows = list(zip(ranks, *(np.asarray(self.columns[name]).tolist() for name in shown), strict=True))
+        rows = list(zip(ranks, *(self.columns[name] for name in shown), strict=True))
         yield Table(["rank", *map(_SHOWN.__getitem__, shown)], rows) if rows else "No documents are ranked."
         if abs(self.rest) >= 5e-5:
             yield f"Ranks below {len(ranks)} add {self.rest:.4f}."
@@ -122,29 +122,21 @@ class Inspection(Result):
 
     def _parts(self) -> list[Part]:
         parts: list[Part] = [self._brief()]
-        for first, *others in self.queries:
-            about = f"{first._value()}; {counted(first.n_ranked, 'ranked document')}, "
-            if others:
-                about = ", ".join(f"{ranking.ranking} {ranking.value:z.4f}" for ranking in (first, *others)) + "; "
-            if len(others) == 1:
-                about = f"{about[:-2]}, difference {signed(first.value - others[0].value)}; "
-            parts.append(f"Query {first.qid}: {about}{counted(first.n_relevant, 'relevant document')}")
-            for ranking in (first, *others):
-                parts += [f"{ranking.ranking}: {ranking._value()}"] if others else []
-                parts += ranking._parts()
+        for ranking in chain.from_iterable(self.queries):
+            name = f", {ranking.ranking}" if ranking.ranking else ""
+            ranked = counted(ranking.n_ranked, "ranked document")
+            about = f"{ranking._value()}; {ranked}, {counted(ranking.n_relevant, 'relevant document')}"
+            parts += [f"Query {ranking.qid}{name}: {about}", *ranking._parts()]
         return [*parts, *self._notes]
 
     def _columns(self) -> dict[str, Any]:
-        rankings = list(chain.from_iterable(self.queries))
-        sizes = [len(ranking.columns["row"]) for ranking in rankings]
-        columns: dict[str, Any] = {}
-        for name in ("qid", "ranking") if any(ranking.ranking for ranking in rankings) else ("qid",):
-            columns[name] = [getattr(r, name) for r, size in zip(rankings, sizes, strict=True) for _ in range(size)]
-        columns["rank"] = [rank for size in sizes for rank in range(1, size + 1)]
-        for name in rankings[0].columns:
-            parts = [ranking.columns[name] for ranking in rankings]
-            columns[name] = list(chain.from_iterable(parts)) if name == "document" else np.concatenate(parts)
-        return columns
+        parts = []
+        for ranking in chain.from_iterable(self.queries):
+            n = len(ranking.columns["row"])
+            name = {"ranking": [ranking.ranking] * n} if ranking.ranking else {}
+            parts.append({"qid": [ranking.qid] * n, **name, "rank": range(1, n + 1), **ranking.columns})
+        shared = [name for name in parts[0] if all(name in part for part in parts)]  # not all reports keep documents
+        return {name: list(chain.from_iterable(part[name] for part in parts)) for name in shared}
 
 
 def inspect_reports(

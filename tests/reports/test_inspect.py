@@ -323,6 +323,12 @@ def test_documents_and_ranks_of_a_comparison(compared):
             assert len(ranking.columns["label"]) == 4
 
 
+def test_a_ranking_with_documents_of_its_own_beside_one_without():
+    comparison = compare({"with": report_of(documents={"text": list("uvwxyz")}), "without": report_of()}, test="t")
+    assert "document" not in comparison.inspect(1).to_frame()
+    assert "text=u" in str(comparison.inspect(1))
+
+
 # All rows in another order; queries in another order, with their labels; labels in another order.
 @pytest.mark.parametrize("order", [[5, 4, 3, 2, 1, 0], [4, 5, 0, 1, 2, 3], [1, 0, 2, 3, 4, 5]])
 def test_documents_need_the_same_rows_in_all_reports(order):

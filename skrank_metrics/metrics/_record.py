@@ -59,9 +59,9 @@ class Metric:
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
-    transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
-    graded: bool  # distinguishes grades, not only relevant from non-relevant
-    reference: Reference | None
+    transform: str = "gains"  # how the expectation over ties is taken, a key of TRANSFORMS
+    graded: bool = False  # distinguishes grades, not only relevant from non-relevant
+    reference: Reference | None = None
     lower: float = 0.0
     upper: float = 1.0
     undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."

@@ -210,7 +210,6 @@ def make_metric(
         formula="",
         transform="orders",
         graded=True,
-        reference=None,
         lower=low,
         upper=high,
         undefined=undefined or "a value of NaN",

@@ -62,7 +62,6 @@ def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray
     "mrr",
     formula=r"\mathrm{RR}@k = \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} \prod_{j=1}^{i-1} (1 - \mathrm{rel}_j)",
     transform="hazards",
-    graded=False,
     reference=_CRASWELL,
 )
 def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
@@ -151,7 +150,6 @@ def pfound_score(
 @metric(
     "rbp",
     formula=r"\mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)",
-    transform="gains",
     graded=True,
     reference=_MOFFAT,
 )

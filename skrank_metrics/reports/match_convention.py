@@ -56,8 +56,8 @@ class Way:
 class ConventionMatch(Result):
     """Ways of computing a metric, sorted by how near they come to a known value.
 
-    Prints the values that match, or the nearest if none does, each with one of the ways that give it, and with the
-    conventions that give it on these data. ``to_frame()`` gives one row per way.
+    Prints the values that match, or the nearest if none does, each with one of the ways that give it, their number, and
+    the conventions that give it on these data. ``to_frame()`` gives one row per way.
 
     Attributes
     ----------
@@ -111,44 +111,29 @@ class ConventionMatch(Result):
             f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
             f"{'match' if n > 1 else 'matches'}, within {within}",
             *([Table(columns, rows)] if rows else []),
-            *self._remarks(list(by_value.values())),
+            *self._remarks(len(by_value)),
             *(f"Not tried: {option}. {why}" for option, why in self.failed.items()),
         ]
 
-    def _remarks(self, by_value: list[list[Way]]) -> Iterator[str]:
+    def _remarks(self, n_values: int) -> Iterator[str]:
         if self.ways and not self.matches:
             yield (
                 f"The nearest is {abs(self.ways[0].distance):.2g} away. Check that the value was computed from these "
                 "labels, scores, ids and weights."
             )
-        elif self.ways:
-            if len(by_value) > MOST_PRINTED:
-                yield f"{len(by_value) - MOST_PRINTED} more values match: see .matches."
-            if len(by_value) > 1:
-                yield "A value with more digits, or over more queries, could distinguish them."
-            if alike := [f"{name}={', '.join(values)}" for name, values in _alike(*by_value[0]).items()]:
-                yield f"On these data, {by_value[0][0].metric} is the same with {'; or with '.join(alike)}."
+        elif n_values > MOST_PRINTED:
+            yield f"{n_values - MOST_PRINTED} more values match: see .matches."
+        if self.matches and n_values > 1:
+            yield "A value with more digits, or over more queries, could distinguish them."
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns = {
-            name: [way.options[name] for way in self.ways] for name in (self.ways[0].options if self.ways else ())
-        }
+        varied = self.ways[0].options if self.ways else {}
         return {
             "value": [way.value for way in self.ways],
             "distance": [way.distance for way in self.ways],
-            **columns,
+            **{name: [way.options[name] for way in self.ways] for name in varied},
             "peers": [", ".join(way.peers) for way in self.ways],
         }
-
-
-def _alike(first: Way, *others: Way) -> dict[str, list[str]]:
-    """Other values of single parameters that give the value of the first way."""
-    found: dict[str, list[str]] = {}
-    for way in others:
-        changed = [name for name, value in way.options.items() if str(value) != str(first.options[name])]
-        if len(changed) == 1:
-            found.setdefault(changed[0], []).append(str(way.options[changed[0]]))
-    return found
 
 
 def match_convention(
@@ -200,8 +185,6 @@ def match_convention(
     metric                           ways    value  distance  as in
     ndcg(gain=exp2, ties=stable,        4  0.89835  -0.00005  lightgbm, xgboost
     replace_undefined_by=1.0)@10
-    On these data, ndcg(gain=exp2, ties=stable, replace_undefined_by=1.0)@10 is the
-    same with ties=average, best, worst.
     """
     bound = bind(metric)
     if bound.average is None:

@@ -14,7 +14,7 @@ from generate import labels_seen
 from ranking_picture import one_case
 
 import skrank_metrics
-from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricFunction
+from skrank_metrics.metrics._record import NEGATIVE, TRANSFORMS, Metric, MetricFunction, Reference
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults
 
@@ -181,9 +181,16 @@ def facts(function: MetricFunction) -> list[str]:
         "Ties, averaged": TRANSFORMS[record.transform],
     }
     if record.reference and record.reference.doi:
-        fields["Source"] = f"`{record.reference.short} <{record.reference.url}>`__"
+        fields["Source"] = f"`{_authors_and_year(record.reference)} <{record.reference.url}>`__"
     rows = list(fields.items())
     return _table(rows[0], rows[1:], "20 80", header_rows=0).splitlines()
+
+
+def _authors_and_year(reference: Reference) -> str:
+    """Names and year: "Author & Author 2000"."""
+    authors, year = reference.text.split("). ")[0].split(" (")
+    first, *others = (re.sub(r"\w\. ", "", author) for author in authors.split(", "))
+    return f"{first} et al. {year}" if len(others) > 1 else f"{' & '.join([first, *others])} {year}"
 
 
 def api_index() -> str:

@@ -18,7 +18,7 @@ from skrank_metrics._input.arrays import FloatArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import DATA_KEYWORDS, MetricFunction
 from skrank_metrics.reports.evaluate import evaluate_lists
-from skrank_metrics.reports.inspection import RankedQuery, contributions, ideal_contributions
+from skrank_metrics.reports.inspection import InspectedQuery, contributions, ideal_contributions
 from skrank_metrics.reports.ranking_report import RankingReport
 
 
@@ -53,7 +53,7 @@ class Ranking:
     """One query of an example: its documents from rank 1 down, and the value with its parts."""
 
     name: str  # "" if the example has one query
-    documents: RankedQuery
+    documents: InspectedQuery
     relevant: Mask
     numerator: float
     denominator: float
@@ -248,7 +248,7 @@ def _columns(terms: Terms, reads: dict[str, Read], labels: FloatArray, others: M
     return [Column(c.head, c.values[:depth]) for c in shown if c.head and c.head not in repeated]
 
 
-def _pairs(documents: RankedQuery, read: Read) -> Pairs:
+def _pairs(documents: InspectedQuery, read: Read) -> Pairs:
     """The pairs that a kernel counted."""
     gains, scores = read.arguments[0](documents.columns["label"]), documents.columns["score"]
     found = Pairs([], [], [])

@@ -114,7 +114,7 @@ def document_columns(documents: Any) -> dict[str, Any]:
     return {name: documents[name] for name in names}
 
 
-def check_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def check_document_column(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Check a column of documents, which may have any type."""
     column = np.asarray(values)
     if column.dtype.kind in "US" and not isinstance(values, np.ndarray):  # which would cut strings and merge others

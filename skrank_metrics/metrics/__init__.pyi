@@ -522,11 +522,6 @@ def err_score(
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
     0.943359375
-
-    The only relevant document is at rank 2 instead of rank 1:
-
-    >>> err_score([[0, 1]], [[2, 1]], max_grade=1, normalize=True)
-    0.5
     """
 
 @overload

@@ -19,7 +19,6 @@ from skrank_metrics.metrics._record import (
     Metric,
     MetricFunction,
     UnknownParameterError,
-    flat_name,
 )
 
 
@@ -82,7 +81,7 @@ class BoundMetric:
     @property
     def always_defined(self) -> bool:
         """Whether the metric has a value for every query."""
-        return self.record.undefined is None and not self._pools
+        return self.record.undefined is None and not self._has(self.record.pooled)
 
     @property
     def undefined(self) -> str | None:
@@ -90,25 +89,26 @@ class BoundMetric:
         # A normalized number of pairs is a share, which needs pairs.
         return None if self.always_defined else self.record.undefined or NO_PAIRS
 
-    @property
-    def _pools(self) -> bool:
-        pooled = self.record.pooled
-        return bool(self.values[pooled]) if isinstance(pooled, str) else pooled
+    def _has(self, trait: bool | str) -> bool:
+        """A trait of the record, or whether the option that decides on it is set."""
+        return bool(self.values[trait]) if isinstance(trait, str) else trait
 
     @cached_property
     def average(self) -> str | None:
         """How the values per query are combined."""
         average = check_choice(self.values["average"], "average", AVERAGES)
-        if average == "micro" and not self._pools:
-            option = self.record.pooled
-            why = f" with {option}=False" if option else ", which cannot be pooled over documents"
-            instead = f"pass {option}=True, or " if option else ""
-            raise ValueError(
-                f"average='micro' is not defined for {self.function.__name__}{why}; {instead}use 'macro' or None."
+        option, why = self.record.pooled, ""
+        if average == "micro" and not self._has(option):
+            why = (
+                f" with {option}=False; pass {option}=True, or"
+                if option
+                else ", which cannot be pooled over documents;"
             )
         if average == "geometric" and self.record.lower < 0:
+            why = ", which can be negative;"
+        if why:
             raise ValueError(
-                f"average='geometric' is not defined for {self.function.__name__}, which can be negative; use 'macro'."
+                f"average={average!r} is not defined for {self.function.__name__}{why} use 'macro' or None."
             )
         return average
 
@@ -140,14 +140,9 @@ class BoundMetric:
             always_defined=self.always_defined,
             unjudged=self.record.unjudged,
             name=self.record.name.removeprefix(NEGATIVE),
-            signed=self._takes_negative_labels,
+            signed=self._has(self.record.signed),
             documents=self.record.documents,
         )
-
-    @property
-    def _takes_negative_labels(self) -> bool:
-        signed = self.record.signed
-        return self.get(signed) is not None if isinstance(signed, str) else signed
 
     @property
     def definition(self) -> tuple[Any, ...]:
@@ -162,11 +157,6 @@ class BoundMetric:
         inner = ", ".join(f"{name}={value}" for name, value in self.params.items() if name != "k")
         name = self.record.name if self.greater_is_better else self.record.name.removeprefix(NEGATIVE)
         return name + (f"({inner})" if inner else "") + ("" if self.k is None else f"@{self.k}")
-
-    @property
-    def flat_name(self) -> str:
-        """The name for loggers that allow only letters, digits and underscores: "ndcg_at_10"."""
-        return flat_name(str(self))
 
     def __call__(
         self,

@@ -45,13 +45,6 @@ class Reference:
     doi: str = ""
 
     @property
-    def short(self) -> str:
-        """Names and year: "Author & Author 2000"."""
-        authors, year = self.text.split("). ")[0].split(" (")
-        first, *others = (re.sub(r"\w\. ", "", author) for author in authors.split(", "))
-        return f"{first} et al. {year}" if len(others) > 1 else f"{' & '.join([first, *others])} {year}"
-
-    @property
     def url(self) -> str:
         """The address of the paper, if it has one."""
         return f"https://doi.org/{self.doi}" if self.doi else ""
@@ -66,9 +59,9 @@ class Metric:
     options: Mapping[str, Option]  # parameters specific to this metric
     defaults: Mapping[str, Any]  # of these parameters
     formula: str  # in LaTeX, with rank i, relevance rel_i, n ranked, R relevant and N other documents
-    transform: str  # how the expectation over ties is taken, a key of TRANSFORMS
-    graded: bool  # distinguishes grades, not only relevant from non-relevant
-    reference: Reference | None
+    transform: str = "gains"  # how the expectation over ties is taken, a key of TRANSFORMS
+    graded: bool = False  # distinguishes grades, not only relevant from non-relevant
+    reference: Reference | None = None
     lower: float = 0.0
     upper: float = 1.0
     undefined: str | None = NO_RELEVANT  # "undefined for a query with ..."

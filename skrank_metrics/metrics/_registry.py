@@ -16,6 +16,7 @@ from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 
 REGISTRY: dict[str, MetricFunction] = {}
 
+# Parameters in the order of signatures.
 _TEXTS = docstrings.SHARED | {
     "k": ("int or None", "Cutoff rank: only the first k documents of each query count. If None, all count."),
     "ties": (
@@ -121,18 +122,7 @@ def call(
 def signature_of(record: Metric) -> inspect.Signature:
     """Build the signature of the function of a metric."""
     defaults = {**dict.fromkeys(record.data), **record.parameters}
-    order = [
-        "qid",
-        "k",
-        "ties",
-        "replace_undefined_by",
-        "sample_weight",
-        "average",
-        "retrieved",
-        "judged",
-        "documents",
-        *record.defaults,
-    ]
+    order = [*_TEXTS, *record.defaults]
     positional = [inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in ("y_true", "y_score")]
     named = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY, default=defaults[p]) for p in order if p in defaults]
     return inspect.Signature(positional + named)

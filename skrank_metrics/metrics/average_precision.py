@@ -43,7 +43,6 @@ _Normalizer = Annotated[
     formula=r"\mathrm{AP}@k = \frac{1}{\min(k, R)} \sum_{i=1}^{k} \mathrm{rel}_i \, \frac{\mathrm{hits}_i}{i}, "
     r"\quad \mathrm{hits}_i = \sum_{j=1}^{i} \mathrm{rel}_j",
     transform="products",
-    graded=False,
     reference=_BUCKLEY,
 )
 def map_score(
@@ -102,7 +101,6 @@ def q_measure_score(
     formula=r"\mathrm{bpref}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i"
     r" \left( 1 - \frac{\min(\text{non-relevant documents above } i, R)}{\min(R, N)} \right)",
     transform="misses",
-    graded=False,
     counts_others=True,
     unjudged="left out",
     reference=_BPREF,

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
-from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.names import get_metric
 
 N_QUERIES, LONGEST = 30, 5
 CUTOFFS = (None, 1, 3, LONGEST + 5)
+# What must be equal: the rule as "must ...", values and expected values, of all queries or of their mean.
+_Rules = Iterator[tuple[str, Any, Any]]
 # Sums over ranks are rounded differently in another order.
 ROUNDING = 1e-9
 
@@ -72,16 +74,16 @@ def check_metric(
     cutoffs = CUTOFFS if bound.record.has_cutoff else (None,)
     problem = _problem(labels, {name: (documents or {}).get(name, (1, 2, 3)) for name in bound.record.documents})
     for k, ties in itertools.product(cutoffs, TIE_POLICIES):
-        given = {"k": k} if bound.record.has_cutoff else {}
-        chosen = bound.replace(ties=ties, **given)
-        for check in _CHECKS:
-            try:
-                check(chosen, problem)
-            except (TypeError, ValueError) as error:
-                raise AssertionError(
-                    f"{chosen} must accept the labels {list(labels)}, or be checked with others, labels=...; got "
-                    f"{type(error).__name__}: {error}"
-                ) from error
+        chosen = bound.replace(ties=ties, **({"k": k} if bound.record.has_cutoff else {}))
+        try:
+            for check in (_values, _order_of_rows, _ties, _undefined_and_weights, _other_forms):
+                for rule, values, expected in check(chosen, problem):
+                    _check_equal(chosen, problem, rule, np.asarray(values), np.asarray(expected))
+        except (TypeError, ValueError) as error:
+            raise AssertionError(
+                f"{chosen} must accept the labels {list(labels)}, or be checked with others, labels=...; got "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class _Problem:
     labels: FloatArray
     scores: FloatArray
     qid: IntArray
+    sizes: IntArray
     documents: dict[str, NDArray[Any]]
     queries: list[IntArray]  # rows of each
 
@@ -105,10 +108,10 @@ class _Problem:
         given = {} if metric.always_defined else {"replace_undefined_by": undefined}
         return np.asarray(metric(**{**self.data(rows), **changed}, average=None, **given))
 
-    def shown(self, query: int) -> str:
-        """The labels and scores of a query, for messages."""
-        rows = self.queries[query]
-        return f"labels {self.labels[rows].tolist()} with scores {self.scores[rows].tolist()}"
+    @property
+    def longest(self) -> Mask:
+        """Which queries have the most documents."""
+        return self.sizes == LONGEST
 
 
 def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) -> _Problem:
@@ -121,57 +124,49 @@ def _problem(labels: Sequence[float], documents: Mapping[str, Sequence[Any]]) ->
     drawn[qid % 6 == 1] = max(labels)
     scores = rng.integers(0, 3, len(qid)) * (qid % 5 > 0) / 2
     columns = {name: rng.choice(np.asarray(entries), len(qid)) for name, entries in documents.items()}
-    return _Problem(drawn, scores, qid, columns, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
+    for array in (drawn, scores, qid):
+        array.flags.writeable = False  # a metric that modifies them raises an error
+    return _Problem(drawn, scores, qid, sizes, columns, [np.flatnonzero(qid == query) for query in range(N_QUERIES)])
 
 
-def _same(metric: BoundMetric, problem: _Problem, values: FloatArray, expected: FloatArray, rule: str) -> None:
+def _check_equal(metric: BoundMetric, problem: _Problem, rule: str, values: Any, expected: Any) -> None:
     """Raise an error that shows the first query for which values differ."""
     close = np.isclose(values, expected, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
     if not close.all():
-        query = int(np.flatnonzero(~close)[0])
-        raise AssertionError(
-            f"{metric} must {rule}; got {values[query]:g} instead of {expected[query]:g} for {problem.shown(query)}."
-        )
+        query, where = int(np.flatnonzero(~close)[0]), ""
+        if values.ndim:
+            rows = problem.queries[query]
+            where = f" for labels {problem.labels[rows].tolist()} with scores {problem.scores[rows].tolist()}"
+        got, wanted = values.flat[query], expected.flat[query]
+        raise AssertionError(f"{metric} must {rule}; got {got:g} instead of {wanted:g}{where}.")
 
 
-def _check_again(metric: BoundMetric, problem: _Problem) -> None:
-    before = problem.labels.copy(), problem.scores.copy(), problem.qid.copy()
-    values = problem.values(metric)
-    _same(metric, problem, problem.values(metric), values, "give the same values when called again")
-    if not all(map(np.array_equal, before, (problem.labels, problem.scores, problem.qid))):
-        raise AssertionError(f"{metric} must not modify labels, scores or ids.")
+def _values(metric: BoundMetric, problem: _Problem) -> _Rules:
+    values, (low, high) = problem.values(metric), (metric.record.lower, metric.record.upper)
+    yield "give the same values when called again", problem.values(metric), values
+    low, high = (-high, -low) if metric.negative else (low, high)
+    yield f"be within its bounds, {low:g} to {high:g}", values, values.clip(low, high)
+    if metric.k == LONGEST + 5:
+        whole, cut = (problem.values(metric.replace(k=k)) for k in (None, LONGEST))
+        yield f"be the same with k={LONGEST} as without a cutoff", cut, np.where(problem.longest, whole, cut)
 
 
-def _check_bounds(metric: BoundMetric, problem: _Problem) -> None:
-    low, high = metric.record.lower, metric.record.upper
-    values = problem.values(metric)
-    of_function = -values if metric.negative else values
-    wrong = np.flatnonzero((of_function < low) | (of_function > high))
-    if len(wrong):
-        raise AssertionError(
-            f"{metric} must be within its bounds, {low:g} to {high:g}; got {values[wrong[0]]:g} for "
-            f"{problem.shown(int(wrong[0]))}."
-        )
-
-
-def _check_order_of_rows(metric: BoundMetric, problem: _Problem) -> None:
+def _order_of_rows(metric: BoundMetric, problem: _Problem) -> _Rules:
     values, mixed = problem.values(metric), np.random.default_rng(1).permutation(len(problem.qid))
     names = np.array([f"q{query}" for query in problem.qid])
-    _same(metric, problem, problem.values(metric, qid=names), values, "not depend on the values of ids")
+    yield "not depend on the values of ids", problem.values(metric, qid=names), values
     raised = problem.values(metric, y_score=np.exp(problem.scores) - 7)
-    _same(metric, problem, raised, values, "depend only on the order of scores")
+    yield "depend only on the order of scores", raised, values
     if metric.computation.ties != "stable":  # which depends on the order of rows
-        queries = dict.fromkeys(problem.qid[mixed].tolist())
         moved = problem.values(metric, rows=mixed)
-        back = np.empty_like(moved)
-        back[list(queries)] = moved
-        _same(metric, problem, back, values, "not depend on the order of rows")
+        queries = list(dict.fromkeys(problem.qid[mixed].tolist()))
+        yield "not depend on the order of rows", moved[np.argsort(queries)], values
 
 
-def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
+def _ties(metric: BoundMetric, problem: _Problem) -> _Rules:
     ties = metric.computation.ties
     orders = [_orders(rows, problem, ties) for rows in problem.queries]
-    flat = [order for of_query in orders for order in of_query]
+    flat = list(itertools.chain.from_iterable(orders))
     sizes = [len(order) for order in flat]
     # Each order is a query of its own, without ties.
     of_order = problem.values(
@@ -181,9 +176,9 @@ def _check_ties(metric: BoundMetric, problem: _Problem) -> None:
         qid=np.repeat(np.arange(len(sizes)), sizes),
     )
     ends = np.cumsum([len(of_query) for of_query in orders])
-    expected = np.array([part.mean() for part in np.split(of_order, ends[:-1])])
+    expected = [part.mean() for part in np.split(of_order, ends[:-1])]
     what = "be the mean over all orders of tied documents" if ties == "average" else "order tied documents correctly"
-    _same(metric, problem, problem.values(metric), expected, f"{what} under ties={ties!r}")
+    yield f"{what} under ties={ties!r}", problem.values(metric), expected
 
 
 def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
@@ -198,58 +193,29 @@ def _orders(rows: IntArray, problem: _Problem, ties: str) -> list[IntArray]:
     return [np.concatenate(parts) for parts in itertools.product(*map(itertools.permutations, groups))]
 
 
-def _check_cutoff(metric: BoundMetric, problem: _Problem) -> None:
-    if metric.k == LONGEST + 5:
-        longest = replace(problem, queries=[rows for rows in problem.queries if len(rows) == LONGEST])
-        rows = np.concatenate(longest.queries)
-        whole, cut = (problem.values(metric.replace(k=k), rows=rows) for k in (None, LONGEST))
-        _same(metric, longest, cut, whole, f"be the same with k={LONGEST} as without a cutoff")
-
-
-def _check_undefined_and_weights(metric: BoundMetric, problem: _Problem) -> None:
+def _undefined_and_weights(metric: BoundMetric, problem: _Problem) -> _Rules:
     values, given = problem.values(metric), {} if metric.always_defined else {"replace_undefined_by": 0.25}
     replaced = np.where(np.isnan(values), -0.25 if metric.negative else 0.25, values)
-    _same(metric, problem, problem.values(metric, 0.25), replaced, "be replaced by replace_undefined_by if undefined")
-    weights = 1.0 + problem.qid % 3
-    data = {**problem.data(), "average": "macro", **given}
-    for sample_weight, expected in (
-        (None, replaced.mean()),
-        (weights, np.average(replaced, weights=1 + np.arange(N_QUERIES) % 3)),
-    ):
-        mean = metric(**data, sample_weight=sample_weight)
-        if not np.isclose(mean, expected, rtol=ROUNDING, atol=ROUNDING):
-            raise AssertionError(f"{metric} must be averaged over queries by weight; got {mean} instead of {expected}.")
+    yield "be replaced by replace_undefined_by if undefined", problem.values(metric, 0.25), replaced
+    data, weights = {**problem.data(), "average": "macro", **given}, 1.0 + np.arange(N_QUERIES) % 3
+    yield "be averaged over queries", metric(**data), replaced.mean()
+    weighted = metric(**data, sample_weight=weights[problem.qid])
+    yield "be averaged over queries by weight", weighted, np.average(replaced, weights=weights)
 
 
-def _check_other_forms(metric: BoundMetric, problem: _Problem) -> None:
-    values = problem.values(metric)
-    ranked = problem.values(metric, retrieved=np.ones(len(problem.qid), dtype=bool))
-    _same(metric, problem, ranked, values, "be the same if all documents are marked as retrieved")
-    rows = [rows for rows in problem.queries if len(rows) == LONGEST]
-    two_dimensional = problem.values(metric, rows=np.array(rows), qid=None)
-    expected = np.array([value for value, r in zip(values, problem.queries, strict=True) if len(r) == LONGEST])
-    _same(metric, replace(problem, queries=rows), two_dimensional, expected, "be the same for 2-D labels")
-
-
-def _check_pickling(metric: BoundMetric, problem: _Problem) -> None:
+def _other_forms(metric: BoundMetric, problem: _Problem) -> _Rules:
     from joblib import Parallel, delayed
 
+    values, two_dimensional = problem.values(metric), problem.values(metric)
+    ranked = problem.values(metric, retrieved=np.ones(len(problem.qid), dtype=bool))
+    yield "be the same if all documents are marked as retrieved", ranked, values
+    rows = np.array([rows for rows in problem.queries if len(rows) == LONGEST])
+    two_dimensional[problem.longest] = problem.values(metric, rows=rows, qid=None)
+    yield "be the same for 2-D labels", two_dimensional, values
     try:
-        (values,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
+        (elsewhere,) = Parallel(n_jobs=2)([delayed(problem.values)(metric)])
     except Exception as error:
         raise AssertionError(
             f"{metric} must be picklable to be used with n_jobs; got {type(error).__name__}: {error}"
         ) from error
-    _same(metric, problem, values, problem.values(metric), "be the same in another process")
-
-
-_CHECKS: tuple[Callable[[BoundMetric, _Problem], None], ...] = (
-    _check_again,
-    _check_bounds,
-    _check_order_of_rows,
-    _check_ties,
-    _check_cutoff,
-    _check_undefined_and_weights,
-    _check_other_forms,
-    _check_pickling,
-)
+    yield "be the same in another process", elsewhere, values

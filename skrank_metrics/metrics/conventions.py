@@ -30,30 +30,14 @@ _FROM_ONE: _Defaults = {"relevance_threshold": 1}
 
 @dataclass(frozen=True)
 class Convention:
-    """The defaults of another library.
+    """The defaults of another library; metrics are those of this package."""
 
-    Attributes
-    ----------
-    peer : str
-        The library and the versions that were compared.
-    names : Mapping of str to str
-        The library's name of each metric, by its name in this package.
-    shared : Mapping of str to object
-        Parameters of all metrics.
-    own : Mapping of str to Mapping
-        Further parameters of single metrics, by name in this package.
-    not_imitated : tuple of str
-        Differences that parameters cannot reproduce.
-    differs : Mapping of str to str
-        The same for single metrics, by name in this package; these need not be in ``names``.
-    """
-
-    peer: str
-    names: Mapping[str, str]
-    shared: _Defaults = field(default_factory=dict)
-    own: Mapping[str, _Defaults] = field(default_factory=dict)
-    not_imitated: tuple[str, ...] = ()
-    differs: Mapping[str, str] = field(default_factory=dict)
+    peer: str  # the library and the versions that were compared
+    names: Mapping[str, str]  # the library's name of each metric
+    shared: _Defaults = field(default_factory=dict)  # parameters of all metrics
+    own: Mapping[str, _Defaults] = field(default_factory=dict)  # further parameters of single metrics
+    not_imitated: tuple[str, ...] = ()  # differences that parameters cannot reproduce
+    differs: Mapping[str, str] = field(default_factory=dict)  # the same for single metrics, which may have no name
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
@@ -334,13 +318,3 @@ def convention_defaults(convention: Any, metric: str) -> dict[str, Any]:
     """Return the defaults of a metric in another library."""
     chosen = CONVENTIONS[check_choice(convention, "convention", CONVENTIONS)]
     return {**chosen.shared, **chosen.own.get(metric, {})}
-
-
-def check_imitated(convention: str, metric: str) -> None:
-    """Refuse a metric that the library computes in a way that no parameters reproduce."""
-    chosen = CONVENTIONS[convention]
-    if metric in chosen.differs and metric not in chosen.names:
-        raise ValueError(
-            f"metric {metric!r} of convention={convention!r} cannot be reproduced: {chosen.differs[metric]} "
-            f"Leave out the convention to compute {metric!r} as this package does."
-        )

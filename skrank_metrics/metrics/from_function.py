@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import numbers
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skrank_metrics._engine.label_orders import RankedQuery
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
-from skrank_metrics.metrics._options import Option, RelevanceThreshold, unchecked
+from skrank_metrics.metrics._options import unchecked
 from skrank_metrics.metrics._record import DATA_KEYWORDS, NEGATIVE, SHARED_DEFAULTS, Metric
 from skrank_metrics.metrics._registry import call, check_new, docstring, signature_of
 
@@ -26,7 +27,7 @@ _GIVEN = ("k", "unranked")
 _RESERVED = {"y_true", "y_score", "convention", "metric", "documents", *DATA_KEYWORDS, *SHARED_DEFAULTS} - {"k"}
 # Columns of the frames of reports and comparisons, beside those of the metrics.
 COLUMNS = ("qid", "by", "group", "weight", "model", "slice", "n_queries")
-# Rounding may push a ratio beyond its bounds by this much.
+# Values beyond the bounds by less are rounded.
 _ROUNDING = 1e-9
 
 
@@ -74,25 +75,20 @@ class FunctionKernel:
                 f"{self.name} failed for query {query.shown_id} with {len(labels)} labels: {type(error).__name__}: "
                 f"{str(error).rstrip('.')}.{hint}"
             ) from error
-        if not isinstance(result, numbers.Real | np.bool_) and not _is_0d(result):
-            self._refuse("one real number", f"{reprlib.repr(result)} ({type(result).__name__})", query)
+        if isinstance(result, np.ndarray) and not result.ndim:
+            result = result[()]
         try:
-            value, (low, high) = float(result), self.bounds
+            value = float(result) if isinstance(result, numbers.Real | np.bool_) else math.inf
         except OverflowError:  # an int or a fraction beyond the largest float
             value = math.inf
-        if math.isinf(value):
-            got = f"{value}" if isinstance(result, float | np.floating) else reprlib.repr(result)
-            self._refuse("finite numbers, or NaN if it is undefined", got, query)
-        if _outside(value, self.bounds):
-            self._refuse(f"numbers within its bounds, {low:g} to {high:g}", f"{value!r}", query)
+        # Rounding may push a ratio beyond its bounds.
+        (low, high), slack = self.bounds, [_ROUNDING * max(1.0, abs(bound)) for bound in self.bounds]
+        if math.isinf(value) or value < low - slack[0] or value > high + slack[1]:
+            raise ValueError(
+                f"{self.name} must return one finite number within its bounds, {low:g} to {high:g}, or NaN if it is "
+                f"undefined; got {reprlib.repr(result)} ({type(result).__name__}) for query {query.shown_id}."
+            )
         return min(max(value, low), high) if value == value else value
-
-    def _refuse(self, expected: str, got: str, query: RankedQuery) -> NoReturn:
-        raise ValueError(f"{self.name} must return {expected}; got {got} for query {query.shown_id}.")
-
-
-def _is_0d(result: Any) -> bool:
-    return isinstance(result, np.ndarray) and result.ndim == 0 and result.dtype.kind in "biuf"
 
 
 class FunctionMetric:
@@ -115,14 +111,10 @@ class FunctionMetric:
         return call(self, y_true, y_score, misplaced, keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (self.function, self._settings)
+        return functools.partial(make_metric, **self._settings), (self.function,)
 
     def __repr__(self) -> str:
         return f"make_metric({self.__name__})"
-
-
-def _remake(function: Callable[..., Any], settings: Mapping[str, Any]) -> FunctionMetric:
-    return make_metric(function, **settings)
 
 
 def make_metric(
@@ -136,8 +128,7 @@ def make_metric(
 ) -> FunctionMetric:
     """Make a metric from a function of the labels of one query in ranked order.
 
-    The result is like any other metric of this package: it can be called with query ids, ties, averages and weights,
-    and passed wherever a metric is expected, as in evaluate, get_metric and make_ranking_scorer.
+    The result is like any other metric of this package, and is passed wherever a metric is expected.
 
     Parameters
     ----------
@@ -145,12 +136,11 @@ def make_metric(
         Called as ``function(labels)`` with the labels of all ranked documents of one query, first rank first, as a
         read-only 1-D array of float64. It returns a number, or NaN if the metric is undefined for the query.
 
-        Parameters with defaults are options of the metric. Two have a special meaning: a parameter ``k=None`` gets the
-        cutoff rank, as in "@10", or None; a parameter ``unranked=()`` gets the labels of documents that were judged but
-        not ranked, see ``retrieved``.
+        Parameters with defaults are options of the metric. Two have a special meaning: ``k=None`` gets the cutoff rank,
+        as in "@10", or None; ``unranked=()`` gets the labels of documents that were judged but not ranked, see
+        ``retrieved``.
     name : str, default=None
-        Name in reports: lower-case letters, digits and underscores, and not that of another column, such as "qid" or
-        "model". If None, that of the function.
+        Name in reports: lower-case letters, digits and underscores. If None, that of the function.
     documents : sequence of str, default=()
         Columns of documents that the function takes as keywords, such as ``["price"]`` for
         ``def revenue(labels, price, k=None)``. They come from ``documents=`` of evaluate or of the metric itself, and
@@ -173,7 +163,7 @@ def make_metric(
     Raises
     ------
     TypeError
-        If function is not callable, or takes parameters that are not named or have no defaults.
+        If function cannot be called as above.
     ValueError
         If the name is invalid or belongs to another metric. When called, if the function fails or returns anything but
         a number within the bounds.
@@ -205,32 +195,21 @@ def make_metric(
     >>> metric = make_metric(last_hit, bounds=(0, 1), greater_is_better=False)
     >>> metric([1, 1, 0, 0, 0, 0, 1], [4, 3, 2, 1, 3, 2, 1], qid=["a"] * 4 + ["b"] * 3, average=None)
     array([0.5, 1. ])
-
-    The price of what was bought among the first k: the second of three documents, at 20.
-
-    >>> def revenue(labels, price, k=None):
-    ...     return (labels * price)[:k].sum()
-
-    >>> metric = make_metric(revenue, documents=["price"])
-    >>> metric([[0, 1, 1]], [[3, 2, 1]], k=2, documents={"price": [[10, 20, 30]]})
-    20.0
     """
     if not callable(function):
         raise TypeError(f"function must be callable; got {type(function).__name__}.")
-    own = _check_name(getattr(function, "__name__", None) if name is None else name)
+    own, columns = _check_name(getattr(function, "__name__", None) if name is None else name), _check_columns(documents)
     low, high = _check_bounds(bounds)
-    columns = _check_columns(documents)
     better, parameters = check_bool(greater_is_better, "greater_is_better"), _parameters(function, own, columns)
     options = {p: default for p, default in parameters.items() if p not in _GIVEN}
     record = Metric(
         name=own if better else NEGATIVE + own,
         kernel=FunctionKernel(function, own, frozenset(parameters) & frozenset(_GIVEN), (low, high), columns),
-        options={p: _option(p) for p in options},
+        options=dict.fromkeys(options, unchecked()),
         defaults=options,
         formula="",
         transform="orders",
         graded=True,
-        reference=None,
         lower=low,
         upper=high,
         undefined=undefined or "a value of NaN",
@@ -245,44 +224,25 @@ def make_metric(
 
 def _check_name(name: Any) -> str:
     """Refuse names that a metric cannot have."""
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+    known = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name)
+    if not known or name in COLUMNS or name.startswith(NEGATIVE) or re.search(r"_at_[1-9][0-9]*$", name):
         raise ValueError(
-            "name must be at most 64 lower-case letters, digits and underscores and begin with a letter; got "
-            f"{name!r}. Pass name=..."
-        )
-    if re.search(r"_at_[1-9][0-9]*$", name):
-        raise ValueError(f"name must not end in a cutoff rank, since ndcg_at_10 means ndcg@10; got {name!r}.")
-    if name in COLUMNS:
-        raise ValueError(
-            f"name must not be that of another column of the frames of reports, {', '.join(COLUMNS)}; got {name!r}. "
-            "Pass another name."
-        )
-    if name.startswith(NEGATIVE):
-        raise ValueError(
-            f"name must not start with 'neg_'; got {name!r}. If smaller values are better, pass "
-            "greater_is_better=False."
+            "name must be at most 64 lower-case letters, digits and underscores, begin with a letter but not with "
+            "'neg_' (pass greater_is_better=False), not end in a cutoff rank, as 'ndcg_at_10' does, and not be that of "
+            f"another column of the frames of reports, {', '.join(COLUMNS)}; got {name!r}. Pass another name=..."
         )
     check_new(name)
-    return name
+    return str(name)
 
 
 def _check_bounds(bounds: Any) -> tuple[float, float]:
-    """The smallest and the largest value."""
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"bounds must be a pair of numbers, the smallest and the largest value; got {bounds!r}."
-        ) from None
+        low = high = math.nan
     if not low < high:
-        raise ValueError(f"bounds must be in ascending order; got {bounds!r}.")
+        raise ValueError(f"bounds must be a pair of numbers in ascending order; got {bounds!r}.")
     return low, high
-
-
-def _outside(values: Any, bounds: tuple[float, float]) -> Any:
-    """Whether values are beyond the bounds by more than rounding; False for NaN."""
-    low, high = bounds
-    return (values < low - _ROUNDING * max(1.0, abs(low))) | (values > high + _ROUNDING * max(1.0, abs(high)))
 
 
 def _check_columns(documents: Any) -> tuple[str, ...]:
@@ -297,44 +257,17 @@ def _check_columns(documents: Any) -> tuple[str, ...]:
 def _parameters(function: Callable[..., Any], name: str, columns: tuple[str, ...]) -> dict[str, Any]:
     """Options of a function, with their defaults: the parameters after the first that are not columns."""
     try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
+        signature = inspect.signature(function)
+        signature.bind([], **dict.fromkeys(columns))
+    except (TypeError, ValueError) as error:
         raise TypeError(
-            f"function must have a signature; got {function!r}. Wrap it in a function of your own."
+            f"make_metric calls the function once per query, with the labels in ranked order, as "
+            f"{name}({', '.join(['labels', *columns])}), and sets options by name; got {function!r}: {error}."
         ) from None
-    if not parameters or parameters[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
-        raise TypeError(
-            f"function must take the labels as its first argument; got {name}{inspect.signature(function)}."
-        )
-    if [p.name for p in parameters[:2]] in (["y_true", "y_score"], ["y_true", "y_pred"]):
-        raise TypeError(
-            f"{name} takes {parameters[0].name} and {parameters[1].name}, but make_metric calls a function once per "
-            "query, with the labels in ranked order: function(labels)."
-        )
-    missing = [column for column in columns if column not in {p.name for p in parameters[1:]}]
-    if missing:
-        raise TypeError(
-            f"function must take the column {missing[0]!r} as a parameter; got {name}{inspect.signature(function)}."
-        )
-    others = [p for p in parameters[1:] if p.name not in columns]
-    for p in others:
-        _check_option(p, name)
-    return {p.name: p.default for p in others}
-
-
-def _check_option(p: inspect.Parameter, name: str) -> None:
-    if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-        raise TypeError(f"function must take options by name, param=default; {name} takes {p}.")
-    if p.default is p.empty:
-        raise TypeError(f"function must give its options defaults; {name} has none for {p.name}.")
-    if p.name in _RESERVED:
-        raise TypeError(f"function must not have an option {p.name}, which all metrics have; got {name}.")
-    if p.name == "k" and p.default is not None:
-        raise TypeError(f"Declare the cutoff as k=None; set {p.default!r} with get_metric(metric, k={p.default!r}).")
-
-
-def _option(name: str) -> Option:
-    if name == "relevance_threshold":
-        known: Option = RelevanceThreshold.__metadata__[0]
-        return replace(known, gain=None)
-    return unchecked()
+    _, *others = (p for p in signature.parameters.values() if p.name not in columns)
+    options = {p.name: p.default for p in others if p.default is not p.empty}
+    for reserved in options.keys() & _RESERVED:
+        raise TypeError(f"function must not have an option {reserved}, which all metrics have; got {name}.")
+    if (k := options.get("k")) is not None:
+        raise TypeError(f"Declare the cutoff as k=None; set {k!r} with get_metric(metric, k={k!r}).")
+    return options

@@ -51,8 +51,6 @@ def _ranks(ranked: RankedLists, divisor: str) -> IntArray:
 @metric(
     "precision",
     formula=r"\mathrm{P}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}_i",
-    transform="gains",
-    graded=False,
     pooled=True,
     divides_by_k=True,
     needs_cutoff=True,
@@ -81,8 +79,6 @@ def precision_at_k_score(
 @metric(
     "recall",
     formula=r"\mathrm{recall}@k = \frac{1}{R} \sum_{i=1}^{k} \mathrm{rel}_i",
-    transform="gains",
-    graded=False,
     pooled=True,
     needs_cutoff=True,
     reference=_MANNING,
@@ -108,8 +104,6 @@ def recall_at_k_score(
 @metric(
     "f1",
     formula=r"\mathrm{F}_1@k = \frac{2}{k + R} \sum_{i=1}^{k} \mathrm{rel}_i",
-    transform="gains",
-    graded=False,
     pooled=True,
     divides_by_k=True,
     needs_cutoff=True,
@@ -144,8 +138,6 @@ def f1_at_k_score(
 @metric(
     "neg_fall_out",
     formula=r"\mathrm{fallout}@k = \frac{1}{N} \sum_{i=1}^{\min(k, n)} (1 - \mathrm{rel}_i)",
-    transform="gains",
-    graded=False,
     undefined="relevant documents only",
     pooled=True,
     greater_is_better=False,
@@ -176,8 +168,6 @@ def fall_out_score(
 @metric(
     "r_precision",
     formula=r"\mathrm{P}@R = \frac{1}{R} \sum_{i=1}^{R} \mathrm{rel}_i",
-    transform="gains",
-    graded=False,
     has_cutoff=False,
     depth_is_relevant=True,
     reference=_MANNING,
@@ -204,7 +194,6 @@ def r_precision_score(
     "hit_rate",
     formula=r"\mathrm{HR}@k = 1 - \prod_{i=1}^{k} (1 - \mathrm{rel}_i)",
     transform="hazards",
-    graded=False,
     needs_cutoff=True,
     reference=_MANNING,
 )
@@ -228,8 +217,6 @@ def hit_rate_score(ranked: RankedLists, *, relevance_threshold: RelevanceThresho
 @metric(
     "judged",
     formula=r"\mathrm{judged}@k = \frac{1}{\min(k, n)} \sum_{i=1}^{\min(k, n)} \mathrm{judged}_i",
-    transform="gains",
-    graded=False,
     undefined=NO_RANKED,
     pooled=True,
     unjudged="counted",

@@ -11,15 +11,14 @@ from skrank_metrics._input.arrays import check_choice, nearest
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics._record import NEGATIVE, Metric, MetricFunction
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.metrics.conventions import CONVENTIONS, check_imitated, convention_defaults, own_spelling
+from skrank_metrics.metrics.conventions import CONVENTIONS, convention_defaults, own_spelling
 
 MAX_LENGTH = 64
 
 # Matching never backtracks, so it takes linear time. Unlike int(), "[0-9]" accepts ASCII digits only.
 _SPEC = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\(([^()@]*)\))?(?:@([1-9][0-9]*))?")
 _FLAT = re.compile(r"([a-z0-9_]*)_at_([1-9][0-9]*)")
-_CUTOFFS = re.compile(r"([^@]*@)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")
-_CUTOFFS_ELSEWHERE = re.compile(r"([A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")  # as in trec_eval
+_CUTOFFS = re.compile(r"([^@]*@|[A-Za-z_]*_)([1-9][0-9]*(?:, ?[1-9][0-9]*)+)")  # ndcg@5,10 or, as in trec_eval, P_5,10
 _NAME_AND_RANK = re.compile(r"([a-z_]+?)_?([1-9][0-9]*)")
 _PARAM = re.compile(r" ?([a-z_]+) ?= ?([A-Za-z0-9_.+-]+) ?")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
@@ -71,7 +70,12 @@ def get_metric(metric: Any, *, convention: str = "sklearn", **params: Any) -> Bo
     0.5
     """
     bound = in_convention(metric, convention, **params)
-    check_imitated(convention, bound.record.name)
+    own, chosen = bound.record.name, CONVENTIONS[convention]
+    if own in chosen.differs and own not in chosen.names:
+        raise ValueError(
+            f"metric {own!r} of convention={convention!r} cannot be reproduced: {chosen.differs[own]} Leave out the "
+            f"convention to compute {own!r} as this package does."
+        )
     return bound
 
 
@@ -85,7 +89,7 @@ def in_convention(metric: Any, convention: str, **params: Any) -> BoundMetric:
 def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
     """Return the metric with the parameters that its name sets; the convention only tells how to read the name."""
     if isinstance(metric, str):
-        return parse(metric, convention)
+        return _parse(metric, convention)
     if isinstance(metric, BoundMetric):
         return metric
     if not isinstance(metric, MetricFunction) or not isinstance(metric.record, Metric):
@@ -99,20 +103,15 @@ def bind(metric: Any, convention: str = "sklearn") -> BoundMetric:
 
 def expand(metrics: Iterable[Any], convention: str = "sklearn") -> list[Any]:
     """Replace names with several cutoffs, such as "ndcg@1,5,10", by one name per cutoff."""
-    return [name for metric in metrics for name in _per_cutoff(metric, convention)]
+    found = list[Any]()
+    for metric in metrics:
+        several = isinstance(metric, str) and len(metric) <= MAX_LENGTH and _CUTOFFS.fullmatch(metric)
+        names = [several[1] + k.strip() for k in several[2].split(",")] if several else []
+        found += names if names and ("@" in metric or own_spelling(names[0], convention)) else [metric]
+    return found
 
 
-def _per_cutoff(metric: Any, convention: str) -> list[Any]:
-    if not isinstance(metric, str) or len(metric) > MAX_LENGTH:
-        return [metric]
-    if several := _CUTOFFS.fullmatch(metric) or _CUTOFFS_ELSEWHERE.fullmatch(metric):
-        names = [several[1] + k.strip() for k in several[2].split(",")]
-        if "@" in metric or own_spelling(names[0], convention):
-            return names
-    return [metric]
-
-
-def parse(spec: str, convention: str = "sklearn") -> BoundMetric:
+def _parse(spec: str, convention: str = "sklearn") -> BoundMetric:
     """Parse a name, in the spelling of this package or of a convention."""
     if len(spec) > MAX_LENGTH:
         raise ValueError(f"A metric name must be at most {MAX_LENGTH} characters long; got {len(spec)}.")
@@ -207,16 +206,13 @@ def column_of(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str | N
     """
     if isinstance(metric, str) and metric in columns:
         return metric
-    bound, name = _bound_or_none(metric), spelled(metric)
-    same = [
-        column
-        for column, own in columns.items()
-        # The name of a user's metric cannot be parsed.
-        if own is not None and (_definition(own) == _definition(bound) if bound else str(own) == name)
-    ]
-    if len(same) > 1 and name in same:
-        return name
-    return same[0] if len(same) == 1 else None
+    try:
+        bound = bind(metric)
+    except (TypeError, ValueError):
+        return None
+    known = [(name, own) for name, own in columns.items() if own is not None]
+    same = [name for name, own in known if (own.definition, own.average) == (bound.definition, bound.average)]
+    return str(bound) if str(bound) in same else same[0] if len(same) == 1 else None
 
 
 def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:
@@ -226,16 +222,7 @@ def check_column(metric: Any, columns: Mapping[str, BoundMetric | None]) -> str:
 
 def spelled(metric: Any) -> str:
     """A metric as text; anything else as str."""
-    bound = _bound_or_none(metric)
-    return str(bound) if bound else str(metric)
-
-
-def _bound_or_none(metric: Any) -> BoundMetric | None:
     try:
-        return bind(metric)
+        return str(bind(metric))
     except (TypeError, ValueError):
-        return None
-
-
-def _definition(bound: BoundMetric) -> tuple[Any, ...]:
-    return bound.definition, bound.average
+        return str(metric)

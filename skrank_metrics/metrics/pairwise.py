@@ -136,7 +136,6 @@ def pairwise_accuracy_score(ranked: RankedLists) -> tuple[FloatArray, FloatArray
     formula=r"\mathrm{AUC} = \frac{\text{concordant pairs}}"
     r"{\text{pairs of a relevant and a non-relevant document}}",
     transform="pairs",
-    graded=False,
     undefined=ONE_CLASS,
     has_cutoff=False,
     pooled=True,
@@ -164,7 +163,6 @@ def auc_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = 
     "spearman",
     formula=r"\rho = \frac{\operatorname{cov}(r_i, i)}{\operatorname{std}(r_i) \operatorname{std}(i)}, "
     r"\quad r_i \text{ the rank by label of the document at rank } i",
-    transform="gains",
     graded=True,
     lower=-1.0,
     undefined=NO_PAIRS,

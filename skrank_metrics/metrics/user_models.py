@@ -62,7 +62,6 @@ def _err(ranked: RankedLists, p: float, probability: GainFunction) -> FloatArray
     "mrr",
     formula=r"\mathrm{RR}@k = \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} \prod_{j=1}^{i-1} (1 - \mathrm{rel}_j)",
     transform="hazards",
-    graded=False,
     reference=_CRASWELL,
 )
 def mrr_score(ranked: RankedLists, *, relevance_threshold: RelevanceThreshold = None) -> FloatArray:
@@ -108,11 +107,6 @@ def err_score(
     >>> from skrank_metrics import err_score
     >>> err_score([[4, 2, 0]], [[3, 2, 1]])
     0.943359375
-
-    The only relevant document is at rank 2 instead of rank 1:
-
-    >>> err_score([[0, 1]], [[2, 1]], max_grade=1, normalize=True)
-    0.5
     """
     probability = Probability(gain, max_grade, relevance_threshold)
     err = _err(ranked, p, probability)
@@ -156,7 +150,6 @@ def pfound_score(
 @metric(
     "rbp",
     formula=r"\mathrm{RBP}@k = (1 - p) \sum_{i=1}^{k} p^{i-1} \, \mathrm{gain}(\mathrm{label}_i)",
-    transform="gains",
     graded=True,
     reference=_MOFFAT,
 )

@@ -15,7 +15,6 @@ from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import FloatArray
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table, signed
-from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.metrics.conventions import CONVENTIONS
 from skrank_metrics.metrics.names import get_metric, in_convention
 
@@ -61,7 +60,7 @@ class Difference(Result):
         Causes with attributes ``cause``, ``change`` (old and new parameter), ``effect`` (its part of the gap) and
         ``n_queries`` (number of queries whose value it changes). The effects add up to ``end - start``.
     not_imitated : list of str
-        Behaviour of the two libraries that these values do not reproduce, printed below the table.
+        Behaviour of the two libraries that these values do not reproduce.
     """
 
     _display = "difference.DifferenceDisplay"
@@ -150,68 +149,46 @@ def explain_difference(
     first, second = (in_convention(metric, convention) for convention in conventions)
     if first.average is None:
         raise ValueError("metric must not have average=None, since a single value is explained; leave average out.")
-    changed = _differing(first, second)
+    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
+    changed = {name: (old, new) for name, (old, new) in pairs.items() if str(old) != str(new)}  # both may be NaN
     subsets = [frozenset(some) for n in range(len(changed) + 1) for some in combinations(changed, n)]
     metrics = [first.replace(**{name: changed[name][1] for name in subset}) for subset in subsets]
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
+    means, values = {}, {}
     results = per_query(lists, [metric.computation for metric in metrics])
-    means, per = {}, {}
     for subset, bound, result in zip(subsets, metrics, results, strict=True):
         means[subset] = float(bound.aggregate(result, lists.weights))
         # Undefined queries that are left out are NaN, which differs from itself. No metric can be -inf.
-        per[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
-    causes = [
-        Cause(
-            CAUSES[name],
-            f"{old} -> {new}",
-            _mean_effect(name, means),
-            _n_affected(name, per),
-            _shown(name, old, new, first.undefined),
-        )
-        for name, (old, new) in changed.items()
-    ]
-    shown = metric if isinstance(metric, str) else str(get_metric(metric))
-    start, end = means[subsets[0]], means[subsets[-1]]
+        values[subset] = np.nan_to_num(np.asarray(bound.aggregate(result, None, average=None)), nan=-np.inf)
+    causes = [_cause(name, *changed[name], first.undefined, means, values) for name in changed]
+    remarks = {one: CONVENTIONS[one].differs.get(first.record.name) for one in conventions}
     return Difference(
-        shown, (conventions[0], conventions[1]), start, end, causes, _remarks(conventions, first.record.name)
+        metric if isinstance(metric, str) else str(get_metric(metric)),
+        (conventions[0], conventions[1]),
+        means[subsets[0]],
+        means[subsets[-1]],
+        causes,
+        [f"Not reproduced from {one}: {remark}" for one, remark in remarks.items() if remark],
     )
 
 
-def _differing(first: BoundMetric, second: BoundMetric) -> dict[str, tuple[Any, Any]]:
-    """Parameters that differ, with both values."""
-    pairs = {name: (first.get(name), second.get(name)) for name in CAUSES if name in first.record.parameters}
-    # Both may be NaN, which is not equal to itself, or the same array, whose comparison has no truth value.
-    others = {name: (old, new) for name, (old, new) in pairs.items() if old is not new}
-    return {name: (old, new) for name, (old, new) in others.items() if old != new and (old == old or new == new)}
-
-
-def _shown(name: str, old: Any, new: Any, undefined: str | None) -> str:
-    if name != "replace_undefined_by":
-        return f"{CAUSES[name]}: {old} -> {new}"
-    if math.isnan(new):
-        return f"queries with {undefined} are left out, not counted as {old:g}"
-    return f"queries with {undefined} count as {new:g}, not {'left out' if math.isnan(old) else f'{old:g}'}"
-
-
-def _remarks(conventions: tuple[str, str], name: str) -> list[str]:
-    """Behaviour of the two libraries that the values of a metric do not reproduce."""
-    differing = {convention: CONVENTIONS[convention].differs.get(name) for convention in conventions}
-    return [f"Not reproduced from {convention}: {remark}" for convention, remark in differing.items() if remark]
-
-
-def _mean_effect(name: str, means: Mapping[frozenset[str], float]) -> float:
-    """Mean change of the value due to a parameter, over all orders of changing the parameters."""
-    n = max(map(len, means))
+def _cause(
+    name: str,
+    old: Any,
+    new: Any,
+    undefined: str | None,
+    means: Mapping[frozenset[str], float],
+    values: Mapping[frozenset[str], FloatArray],
+) -> Cause:
+    """The mean effect of a parameter, and the queries that it changes, over all orders of changing the parameters."""
+    n, before = max(map(len, means)), [subset for subset in means if name not in subset]
     # Of the n! orders, |subset|! (n - 1 - |subset|)! change exactly the subset before this parameter.
-    return math.fsum(
-        (means[subset | {name}] - value) / (n * math.comb(n - 1, len(subset)))
-        for subset, value in means.items()
-        if name not in subset
-    )
-
-
-def _n_affected(name: str, per_query: Mapping[frozenset[str], FloatArray]) -> int:
-    """Number of queries whose value a parameter changes in at least one of the orders."""
-    changes = [per_query[subset | {name}] != values for subset, values in per_query.items() if name not in subset]
-    return int(np.any(changes, axis=0).sum())
+    effect = math.fsum((means[s | {name}] - means[s]) / (n * math.comb(n - 1, len(s))) for s in before)
+    affected = np.any([values[s | {name}] != values[s] for s in before], axis=0)
+    shown = f"{CAUSES[name]}: {old} -> {new}"
+    if name == "replace_undefined_by":
+        was = "left out" if math.isnan(old) else f"{old:g}"
+        way = f"are left out, not counted as {was}" if math.isnan(new) else f"count as {new:g}, not {was}"
+        shown = f"queries with {undefined} {way}"
+    return Cause(CAUSES[name], f"{old} -> {new}", effect, int(affected.sum()), shown)

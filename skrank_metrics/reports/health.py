@@ -13,7 +13,7 @@ from skrank_metrics._engine.label_orders import MOST_ORDERS, N_DRAWN
 from skrank_metrics._engine.per_query import PerQuery, per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.ranked_lists import ranked_blocks
-from skrank_metrics._input.arrays import IntArray, Mask
+from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
 from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -35,8 +35,9 @@ _NOT_COUNTED = "Ties were not counted, since the documents were not kept."
 _NOTHING_COUNTED = "Ties and degenerate queries were not counted, since the documents were not kept."
 
 Metrics = Mapping[str, BoundMetric]
-Results = Mapping[str, PerQuery]
-# Counts that add up over batches, by ("n_queries",) etc., ("all relevant", metrics) or ("undefined", metric, reason).
+# Means with ties in ascending order of labels, as given, and in descending order, by name of the metric.
+Ends = Mapping[str, tuple[float, float, float]]
+# Counts that add up over batches, by ("n_queries",) etc., ("all relevant", metric) or ("undefined", metric, reason).
 Counts: TypeAlias = Counter[tuple[str, ...]]
 
 
@@ -51,18 +52,13 @@ class Health(Result):
     ----------
     n_queries, n_documents : int
         Number of queries and of documents.
-    n_tied : int
-        Documents with the same score as another document of their query.
-    n_tied_in_float32 : int
-        Further documents that would tie if scores were rounded to float32, as many libraries do.
-    n_constant : int
-        Queries of several documents that all have the same score.
-    n_single_document : int
-        Queries of one document.
-    n_all_relevant : int
-        Queries of several documents, all of them relevant (label > 0).
-    n_no_relevant : int
-        Queries without a relevant document.
+    n_tied, n_tied_in_float32 : int
+        Documents with the same score as another document of their query, and further ones that would tie if scores
+        were rounded to float32, as many libraries do.
+    n_constant, n_all_relevant : int
+        Queries of several documents that all have the same score, or are all relevant (label > 0).
+    n_single_document, n_no_relevant : int
+        Queries of one document, and queries without a relevant document.
     tie_means : dict of str to tuple of float
         Mean of each metric with tied documents in ascending and in descending order of their labels, as with
         ``ties="worst"`` and ``ties="best"``. For most metrics, these are the smallest and the largest possible value.
@@ -98,41 +94,59 @@ class Health(Result):
         ]
 
 
-def count(lists: QueryLists, metrics: Metrics, results: Results) -> Counts:
+def count(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery]) -> Counts:
     """Count what can be counted without sorting."""
-    seen, n_documents = lists.counted, lists.n_documents
-    starts, sizes = seen.grouping.starts, _sizes(seen)
-    ranked: Any = True if seen.retrieved is None else seen.retrieved
-    low = np.minimum.reduceat(seen.scores if ranked is True else np.where(ranked, seen.scores, np.inf), starts)
-    high = np.maximum.reduceat(seen.scores if ranked is True else np.where(ranked, seen.scores, -np.inf), starts)
+    seen, scores, starts = lists.counted, _ranked_scores(lists.counted), lists.counted.grouping.starts
+    constant = np.fmin.reduceat(scores, starts) == np.fmax.reduceat(scores, starts)
+    unjudged = np.False_ if lists.judged is None else ~lists.judged
+    # A query keeps a document even if none is ranked or judged.
+    sizes = np.where((seen.n_retrieved > 0) | (seen.n_judged > 0), seen.grouping.sizes, 0)
+
+    def n_all_relevant(threshold: float | None) -> int:
+        return int(((seen.n_relevant(threshold) == sizes) & (sizes > 1)).sum())
+
     numbers = {
         "n_queries": seen.n_queries,
-        "n_documents": n_documents,
-        "n_constant": ((low == high) & (seen.n_retrieved > 1)).sum(),
+        "n_documents": lists.n_documents,
+        "n_constant": (constant & (seen.n_retrieved > 1)).sum(),
         "n_single_document": (sizes == 1).sum(),
-        "n_all_relevant": _count_all_relevant(seen, None),
+        "n_all_relevant": n_all_relevant(None),
         "n_no_relevant": (seen.n_relevant(None) == 0).sum(),
         "n_ranked": lists.n_retrieved.sum(),
-        "n_unjudged": 0 if lists.judged is None else (~lists.judged & _ranked(lists)).sum(),
-        "n_not_ranked": n_documents - lists.n_retrieved.sum(),
+        "n_unjudged": (unjudged if lists.retrieved is None else unjudged & lists.retrieved).sum(),
     }
     counts: Counts = Counter({(name,): int(number) for name, number in numbers.items()})
-    counts.update({("all relevant", where): n for where, n in _all_relevant(seen, metrics)})
-    reasons = ((name, *reason) for name, metric in metrics.items() for reason in _reasons(lists, metric, results[name]))
-    counts.update({("undefined", name, why): n for name, why, n in reasons})
+    for name, metric in metrics.items():
+        options = lists.comparable(metric.computation.options)
+        if "relevance_threshold" in options:
+            counts[("all relevant", name)] = n_all_relevant(options["relevance_threshold"])
+        for reason, number in _reasons(lists, metric, results[name]):
+            counts[("undefined", name, reason)] = number
     return counts
 
 
-def examine(lists: QueryLists, metrics: Metrics, results: Results, left_out: tuple[str, ...]) -> Health:
+def _reasons(lists: QueryLists, metric: BoundMetric, result: PerQuery) -> Iterator[tuple[str, int]]:
+    """Reasons why a metric is undefined, and the number of queries for each."""
+    undefined = np.isnan(result.values)
+    if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):
+        yield "no judged document", n_unjudged
+        undefined &= lists.n_judged > 0
+    if undefined.any():
+        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
+        gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
+        yield "no document with a gain" if gainless else metric.undefined or "no value", int(undefined.sum())
+
+
+def _ranked_scores(lists: QueryLists) -> FloatArray:
+    """Scores, with NaN, which equals nothing, for documents that are not ranked."""
+    return lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+
+
+def examine(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], left_out: tuple[str, ...]) -> Health:
     """Count ties and degenerate queries, and describe them in sentences."""
     counts, (ties, tied) = count(lists, metrics, results), _count_ties(lists.counted)
-    counts.update({(name,): n for name, n in ties.items()})
-    worst, best = (_means(lists, metrics, results, policy, tied) for policy in ("worst", "best"))
-    means = {
-        name: (worst[name], float(metric.aggregate(results[name], lists.weights)), best[name])
-        for name, metric in metrics.items()
-    }
-    return describe(counts, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
+    means = _means(lists, metrics, results, tied)
+    return describe(counts + ties, metrics, lists.condense, left_out, means, count_drawn(lists, metrics))
 
 
 def describe(
@@ -140,10 +154,10 @@ def describe(
     metrics: Metrics,
     condense: bool,
     left_out: tuple[str, ...] = (),
-    means: Mapping[str, tuple[float, float, float]] | None = None,
+    means: Ends | None = None,
     drawn: Mapping[str, int] | None = None,
 ) -> Health:
-    """Put counts into sentences; ``means`` are those of the worst, given and best order, None if ties are unknown."""
+    """Put counts into sentences; ``means`` are None if ties are unknown."""
     known = [name for name, _ in _ROWS.values() if means is not None or "tied" not in name]
     numbers: dict[str, Any] = {name: counts[(name,)] for name in ("n_queries", "n_documents", *known)}
     health = Health(**numbers, tie_means={name: (worst, best) for name, (worst, _, best) in (means or {}).items()})
@@ -158,26 +172,9 @@ def describe(
     return replace(health, findings=findings)
 
 
-def _ranked(lists: QueryLists) -> Any:
-    return True if lists.retrieved is None else lists.retrieved
-
-
-def _sizes(lists: QueryLists) -> IntArray:
-    """Number of documents of each query, 0 if none of them is ranked or judged."""
-    return np.where((lists.n_retrieved > 0) | (lists.n_judged > 0), lists.grouping.sizes, 0)
-
-
-def _count_all_relevant(lists: QueryLists, relevance_threshold: float | None) -> int:
-    """Count the queries of several documents that are all relevant."""
-    sizes = _sizes(lists)
-    return int(((lists.n_relevant(relevance_threshold) == sizes) & (sizes > 1)).sum())
-
-
-def _count_ties(lists: QueryLists) -> tuple[dict[str, int], IntArray]:
+def _count_ties(lists: QueryLists) -> tuple[Counts, IntArray]:
     """Count ties, and find the queries that have any."""
-    n_tied, n_in_float32, tied = 0, 0, []
-    # NaN equals nothing: it pads the rows and replaces the scores of documents that are not ranked.
-    scores = lists.scores if lists.retrieved is None else np.where(lists.retrieved, lists.scores, np.nan)
+    n_tied, n_in_float32, tied, scores = 0, 0, [], _ranked_scores(lists)
     for queries in lists.blocks():
         ranked = np.sort(lists.windows(scores, queries, np.nan), axis=1)
         equal = ranked[:, 1:] == ranked[:, :-1]
@@ -186,7 +183,8 @@ def _count_ties(lists: QueryLists) -> tuple[dict[str, int], IntArray]:
         n_tied += _members(equal)
         n_in_float32 += _members(rounded[:, 1:] == rounded[:, :-1])
         tied.append(queries[equal.any(axis=1)])
-    return {"n_tied": n_tied, "n_tied_in_float32": n_in_float32 - n_tied}, np.sort(np.concatenate(tied))
+    counts: Counts = Counter({("n_tied",): n_tied, ("n_tied_in_float32",): n_in_float32 - n_tied})
+    return counts, np.sort(np.concatenate(tied))
 
 
 def _members(tied_with_previous: Mask) -> int:
@@ -196,21 +194,21 @@ def _members(tied_with_previous: Mask) -> int:
     return int(either.sum())
 
 
-def _means(lists: QueryLists, metrics: Metrics, results: Results, ties: str, tied: IntArray) -> dict[str, float]:
-    """Means with another order of ties; only the given queries have ties."""
-    means, ordered = {}, [metric.replace(ties=ties) for metric in metrics.values()]
-    part = lists if len(tied) == lists.n_queries else part_of(lists, tied) if len(tied) else None
-    changed = per_query(part, [metric.computation for metric in ordered]) if part else []
-    for place, (name, metric) in enumerate(zip(metrics, ordered, strict=True)):
-        result = results[name]
-        if changed:
-            result = PerQuery(result.numerators.copy(), result.denominators.copy())
-            result.numerators[tied], result.denominators[tied] = changed[place].numerators, changed[place].denominators
-        means[name] = float(metric.aggregate(result, lists.weights))
-    return means
+def _means(lists: QueryLists, metrics: Metrics, results: Mapping[str, PerQuery], tied: IntArray) -> Ends:
+    """Means by order of ties; only the given queries have any."""
+    means = {name: [float(metric.aggregate(results[name], lists.weights))] * 3 for name, metric in metrics.items()}
+    for place, ties in ((0, "worst"), (2, "best")) if len(tied) else ():
+        changed = per_query(
+            part_of(lists, tied), [metric.replace(ties=ties).computation for metric in metrics.values()]
+        )
+        for (name, metric), of_tied in zip(metrics.items(), changed, strict=True):
+            whole = PerQuery(results[name].numerators.copy(), results[name].denominators.copy())
+            whole.numerators[tied], whole.denominators[tied] = of_tied.numerators, of_tied.denominators
+            means[name][place] = float(metric.aggregate(whole, lists.weights))
+    return {name: (worst, given, best) for name, (worst, given, best) in means.items()}
 
 
-def _of_scores(health: Health, means: Mapping[str, tuple[float, float, float]]) -> Iterator[str]:
+def _of_scores(health: Health, means: Ends) -> Iterator[str]:
     # A metric that is undefined for all queries has no means.
     spread = {name: float(np.nan_to_num(abs(best - worst))) for name, (worst, _, best) in means.items()}
     widest = max(spread, key=lambda name: spread[name], default="")
@@ -233,17 +231,11 @@ def _of_scores(health: Health, means: Mapping[str, tuple[float, float, float]]) 
 
 def count_drawn(lists: QueryLists, metrics: Metrics) -> dict[str, int]:
     """For each own metric, the number of queries with too many orders of ties to go through, if there are any."""
-    computations = {name: m.computation for name, m in metrics.items() if m.record.transform == "orders"}
-    ways = {name: (own.unjudged, own.ties, own.documents) for name, own in computations.items()}
-    drawn = {
-        (unjudged, ties, documents): sum(
-            not query.enumerable
-            for _, ranked in ranked_blocks(seen_lists(lists, unjudged), None, ties)
-            for query in ranked.each(documents)
-        )
-        for unjudged, ties, documents in set(ways.values())
-    }
-    return {name: drawn[way] for name, way in ways.items() if drawn[way]}
+    drawn = {}
+    for name, own in ((name, m.computation) for name, m in metrics.items() if m.record.transform == "orders"):
+        blocks = ranked_blocks(seen_lists(lists, own.unjudged), None, own.ties)
+        drawn[name] = sum(not query.enumerable for _, ranked in blocks for query in ranked.each(own.documents))
+    return {name: number for name, number in drawn.items() if number}
 
 
 def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
@@ -261,7 +253,7 @@ def drawn_orders(drawn: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str]:
     names = [name for name, metric in metrics.items() if metric.record.needs_cutoff and metric.k is None]
-    if names and not counts[("n_not_ranked",)]:
+    if names and counts[("n_ranked",)] == counts[("n_documents",)]:
         yield (
             f"No cutoff: without a cutoff rank, {', '.join(names)} is the same for every order of the documents. Pass "
             f"one, as in {metrics[names[0]].replace(k=10)}."
@@ -272,22 +264,12 @@ def _of_labels(counts: Counts, metrics: Metrics, condense: bool) -> Iterator[str
         yield f"Unjudged: nobody judged {counted(n_unjudged, 'ranked document')} ({share:.1%}); they {way}."
     if n_single := counts[("n_single_document",)]:
         yield f"Single documents: {counted(n_single, 'query')} with only one document."
-    for kind, *where in counts:
-        if kind == "all relevant":
-            number = counted(counts[(kind, *where)], "query")
-            yield f"All relevant: {number} with relevant documents only; for {where[0]}, every order is correct."
-
-
-def _all_relevant(lists: QueryLists, metrics: Metrics) -> Iterator[tuple[str, int]]:
-    """Number of queries of several documents that are all relevant, by the metrics to which they are."""
-    names_at = dict[float | None, list[str]]()
-    for name, metric in metrics.items():
-        options = lists.comparable(metric.computation.options)
-        if "relevance_threshold" in options:
-            names_at.setdefault(options["relevance_threshold"], []).append(name)
-    for threshold, names in (names_at or {None: []}).items():
-        if n_queries := _count_all_relevant(lists, threshold):
-            yield "metrics of binary relevance" if list(names_at) in ([], [None]) else ", ".join(names), n_queries
+    all_relevant: dict[Any, list[str]] = {}  # by the threshold, since others may be reached in other queries
+    for (_, name), number in ((key, n) for key, n in counts.items() if key[0] == "all relevant" and n):
+        all_relevant.setdefault((number, metrics[name].get("relevance_threshold")), []).append(name)
+    for (number, _), names in all_relevant.items():
+        queries = counted(number, "query")
+        yield f"All relevant: {queries} with relevant documents only; for {', '.join(names)}, every order is correct."
 
 
 def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
@@ -302,15 +284,3 @@ def _of_undefined(counts: Counts, metrics: Metrics) -> Iterator[str]:
         have, are, count_as = ("has", "is", "counts") if number == 1 else ("have", "are", "count")
         way = f"{are} left out of" if np.isnan(value) else f"{count_as} as {value:g} in"
         yield f"{counted(number, 'query')} {have} {reason} and {way} {', '.join(names)}."
-
-
-def _reasons(lists: QueryLists, metric: BoundMetric, result: PerQuery) -> Iterator[tuple[str, int]]:
-    """Reasons why a metric is undefined, and the number of queries for each."""
-    undefined = np.isnan(result.values)
-    if metric.record.unjudged != "counted" and (n_unjudged := int((undefined & (lists.n_judged == 0)).sum())):
-        yield "no judged document", n_unjudged
-        undefined &= lists.n_judged > 0
-    if undefined.any():
-        threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
-        gainless = metric.undefined == NO_RELEVANT and lists.n_relevant(threshold)[undefined].any()
-        yield "no document with a gain" if gainless else metric.undefined or "no value", int(undefined.sum())

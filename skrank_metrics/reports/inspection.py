@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -12,10 +12,19 @@ from numpy.typing import NDArray
 
 from skrank_metrics._engine.per_query import per_query, seen_lists
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._input.arrays import FloatArray, IntArray, Mask, check_int, nearest, take_rows
+from skrank_metrics._input.arrays import (
+    FloatArray,
+    IntArray,
+    Mask,
+    check_int,
+    count_rows,
+    document_columns,
+    nearest,
+    take_rows,
+)
 from skrank_metrics._input.query_ids import as_python, check_aligned
 from skrank_metrics._output.result import Part, Result, counted
-from skrank_metrics._output.table import Column, Table, as_text, signed
+from skrank_metrics._output.table import Column, Table, as_text
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.reports.slices import part_of
 
@@ -40,33 +49,8 @@ _SHOWN = {
 
 
 @dataclass(frozen=True, eq=False)
-class RankedQuery:
-    """The first ranks of one query by one ranking.
-
-    Attributes
-    ----------
-    qid : object
-        Query id.
-    ranking : str
-        Name of the ranking, "" if there is only one.
-    value : float
-        Value of the metric; undefined values are replaced as in the report.
-    is_defined : bool
-        Whether the metric is defined for the query.
-    columns : dict of str to array-like of shape (n_ranks,)
-        The documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the document; "score";
-        whether it is "tied" with another; "discount", if the metric has one; what the rank has "added" to the value,
-        NaN if ``rest`` is; what it adds in the "ideal" order, NaN if ``ideal_value`` is; and "document", if known.
-    rest : float
-        What all further ranks add; NaN if the metric is undefined or not a sum over ranks.
-    ideal_value : float
-        Value of the ideal order, in which all documents are ranked, or as many as in the ranking if the metric divides
-        by their number; NaN if the metric is undefined, not a sum over ranks, or has no ideal order by label.
-    n_ranked, n_relevant, n_unranked : int
-        Number of ranked documents, of relevant ones, and of relevant ones that are not ranked.
-    missed : list of int
-        Ranks of the relevant documents that are ranked further down.
-    """
+class InspectedQuery:
+    """The first ranks of one query by one ranking; see Inspection."""
 
     qid: Any
     ranking: str
@@ -86,10 +70,7 @@ class RankedQuery:
         unknown = {"added", "discount"} if np.isnan(self.rest) else set()
         unknown |= {"ideal"} if np.isnan(self.ideal_value) else set()
         shown = [name for name in _SHOWN if name in self.columns and name not in unknown]
-        columns = [self.columns[name] for name in shown]
-        rows = list(
-            zip(ranks, *(column if type(column) is list else column.tolist() for column in columns), strict=True)
-        )
+        rows = list(zip(ranks, *(self.columns[name] for name in shown), strict=True))
         yield Table(["rank", *map(_SHOWN.__getitem__, shown)], rows) if rows else "No documents are ranked."
         if abs(self.rest) >= 5e-5:
             yield f"Ranks below {len(ranks)} add {self.rest:.4f}."
@@ -101,8 +82,7 @@ class RankedQuery:
 
     def _value(self) -> str:
         if not self.is_defined:
-            left_out = np.isnan(self.value)
-            return "undefined, left out of the mean" if left_out else f"undefined, counted as {self.value:g}"
+            return f"undefined, {'left out of the mean' if np.isnan(self.value) else f'counted as {self.value:g}'}"
         share = f", {self.value / self.ideal_value:.0%} of the ideal" if self.ideal_value > 0 else ""
         return f"{self.value:z.4f}{share}"
 
@@ -118,13 +98,23 @@ class Inspection(Result):
     ----------
     metric : str
         Name of the metric.
-    queries : list of list of RankedQuery
-        For each query, one entry per ranking, with attributes ``qid``, ``ranking``, ``value``, ``is_defined``,
-        ``columns``, ``rest``, ``ideal_value``, ``n_ranked``, ``n_relevant``, ``n_unranked`` and ``missed``.
+    queries : list of list of InspectedQuery
+        For each query, one entry per ranking, with attributes ``qid``; ``ranking``, its name, "" if there is only one;
+        ``value`` as in the report, and ``is_defined``; ``n_ranked``, the number of ranked documents; ``n_relevant``,
+        that of relevant ones; ``n_unranked``, that of relevant ones that are not ranked; ``missed``, the ranks of those
+        that are not shown; and the following.
+
+        ``columns`` is a dict of the documents by rank: "row" in the evaluated arrays; "label", NaN if nobody judged the
+        document; "score"; whether it is "tied" with another; "discount", if the metric has one; what the rank has
+        "added" to the value; what it adds in the "ideal" order; and "document", if known. ``rest`` is what all further
+        ranks add, NaN if the metric is undefined or not a sum over ranks.
+
+        ``ideal_value`` is the value of the ideal order, in which all documents are ranked, or as many as in the ranking
+        if the metric divides by their number; NaN if ``rest`` is, or if labels define no ideal order.
     """
 
     metric: str
-    queries: list[list[RankedQuery]]
+    queries: list[list[InspectedQuery]]
     _notes: tuple[str, ...] = ()
 
     def _brief(self) -> str:
@@ -132,35 +122,21 @@ class Inspection(Result):
 
     def _parts(self) -> list[Part]:
         parts: list[Part] = [self._brief()]
-        for first, *others in self.queries:
-            relevant = counted(first.n_relevant, "relevant document")
-            if others:
-                values = [f"{ranking.ranking} {ranking.value:z.4f}" for ranking in (first, *others)]
-                values += [f"difference {signed(first.value - other.value)}" for other in others if len(others) == 1]
-                parts.append(f"Query {first.qid}: {', '.join(values)}; {relevant}")
-            else:
-                ranked = counted(first.n_ranked, "ranked document")
-                parts.append(f"Query {first.qid}: {first._value()}; {ranked}, {relevant}")
-            for ranking in (first, *others):
-                parts += [f"{ranking.ranking}: {ranking._value()}"] if others else []
-                parts += ranking._parts()
+        for ranking in chain.from_iterable(self.queries):
+            name = f", {ranking.ranking}" if ranking.ranking else ""
+            ranked = counted(ranking.n_ranked, "ranked document")
+            about = f"{ranking._value()}; {ranked}, {counted(ranking.n_relevant, 'relevant document')}"
+            parts += [f"Query {ranking.qid}{name}: {about}", *ranking._parts()]
         return [*parts, *self._notes]
 
     def _columns(self) -> dict[str, Any]:
-        rankings = list(chain.from_iterable(self.queries))
-        sizes = [len(ranking.columns["row"]) for ranking in rankings]
-        of_query = {"qid": [ranking.qid for ranking in rankings], "ranking": [ranking.ranking for ranking in rankings]}
-        columns: dict[str, Any] = {
-            name: [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
-            for name, values in of_query.items()
-            if name == "qid" or any(values)
-        }
-        columns["rank"] = [rank for size in sizes for rank in range(1, size + 1)]
-        return columns | {
-            name: list(chain.from_iterable(ranking.columns[name] for ranking in rankings)) if name == "document"
-            else np.concatenate([ranking.columns[name] for ranking in rankings])
-            for name in rankings[0].columns
-        }  # fmt: skip
+        parts = []
+        for ranking in chain.from_iterable(self.queries):
+            n = len(ranking.columns["row"])
+            name = {"ranking": [ranking.ranking] * n} if ranking.ranking else {}
+            parts.append({"qid": [ranking.qid] * n, **name, "rank": range(1, n + 1), **ranking.columns})
+        shared = [name for name in parts[0] if all(name in part for part in parts)]  # not all reports keep documents
+        return {name: list(chain.from_iterable(part[name] for part in parts)) for name in shared}
 
 
 def inspect_reports(
@@ -170,9 +146,10 @@ def inspect_reports(
     check_int(n_ranks, "n_ranks", 1, or_none=True)
     places = {name: _places_of(qid, report._lists.grouping.ids) for name, (report, _) in reports.items()}
     if documents is not None:
-        documents = documents.to_pylist() if hasattr(documents, "to_pylist") and not _is_table(documents) else documents
+        if hasattr(documents, "to_pylist") and not hasattr(documents, "to_batches"):  # an array of pyarrow, no table
+            documents = documents.to_pylist()
         _check_documents(documents, {name: (report, places[name]) for name, (report, _) in reports.items()})
-    found = [_ranked_queries(name, *of, places[name], documents, n_ranks) for name, of in reports.items()]
+    found = [_inspected(name, *of, places[name], documents, n_ranks) for name, of in reports.items()]
     queries = [list(query) for query in zip(*found, strict=True)]
     report, column = next(iter(reports.values()))
     return Inspection(column, queries, tuple(_notes(report.metrics[column], column, queries)))
@@ -181,42 +158,31 @@ def inspect_reports(
 def _places_of(wanted: Any, ids: NDArray[Any]) -> IntArray:
     """Positions of one or several query ids in a report."""
     known = {query: place for place, query in enumerate(as_python(ids))}
-    if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable) or _is_in(wanted, known):
+    one = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
+    if one or (isinstance(wanted, Hashable) and wanted in known):
         several = [wanted]
     else:
         several = as_python(wanted) if isinstance(wanted, np.ndarray) else list(wanted)
     if not several:
         raise ValueError("qid must name at least one query; got none.")
     for query in several:
-        if not _is_in(query, known):
-            raise ValueError(f"qid {query!r} is not in the report.{_near(query, known)}")
+        if query not in known:
+            # Suggest no numbers: those with similar digits are no more likely to be meant.
+            hint = nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
+            same = [f" Did you mean {one!r}, of type {type(one).__name__}?" for one in known if str(one) == str(query)]
+            raise ValueError(f"qid {query!r} is not in the report.{same[0] if same else hint}")
     return np.array([known[query] for query in dict.fromkeys(several)])
 
 
-def _is_in(query: Any, known: Mapping[Any, int]) -> bool:
-    try:
-        return query in known
-    except TypeError:  # it cannot be hashed
-        return False
-
-
-def _near(query: Any, known: Mapping[Any, int]) -> str:
-    same = [one for one in known if str(one) == str(query)]
-    if same:
-        return f" Did you mean {same[0]!r}, of type {type(same[0]).__name__}?"
-    # Suggest no numbers: those with similar digits are no more likely to be meant.
-    return nearest(query, [one for one in known if isinstance(one, str)]) if isinstance(query, str) else ""
-
-
-def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuery]]) -> Iterator[str]:
+def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[InspectedQuery]]) -> Iterator[str]:
     """Explain the columns and marks that are present."""
     rankings = list(chain.from_iterable(queries))
     if not adds_up(metric):
         yield f"{name} is not computed as a sum over ranks, so only the order is shown."
     elif any(ranking.is_defined for ranking in rankings):
-        no_ideal = all(np.isnan(ranking.ideal_value) for ranking in rankings)
+        known = not all(np.isnan(ranking.ideal_value) for ranking in rankings)
         ideal = (
-            ". Labels define no ideal order for this metric" if no_ideal else "; ideal: what it adds in the ideal order"
+            "; ideal: what it adds in the ideal order" if known else ". Labels define no ideal order for this metric"
         )
         yield f"adds: what a rank adds to {name}{ideal}."
     if any(ranking.columns["tied"].any() for ranking in rankings):
@@ -232,31 +198,28 @@ def _notes(metric: BoundMetric, name: str, queries: Sequence[Sequence[RankedQuer
 
 def _check_documents(documents: Any, reports: Mapping[str, tuple[Any, IntArray]]) -> None:
     """Refuse documents that are not those of the rows that were evaluated."""
-    shape = getattr(documents, "shape", None)
-    if isinstance(documents, str | Mapping) or not (shape or hasattr(documents, "__len__")):
+    if isinstance(documents, str | Mapping):
         raise TypeError(
             f"documents must be a frame, Series, array or list with one entry per row; got {type(documents).__name__}."
         )
-    length = shape[0] if shape else len(documents)
+    (first, given), *others = (
+        (name, ([_rows_of(report, place) for place in places], part_of(report._lists, places).labels))
+        for name, (report, places) in reports.items()
+    )
     for report, _ in reports.values():
-        if length != (n_rows := report._whole.n_documents):
+        if count_rows(documents) != (n_rows := report._whole.n_documents):
             raise ValueError(
-                f"documents must hold one entry per row that was evaluated, {n_rows} in all; got {length}."
+                "documents must hold one entry per row that was evaluated, "
+                f"{n_rows} in all; got {count_rows(documents)}."
             )
         if report._row_labels is not None:
             check_aligned(y_true=report._row_labels.to_series(), documents=documents)
-    (first, given), *others = ((name, _rows_and_labels(*of)) for name, of in reports.items())
     for name, other in others:
-        if not all(np.array_equal(*pair) for pair in zip(given, other, strict=True)):
+        if not all(map(np.array_equal, (*given[0], given[1]), (*other[0], other[1]))):
             raise ValueError(
                 f"documents must match the rows of all reports; got {first!r} and {name!r} with the rows in "
                 "different orders. Evaluate both on the same rows, or inspect each report."
             )
-
-
-def _rows_and_labels(report: Any, places: IntArray) -> list[Any]:
-    rows = [_rows_of(report, place) for place in places.tolist()]
-    return [np.concatenate(rows), part_of(report._lists, places).labels]
 
 
 def _rows_of(report: Any, place: int) -> IntArray:
@@ -267,42 +230,32 @@ def _rows_of(report: Any, place: int) -> IntArray:
     return grouping.starts[query] + np.arange(grouping.sizes[query])
 
 
-def _texts(taken: Any) -> list[str]:
+def _texts(documents: Any) -> list[str]:
     """Documents as text: named features, or the values themselves."""
-    taken = taken.toarray() if hasattr(taken, "toarray") else taken
-    named = list(taken) if isinstance(taken, dict) else None
-    names = getattr(taken, "column_names" if _is_table(taken) else "columns", named)
-    if names is None:
-        return [_cut(_spelled(value)) for value in (taken.tolist() if hasattr(taken, "tolist") else taken)]
-    columns = [
-        [f"{name}={_spelled(value)}" for value in np.asarray(taken[name]).tolist()] for name in names[:MOST_FEATURES]
-    ]
-    more = ", ..." * (len(names) > MOST_FEATURES)
-    return [_cut(", ".join(row) + more) for row in zip(*columns, strict=True)]
+    if isinstance(documents, Mapping) or hasattr(documents, "columns"):
+        columns = {name: np.asarray(column).tolist() for name, column in document_columns(documents).items()}
+        rows: Iterable[Any] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    else:
+        documents = documents.toarray() if hasattr(documents, "toarray") else documents
+        rows = documents.tolist() if hasattr(documents, "tolist") else documents
+    texts = [" ".join(_in_words(row).split()) for row in rows]
+    return [text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..." for text in texts]
 
 
-def _is_table(documents: Any) -> bool:
-    """Whether documents are a pyarrow table, whose ``columns`` are not names."""
-    return hasattr(documents, "to_batches")
-
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_spelled, value[:MOST_FEATURES])) + ", ..." * (len(value) > MOST_FEATURES)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."
+def _in_words(document: Any) -> str:
+    if not isinstance(document, dict | list | tuple):
+        return f"{document:.4g}" if isinstance(document, float) else str(document)
+    named = isinstance(document, dict)
+    parts = [f"{name}={_in_words(document[name])}" if named else _in_words(name) for name in document]
+    return ", ".join([*parts[:MOST_FEATURES], *["..."] * (len(parts) > MOST_FEATURES)])
 
 
 # --- Ranks
 
 
-def _ranked_queries(
+def _inspected(
     name: str, report: Any, column: str, places: IntArray, documents: Any, n_ranks: int | None
-) -> Iterator[RankedQuery]:
+) -> Iterator[InspectedQuery]:
     """The first ranks of some queries, given by their positions in a report."""
     metric, lists = report.metrics[column], part_of(report._lists, places)
     depth = min(n_ranks or min(metric.k or MOST_RANKS, MOST_RANKS), int(lists.grouping.sizes.max()))
@@ -319,7 +272,7 @@ def _ranked_queries(
         elif lists.documents:
             cells = lists.grouping.starts[number] + first
             columns["document"] = _texts({name: values[cells] for name, values in lists.documents.items()})
-        yield RankedQuery(
+        yield InspectedQuery(
             query,
             name,
             value=float(values[place]),
@@ -335,16 +288,17 @@ def _first_ranks(
     lists: QueryLists, metric: BoundMetric, number: int, depth: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The first documents of a query, with their positions as "row", and what is known of the others."""
-    start, size = lists.grouping.starts[number], lists.grouping.sizes[number]
-    cells, everything = slice(start, start + size), np.ones(int(size), dtype=bool)
+    start = lists.grouping.starts[number]
+    cells = slice(start, start + lists.grouping.sizes[number])
     labels, scores = lists.labels[cells], lists.scores[cells]
-    judged = everything if lists.judged is None else lists.judged[cells]
-    ranked = everything if lists.retrieved is None else lists.retrieved[cells]
+    judged, ranked = (
+        np.ones(len(labels), dtype=bool) if mask is None else mask[cells] for mask in (lists.judged, lists.retrieved)
+    )
     if metric.record.unjudged == "left out" or (lists.condense and metric.record.unjudged != "counted"):
         ranked = ranked & judged
     threshold = lists.comparable(metric.computation.options).get("relevance_threshold")
     relevant = judged & (labels > 0 if threshold is None else labels >= threshold)
-    by_label = {"best": -labels, "worst": labels}.get(metric.computation.ties, np.zeros(int(size)))
+    by_label = {"best": -labels, "worst": labels}.get(metric.computation.ties, np.zeros(len(labels)))
     order = np.lexsort((by_label, -scores))  # stable
     order = order[ranked[order]]
     _, codes, numbers = np.unique(scores[order], return_inverse=True, return_counts=True)
@@ -393,36 +347,22 @@ def contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[F
 def ideal_contributions(lists: QueryLists, metric: BoundMetric, depth: int) -> tuple[FloatArray, FloatArray]:
     """Contributions in the ideal order, the best documents first; NaN if labels define none.
 
-    All documents are ranked, except in queries whose divisor depends on how many are, such as precision without a
-    cutoff: there, the value is compared with that of as many of the best documents.
+    All documents are ranked, unless the divisor depends on how many are, as of precision without a cutoff: then, the
+    value is compared with that of as many of the best documents.
     """
     seen = seen_lists(lists, metric.computation.unjudged)
-    if not _has_ideal(seen, metric):
+    gain: Any = metric.computation.options.get("gain")
+    rises = callable(gain) and bool((np.diff(gain(seen.distinct_labels)) >= 0).all())
+    if metric.record.unjudged == "counted" or not (metric.record.monotone or rises):
         unknown = np.full((lists.n_queries, depth), np.nan)
         return unknown, unknown[:, 0]
-    everything = replace(seen, scores=_goodness(seen, metric), retrieved=None)
-    added, rest = contributions(everything, metric, depth)
-    if seen.retrieved is None:
-        return added, rest
-    given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
-    as_many = replace(everything, retrieved=_best(everything, seen.n_retrieved))
-    fewer, below = contributions(as_many, metric, depth)
-    alike = given == ideal
-    return np.where(alike[:, None], added, fewer), np.where(alike, rest, below)
-
-
-def _has_ideal(lists: QueryLists, metric: BoundMetric) -> bool:
-    """Whether no order has a larger value than the one with the best documents first."""
-    if metric.record.unjudged == "counted":  # whatever their labels
-        return False
-    gain = metric.computation.options.get("gain")
-    return metric.record.monotone or (callable(gain) and bool((np.diff(gain(lists.distinct_labels)) >= 0).all()))
-
-
-def _goodness(lists: QueryLists, metric: BoundMetric) -> FloatArray:
-    """What the ideal order sorts by: gains if the metric is a sum of them, else labels."""
-    gain = metric.computation.options.get("gain")
-    return gain(lists.labels) if callable(gain) and metric.record.transform == "gains" else lists.labels
+    by_gain = callable(gain) and metric.record.transform == "gains"
+    everything = replace(seen, scores=gain(seen.labels) if by_gain else seen.labels, retrieved=None)
+    if seen.retrieved is not None:
+        given, ideal = (per_query(each, [metric.computation])[0].denominators for each in (seen, everything))
+        if not np.array_equal(given, ideal, equal_nan=True):
+            everything = replace(everything, retrieved=_best(everything, seen.n_retrieved))
+    return contributions(everything, metric, depth)
 
 
 def _best(lists: QueryLists, numbers: IntArray) -> Mask:

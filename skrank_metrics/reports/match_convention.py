@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import product
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import Any
 
 from skrank_metrics._engine.per_query import per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
 from skrank_metrics._engine.ranked_lists import TIE_POLICIES
-from skrank_metrics._input.arrays import FloatArray, check_number
+from skrank_metrics._input.arrays import check_number
 from skrank_metrics._output.result import Part, Result
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.metrics._bound import BoundMetric
@@ -32,45 +30,24 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "ties": TIE_POLICIES,
     "replace_undefined_by": (0.0, 1.0, math.nan),
 }
-# Values that differ by less, relative to the larger, are equal up to rounding.
-ROUNDING, DECIMALS = 1e-12, 12
+# Values that agree to so many decimals are equal up to rounding.
+DECIMALS = 12
 # Number of values per query that are in memory at a time.
 MOST_VALUES = 4_000_000
 # The tolerance is half a unit of the last digit, within these limits relative to the value: float32 values are rounded
 # by less than the first. Numbers lose trailing zeros, so 0.8 may be 0.80, hence the second.
 LEAST_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 5e-3
-# Number of matches that are printed, and of the nearest ways if none matches.
+# Number of different values that are printed if some match, and of the nearest ones if none does.
 MOST_PRINTED, MOST_NEAREST = 10, 3
-
-# Names of the parameters in the table.
-HEADS = CAUSES | {"relevance_threshold": "relevant", "replace_undefined_by": "undefined"}
-
-# By parameter, values that give the same result.
-Sets: TypeAlias = dict[str, list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One way of computing a metric.
-
-    Attributes
-    ----------
-    value : float
-        The value that it gives.
-    distance : float
-        This value minus the target value.
-    options : dict of str to tuple
-        Values of each parameter; those in the same tuple give the same result, whatever the other parameters are.
-    peers : tuple of str
-        Names of the conventions that compute the metric this way. The cutoff is not compared, since users choose it
-        in every library.
-    metric : BoundMetric
-        The metric with these parameters, to call or to pass to evaluate.
-    """
+    """One way of computing a metric."""
 
     value: float
     distance: float
-    options: dict[str, tuple[Any, ...]]
+    options: dict[str, Any]
     peers: tuple[str, ...]
     metric: BoundMetric
 
@@ -79,22 +56,20 @@ class Way:
 class ConventionMatch(Result):
     """Ways of computing a metric, sorted by how near they come to a known value.
 
-    Prints the ways that match, or the nearest if none does, and the parameters that the data cannot distinguish.
-    ``to_frame()`` gives one row per way, with its value, distance, parameters and peers.
+    Prints the values that match, or the nearest if none does, each with one of the ways that give it, their number, and
+    the conventions that give it on these data. ``to_frame()`` gives one row per way.
 
     Attributes
     ----------
     metric : str
         Name of the metric.
-    value : float
-        The target value.
-    tolerance : float
-        Largest distance of a match from the target value.
+    value, tolerance : float
+        The target value, and the largest distance of a match from it.
     ways : list of Way
-        All ways tried, nearest first, with attributes ``value``, ``distance``, ``options``, ``peers`` and ``metric``.
-        Among equally near ones, those of other libraries come first, then those closest to the defaults.
-    undecided : dict of str to list of tuple
-        Values of each parameter that give the same result on these data, whatever the other parameters are.
+        All ways tried, nearest first; among equally near ones, those of other libraries, then those closest to the
+        defaults. Each has attributes ``value``; ``distance``, the value minus the target; ``options``, the parameters
+        that were varied; ``peers``, the conventions that compute the metric this way, whatever the cutoff; and
+        ``metric``, to call or to pass to evaluate.
     failed : dict of str to str
         Options that the labels do not allow, such as "gain=linear", with the reason.
     """
@@ -103,82 +78,62 @@ class ConventionMatch(Result):
     value: float
     tolerance: float
     ways: list[Way]
-    undecided: dict[str, list[tuple[Any, ...]]]
     failed: dict[str, str]
 
     @property
     def matches(self) -> list[Way]:
         """The ways that give the value within the tolerance."""
-        return [way for way in self.ways if abs(way.distance) <= self.tolerance + ROUNDING]
+        return [way for way in self.ways if abs(way.distance) <= self.tolerance + 10**-DECIMALS]
 
     def _brief(self) -> str:
         return f"{self.metric} = {self.value:.10g}, {len(self.ways)} ways"
 
     def _parts(self) -> list[Part]:
-        spec = f".{max(4, math.ceil(-math.log10(self.tolerance or ROUNDING)))}f"
-        shown = self.matches[:MOST_PRINTED] or self.ways[:MOST_NEAREST]
+        n, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
+        by_value = dict[float, list[Way]]()
+        for way in self.matches or self.ways:
+            by_value.setdefault(round(way.value, DECIMALS), []).append(way)
+        shown = list(by_value.values())[: MOST_PRINTED if n else MOST_NEAREST]
+        peers = [[peer for peer in CONVENTIONS if any(peer in way.peers for way in ways)] for ways in shown]
+        spec = f".{max(4, math.ceil(-math.log10(self.tolerance or 10**-DECIMALS)))}f"
         columns: list[str | Column] = [
-            *(Column(HEADS[name], str) for name in self._varied),
+            "metric",
+            "ways",
             Column("value", lambda value: format(value, spec)),
             Column("distance", lambda value: format(value, f"+z{spec}")),
-            Column("as in" if any(way.peers for way in shown) else None),
+            Column("as in" if any(peers) else None),
         ]
         rows = [
-            (*(_text(name, way.options[name]) for name in self._varied), way.value, way.distance, ", ".join(way.peers))
-            for way in shown
+            (str(ways[0].metric), len(ways), ways[0].value, ways[0].distance, ", ".join(names))
+            for ways, names in zip(shown, peers, strict=True)
         ]
-        return [self._verdict(), *([Table(columns, rows)] if rows else []), *self._remarks()]
+        return [
+            f"{self.metric} = {self.value:.10g}: {n or 'none'} of {len(self.ways)} ways of computing it "
+            f"{'match' if n > 1 else 'matches'}, within {within}",
+            *([Table(columns, rows)] if rows else []),
+            *self._remarks(len(by_value)),
+            *(f"Not tried: {option}. {why}" for option, why in self.failed.items()),
+        ]
 
-    @property
-    def _varied(self) -> list[str]:
-        """Parameters that can make a difference on these data."""
-        names = self.ways[0].options if self.ways else ()
-        return [name for name in names if len({str(way.options[name]) for way in self.ways}) > 1]
-
-    def _verdict(self) -> str:
-        n_matches, within = len(self.matches), f"{self.tolerance:.12f}".rstrip("0").rstrip(".")
-        what = f"{self.metric} = {self.value:.10g}: {n_matches or 'none'} of {len(self.ways)} ways of computing it"
-        return f"{what} {'match' if n_matches > 1 else 'matches'}, within {within}"
-
-    def _remarks(self) -> Iterator[str]:
+    def _remarks(self, n_values: int) -> Iterator[str]:
         if self.ways and not self.matches:
             yield (
                 f"The nearest is {abs(self.ways[0].distance):.2g} away. Check that the value was computed from these "
                 "labels, scores, ids and weights."
             )
-        if len(self.matches) > MOST_PRINTED:
-            yield f"{len(self.matches) - MOST_PRINTED} more match: see .matches."
-        if len(self.matches) > 1:
+        elif n_values > MOST_PRINTED:
+            yield f"{n_values - MOST_PRINTED} more values match: see .matches."
+        if self.matches and n_values > 1:
             yield "A value with more digits, or over more queries, could distinguish them."
-        if idle := [HEADS[name] for name in self.undecided if name not in self._varied]:
-            yield f"No effect on these data: {', '.join(idle)}."
-        alike = {name: sets for name, sets in self.undecided.items() if name in self._varied}
-        if texts := [f"{HEADS[name]} {_text(name, values)}" for name, sets in alike.items() for values in sets]:
-            yield f"These data do not distinguish: {'; '.join(texts)}."
-        for option, why in self.failed.items():
-            yield f"Not tried: {option}. {why}"
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns: dict[str, list[Any]] = {
-            name: [getattr(way, name) for way in self.ways] for name in ("value", "distance")
+        varied = self.ways[0].options if self.ways else {}
+        return {
+            "value": [way.value for way in self.ways],
+            "distance": [way.distance for way in self.ways],
+            **{name: [way.options[name] for way in self.ways] for name in varied},
+            "peers": [", ".join(way.peers) for way in self.ways],
         }
-        for name in self.ways[0].options if self.ways else ():
-            columns[name] = [_text(name, way.options[name]) for way in self.ways]
-        return columns | {"peers": [", ".join(way.peers) for way in self.ways]}
-
-
-def _text(name: str, values: Sequence[Any]) -> str:
-    if name == "k" and None in values and len(values) > 1:
-        return f"{min(k for k in values if k)} or more, none"
-    return ", ".join(_spelled(name, value) for value in values)
-
-
-def _spelled(name: str, value: Any) -> str:
-    if name == "relevance_threshold":
-        return "> 0" if value is None else "> 0.5" if 0.5 < value < 0.5 + ROUNDING else f">= {value:g}"
-    if name == "replace_undefined_by":
-        return "left out" if math.isnan(value) else f"{value:g}"
-    return "none" if value is None else str(value)
 
 
 def match_convention(
@@ -195,8 +150,7 @@ def match_convention(
 ) -> ConventionMatch:
     """Find the ways of computing a metric that give the value reported by another library or a paper.
 
-    Tries all combinations of gain, ties, value of queries without a relevant document, cutoff, divisor and relevance
-    threshold that the metric has and its name does not set: common values, and those of all conventions.
+    Tries all combinations of the parameters of explain_difference: common values, and those of all conventions.
 
     Parameters
     ----------
@@ -205,7 +159,7 @@ def match_convention(
     value : float or str
         The value to find, in the range of the metric. Text such as "0.80" also tells to how many digits it is rounded.
     metric : str, metric function or bound metric, default="ndcg"
-        Metric of the value, as in get_metric. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
+        Metric of the value. Parameters that it sets are not varied, such as the cutoff of "ndcg@10".
     tolerance : float, default=None
         Largest distance of a match from the value. If None, half a unit of the last digit of the value: at least 1e-6
         and, unless the value is text, at most 5e-3; for values above 1, both limits are multiplied by the value.
@@ -223,16 +177,14 @@ def match_convention(
 
     Examples
     --------
-    In query "a", a document of grade 1 is ranked above one of grade 2. With exponential gains, its NDCG is (1 + 3 /
-    log2(3)) / (3 + 1 / log2(3)) = 0.7967. Query "b" has no relevant document. If it counts as 1, as in LightGBM, the
-    mean is 0.8984:
+    The data of explain_difference, where LightGBM's NDCG is 0.8984:
 
     >>> from skrank_metrics import match_convention
-    >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], value=0.8984))
-    ndcg = 0.8984: 1 of 12 ways of computing it matches, within 0.00005
-    cutoff           gain  undefined    value  distance  as in
-    3 or more, none  exp2  1          0.89835  -0.00005  lightgbm, xgboost
-    No effect on these data: ties. These data do not distinguish: cutoff 3 or more, none.
+    >>> print(match_convention([1, 2, 0], [2, 1, 0], qid=["a", "a", "b"], metric="ndcg@10", value=0.8984))
+    ndcg@10 = 0.8984: 4 of 24 ways of computing it match, within 0.00005
+    metric                           ways    value  distance  as in
+    ndcg(gain=exp2, ties=stable,        4  0.89835  -0.00005  lightgbm, xgboost
+    replace_undefined_by=1.0)@10
     """
     bound = bind(metric)
     if bound.average is None:
@@ -247,10 +199,13 @@ def match_convention(
         raise ValueError(f"value must be in the range of {bound}, from {low:g} to {high:g}; got {value}.{hint}")
     masks = {"retrieved": retrieved, "judged": judged}
     lists = query_lists(y_true, y_score, qid=qid, sample_weight=sample_weight, **masks)
-    ways, alike, failed = _all_ways(lists, bound, value)
-    sets = {name: [one for one in sets if len(one) > 1] for name, sets in alike.items()}
-    undecided = {name: several for name, several in sets.items() if several}
-    return ConventionMatch(str(bound), value, tolerance, ways, undecided, failed)
+    named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
+    peers = {peer: in_convention(bound, peer) for peer in named}
+    tried, failed = _tried(lists, bound, peers)
+    ways = list(_ways(lists, bound, tried, peers, value))
+    # The nearest up to rounding, then the ways of other libraries, then those with few changes.
+    ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
+    return ConventionMatch(str(bound), value, tolerance, ways, failed)
 
 
 def _value_and_tolerance(value: Any) -> tuple[float, float]:
@@ -265,113 +220,51 @@ def _value_and_tolerance(value: Any) -> tuple[float, float]:
     return number, max(half if exact is not None else min(half, LARGEST_TOLERANCE * scale), LEAST_TOLERANCE * scale)
 
 
-def _all_ways(lists: QueryLists, bound: BoundMetric, value: float) -> tuple[list[Way], Sets, dict[str, str]]:
-    """Ways of computing a metric, the nearest to a value first.
-
-    Also returns the values of each parameter in sets that give the same results, and the options that the labels do
-    not allow, with the reason.
-    """
-    named = [peer for peer, convention in CONVENTIONS.items() if bound.record.name in convention.names]
-    peers = {peer: in_convention(bound, peer) for peer in named}
-    levels, failed = _levels(lists, bound, peers)
-    grid, alike = _distinct(_values(lists, bound, levels), levels)
-    ways = [
-        _way(bound, dict(zip(alike, sets, strict=True)), float(found), value, peers)
-        for sets, found in zip(product(*alike.values()), grid.ravel(), strict=True)
-        if not math.isnan(found)
-    ]
-    # The nearest up to rounding, then the ways of other libraries, then those with few changes.
-    ways.sort(key=lambda way: (round(abs(way.distance), DECIMALS), not way.peers, len(way.metric.params)))
-    return ways, alike, failed
-
-
-def _levels(lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]) -> tuple[Sets, dict[str, str]]:
-    """Values to try of each parameter that the metric leaves open, and those that the labels do not allow."""
-    levels: Sets = {}
-    failed: dict[str, str] = {}
-    for name in (name for name in CAUSES if _is_open(bound, name)):
-        tried = [bound.get(name), *TRIED.get(name, ()), *(peer.get(name) for peer in peers.values())]
-        sets: dict[Any, tuple[Any, ...]] = {}
-        for one in {str(one): one for one in tried}.values():
-            with suppress(ValueError):  # options skip words that they do not know
-                if name in bound.record.options:
-                    bound.record.options[name].check(one, name)
-                try:
-                    if name == "gain":
-                        per_query(lists, [bound.replace(gain=one).computation])
-                except ValueError as error:
-                    failed[f"gain={one}"] = str(error)
-                else:
-                    key = _key(lists, name, one)
-                    sets[key] = (*sets.get(key, ()), one)
-        if not sets:
-            raise ValueError("; ".join(failed.values()))
-        levels[name] = sorted(sets.values(), key=lambda k: k[0] or math.inf) if name == "k" else list(sets.values())
-    return levels, failed
+def _tried(
+    lists: QueryLists, bound: BoundMetric, peers: Mapping[str, BoundMetric]
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """Values of each parameter that the metric leaves open, and gains that the labels do not allow, with the reason."""
+    tried, failed = dict[str, list[Any]](), dict[str, str]()
+    for name in CAUSES:
+        option, idle = bound.record.options.get(name), name == "replace_undefined_by" and bound.always_defined
+        own = option is not None and option.annotation == "Any"  # of a custom metric, with a meaning of its own
+        if name in bound.values and name not in bound.params and not own and not idle:
+            values = [bound.get(name), *TRIED.get(name, ()), *(peer.get(name) for peer in peers.values())]
+            tried[name] = list({str(value): value for value in values}.values())
+    if "k" in tried:
+        tried["k"].sort(key=lambda k: k or math.inf)
+    for gain in tried.get("gain", []).copy():
+        with suppress(ValueError):  # a word that is not one of this metric's
+            computation = bound.replace(gain=gain).computation
+            try:
+                per_query(lists, [computation])
+            except ValueError as error:
+                failed[f"gain={gain}"] = str(error)
+                tried["gain"].remove(gain)
+    return tried, failed
 
 
-def _key(lists: QueryLists, name: str, value: Any) -> Any:
-    """The same for values that must give the same result; most thresholds up to 1 divide whole numbers alike."""
-    if name != "relevance_threshold":
-        return str(value)
-    return (lists.labels > 0 if value is None else lists.labels >= value).tobytes()
-
-
-def _is_open(bound: BoundMetric, name: str) -> bool:
-    """Whether a metric has a parameter, does not set it, and gives it the usual meaning."""
-    if name in bound.params or name not in bound.values or (name == "replace_undefined_by" and bound.always_defined):
-        return False
-    return name not in bound.record.options or bound.record.options[name].annotation != "Any"
-
-
-def _values(lists: QueryLists, bound: BoundMetric, levels: Sets) -> FloatArray:
-    """Value of each combination of levels, one axis per parameter; NaN for invalid combinations or undefined values."""
-    # The value of undefined queries needs no second pass; it is the last of the causes.
-    fillers = levels.get("replace_undefined_by", [()])
-    ranked = {name: sets for name, sets in levels.items() if name != "replace_undefined_by"}
-    grid = np.full([*map(len, ranked.values()), len(fillers)], np.nan)
+def _ways(
+    lists: QueryLists, bound: BoundMetric, tried: dict[str, list[Any]], peers: Mapping[str, BoundMetric], value: float
+) -> Iterator[Way]:
+    """All combinations that are valid and have a value."""
+    fillers = tried.get("replace_undefined_by", [bound.get("replace_undefined_by")])
+    ranked = {name: values for name, values in tried.items() if name != "replace_undefined_by"}
     metrics = []
-    for place in np.ndindex(grid.shape[:-1]):
-        with suppress(ValueError):  # a relevance threshold needs binary gains
-            chosen = {name: sets[number][0] for number, (name, sets) in zip(place, ranked.items(), strict=True)}
-            metrics.append((place, bound.replace(**chosen)))
+    for combination in product(*ranked.values()):
+        with suppress(ValueError):  # words of other metrics; a relevance threshold needs binary gains
+            metrics.append(bound.replace(**dict(zip(ranked, combination, strict=True))))
     at_once = max(1, MOST_VALUES // max(1, lists.n_queries))
-    for some in (metrics[start : start + at_once] for start in range(0, len(metrics), at_once)):
-        results = per_query(lists, [metric.computation for _, metric in some])
-        for (place, metric), result in zip(some, results, strict=True):
-            for number, filler in enumerate(fillers):
-                filled = metric.replace(replace_undefined_by=filler[0]) if filler else metric
-                grid[(*place, number)] = filled.aggregate(result, lists.weights)
-    return grid if "replace_undefined_by" in levels else grid[..., 0]
-
-
-def _distinct(grid: FloatArray, levels: Sets) -> tuple[FloatArray, Sets]:
-    """Join the levels that give the same values, whatever the other parameters are."""
-    alike: Sets = {}
-    for axis, (name, sets) in enumerate(levels.items()):
-        joined: dict[int, tuple[Any, ...]] = {}
-        for number, values in enumerate(sets):
-            own = np.take(grid, number, axis=axis)
-            same = (first for first in joined if _equal(np.take(grid, first, axis=axis), own))
-            first = next(same, number)
-            joined[first] = (*joined.get(first, ()), *values)
-        grid, alike[name] = np.take(grid, list(joined), axis=axis), list(joined.values())
-    return grid, alike
-
-
-def _equal(one: FloatArray, other: FloatArray) -> bool:
-    return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
-
-
-def _way(
-    bound: BoundMetric, sets: dict[str, tuple[Any, ...]], found: float, value: float, peers: Mapping[str, BoundMetric]
-) -> Way:
-    """A way from the values of each parameter that give the same result."""
-    spelled = {name: list(map(str, values)) for name, values in sets.items()}
-    fixed = {name: known for name, known in spelled.items() if name != "k"}  # users of all libraries choose it
-    alike = [peer for peer, own in peers.items() if all(str(own.get(name)) in known for name, known in fixed.items())]
-    params = {}
-    for name, values in sets.items():
-        if str(bound.get(name)) not in spelled[name]:
-            params[name] = peers[alike[0]].get(name) if alike and name != "k" else values[0]
-    return Way(found, found - value, sets, tuple(alike), bound.replace(**params))
+    for some in (metrics[first : first + at_once] for first in range(0, len(metrics), at_once)):
+        results = per_query(lists, [metric.computation for metric in some])
+        # The value of undefined queries needs no second pass.
+        for (metric, result), filler in product(zip(some, results, strict=True), fillers):
+            options = {name: filler if name == "replace_undefined_by" else metric.get(name) for name in tried}
+            own = bound.replace(**{name: one for name, one in options.items() if str(one) != str(bound.get(name))})
+            found = float(own.aggregate(result, lists.weights))
+            if not math.isnan(found):
+                fixed = {
+                    name: str(one) for name, one in options.items() if name != "k"
+                }  # users of all libraries choose it
+                alike = tuple(p for p, peer in peers.items() if fixed == {name: str(peer.get(name)) for name in fixed})
+                yield Way(found, found - value, options, alike, own)

@@ -240,7 +240,9 @@ def test_bounds_limit_values_and_intervals():
     unbounded = make_metric(lambda labels: labels[0], name="first")
     assert evaluate(**rows, metrics=bounded).intervals()["first"][1] <= 1
     assert evaluate(**rows, metrics=unbounded).intervals()["first"][1] > 1
-    with pytest.raises(ValueError, match=r"first must return numbers within its bounds, 0 to 1; got 2.0 for query 0"):
+    with pytest.raises(
+        ValueError, match=r"within its bounds, 0 to 1, or NaN if it is undefined; got .*2.0.* for query 0"
+    ):
         bounded([[2, 0]], [[2, 1]])
     assert make_metric(lambda labels: 1 + 1e-12, name="almost", bounds=(0, 1))([[1]], [[1]]) == 1
 
@@ -281,18 +283,20 @@ def test_pickles_if_the_function_does():
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        ([1.0], r"one real number; got \[1.0\] \(list\)"),
-        (np.ones(1), r"one real number; got array\(\[1.\]\) \(ndarray\)"),
-        ("high", r"one real number; got 'high' \(str\)"),
-        (None, r"one real number; got None \(NoneType\)"),
-        (1j, r"one real number; got 1j \(complex\)"),
-        (-math.inf, "finite numbers, or NaN if it is undefined; got -inf"),
-        (10**400, r"finite numbers, or NaN if it is undefined; got 10+\.\.\.0+"),
-        (fractions.Fraction(10**400), r"finite numbers, or NaN if it is undefined; got Fraction\(1.*"),
+        ([1.0], r"\[1.0\] \(list\)"),
+        (np.ones(1), r"array\(\[1.\]\) \(ndarray\)"),
+        ("high", r"'high' \(str\)"),
+        (None, r"None \(NoneType\)"),
+        (1j, r"1j \(complex\)"),
+        (-math.inf, r"-inf \(float\)"),
+        (10**400, r"10+\.\.\.0+ \(int\)"),
+        (fractions.Fraction(10**400), r"Fraction\(1.*"),
     ],
 )
 def test_refuses_what_is_no_number(result, expected):
-    with pytest.raises(ValueError, match=f"^mine must return {expected} for query 'a'"):
+    with pytest.raises(
+        ValueError, match=f"^mine must return one finite number within .* or NaN .* got {expected} for query 'a'"
+    ):
         make_metric(lambda labels: result, name="mine")([1, 0], [1, 2], qid=["a", "a"])
 
 
@@ -316,37 +320,35 @@ def test_errors_of_the_function_name_it_and_the_query():
     ("function", "options", "error", "message"),
     [
         (3, {}, TypeError, "function must be callable; got int"),
-        (max, {}, TypeError, "function must have a signature; got <built-in function max>"),
-        (lambda: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\)"),
-        (lambda *, labels: 1, {"name": "m"}, TypeError, r"labels as its first argument; got m\(\*, labels\)"),
-        (lambda labels, w: 1, {"name": "m"}, TypeError, "must give its options defaults; m has none for w"),
-        (lambda labels, *w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*w"),
-        (lambda labels, **w: 1, {"name": "m"}, TypeError, r"must take options by name.*; m takes \*\*w"),
+        (max, {}, TypeError, "once per query, .* as max.labels., .* got <built-in function max>"),
+        (lambda: 1, {"name": "m"}, TypeError, r"as m\(labels\), .*: too many positional arguments"),
+        (lambda *, labels: 1, {"name": "m"}, TypeError, r"as m\(labels\), .*: too many positional arguments"),
+        (lambda labels, w: 1, {"name": "m"}, TypeError, "missing a required argument: 'w'"),
         (lambda labels, k=10: 1, {"name": "m"}, TypeError, "Declare the cutoff as k=None; set 10 with get_metric"),
         (lambda labels, ties=1: 1, {"name": "m"}, TypeError, "must not have an option ties, which all metrics have"),
-        (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass name="),
-        (
-            functools.partial(depth_of_last),
-            {},
-            ValueError,
-            r"name must be at most 64 .* got None\. Pass name=",
-        ),
+        (lambda labels: 1, {}, ValueError, "name must be at most 64 .* got '<lambda>'. Pass another name="),
+        (functools.partial(depth_of_last), {}, ValueError, r"name must be at most 64 .* got None\. Pass another name="),
         (depth_of_last, {"name": "My metric"}, ValueError, "name must be .* got 'My metric'"),
         (depth_of_last, {"name": "ndcg"}, ValueError, "name must be new; 'ndcg' is the metric ndcg_score"),
         (depth_of_last, {"name": "kendall_tau_distance"}, ValueError, "'neg_kendall_tau_distance' is the metric"),
-        (depth_of_last, {"name": "neg_depth"}, ValueError, "must not start with 'neg_'.* pass greater_is_better=False"),
-        (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "must not end in a cutoff rank.* got 'ndcg_at_10'"),
-        (depth_of_last, {"name": "weight"}, ValueError, "name must not be that of another column.*, by, .* 'weight'"),
+        (depth_of_last, {"name": "neg_depth"}, ValueError, "not with 'neg_' .pass greater_is_better=False"),
+        (depth_of_last, {"name": "ndcg_at_10"}, ValueError, "not end in a cutoff rank.* got 'ndcg_at_10'"),
+        (depth_of_last, {"name": "weight"}, ValueError, "not be that of another column.*, by, .* 'weight'"),
         (depth_of_last, {"documents": "price"}, TypeError, "documents must be a list of names of columns; got 'price'"),
         (depth_of_last, {"documents": ["k"]}, ValueError, "documents must name columns as .* parameters; got 'k'"),
+        (depth_of_last, {"documents": ["price"]}, TypeError, r"depth_of_last\(labels, price\), .* argument 'price'"),
+        (
+            lambda y_true, y_score: 1,
+            {"name": "m"},
+            TypeError,
+            r"once per query, with the labels.* m\(labels\), .*y_score",
+        ),
         (
             depth_of_last,
-            {"documents": ["price"]},
-            TypeError,
-            r"take the column 'price' .*; got depth_of_last\(labels\)",
+            {"bounds": (1, 0)},
+            ValueError,
+            r"bounds must be a pair of numbers in ascending order; got \(1, 0\)",
         ),
-        (lambda y_true, y_score: 1, {"name": "m"}, TypeError, r"m takes y_true and y_score, but .* function\(labels\)"),
-        (depth_of_last, {"bounds": (1, 0)}, ValueError, r"bounds must be in ascending order; got \(1, 0\)"),
         (depth_of_last, {"bounds": 1}, ValueError, "bounds must be a pair of numbers"),
         (depth_of_last, {"greater_is_better": "no"}, TypeError, "greater_is_better must be True or False"),
     ],

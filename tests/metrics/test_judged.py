@@ -72,12 +72,13 @@ def test_equals_the_mean_over_all_orders_of_tied_documents(name):
 
 MEASURES = {
     "map": "map", "recip_rank": "mrr", "ndcg": "ndcg", "ndcg_cut_5": "ndcg@5", "P_5": "precision@5",
-    "recall_5": "recall@5", "Rprec": "r_precision", "success_5": "hit_rate@5", "map_cut_5": "map@5", "bpref": "bpref",
+    "recall_10": "recall@10", "Rprec": "r_precision", "success_5": "hit_rate@5", "map_cut_10": "map@10",
+    "bpref": "bpref",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("condense", [False, True])
-def test_trec_eval(condense):
+def test_pytrec_eval(condense):
     rng = np.random.default_rng(2)
     labels, scores, qid = random_rows(40, seed=2, largest=20, levels=9)
     judged = np.array([label is not None for label in labels])

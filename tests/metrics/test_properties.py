@@ -172,12 +172,3 @@ def test_binary_metrics_see_relevance_only(name, ties, problem):
     np.testing.assert_array_equal(metric(labels > 0, scores, qid=qid), metric(labels, scores, qid=qid))
     threshold = metric.replace(relevance_threshold=2)(labels, scores, qid=qid)
     np.testing.assert_array_equal(metric(labels >= 2, scores, qid=qid), threshold)
-
-
-@names
-@given(ties=policies, problem=problems(), scale=st.floats(1e-6, 1e6))
-def test_only_ratios_of_weights_count(name, ties, problem, scale):
-    labels, scores, qid, k, _ = problem
-    metric, weights = bound(name, k, ties=ties), 1.0 + qid
-    expected = metric(labels, scores, qid=qid, sample_weight=weights)
-    assert metric(labels, scores, qid=qid, sample_weight=weights * scale) == pytest.approx(expected, abs=1e-12)

@@ -6,53 +6,22 @@ import numpy as np
 import pytest
 
 from skrank_metrics import evaluate, get_metric
-from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics.metrics._registry import REGISTRY
-from skrank_metrics.reports.inspection import adds_up, contributions, ideal_contributions
 
 NO_SUMS = {"neg_kendall_tau_distance", "neg_fall_out", "kendall_tau", "pairwise_accuracy", "auc", "spearman"}
 SUMS = sorted(set(REGISTRY) - NO_SUMS)
-LABELS = np.array([0.5, 0, 1, 0, 0.25, 0, 0, 1, 0, 0, 0, 0.5, 0.5, 1])
-SCORES = np.array([3, 3, 1, 1, 1, 0, 2, 2, 1, 5, 4, 4, 4, 4.0])
-QID = np.repeat([0, 1, 2], [6, 3, 5])
-RETRIEVED = np.array([True, True, False, True, True, True] + [True] * 3 + [True, False, True, True, True])
-JUDGED = np.array([True, False, True, True, True, True] + [True] * 8)
 
 
-def test_every_metric_is_a_sum_or_known_to_be_none():
-    assert {name for name in REGISTRY if not adds_up(get_metric(name))} == NO_SUMS
-    assert not adds_up(get_metric("map(normalizer=hits)"))
+def inspected(metric, labels, n_ranks=None, **given):
+    """The only query, with its documents in the given order."""
+    report = evaluate([labels], [np.arange(len(labels), 0, -1)], metrics=[metric], **given)
+    return report.inspect(0, n_ranks=n_ranks).queries[0][0]
 
 
-def values_of(found):
-    """The sum of what the first ranks and those below add."""
-    added, rest = found
-    return added.sum(axis=1) + rest
-
-
-def lists_of(**masks):
-    return query_lists(LABELS, SCORES, qid=QID, **masks)
-
-
-@pytest.mark.parametrize("ties", ["average", "best", "worst", "stable"])
-@pytest.mark.parametrize("masks", [{}, {"retrieved": RETRIEVED}, {"judged": JUDGED}], ids=str)
-@pytest.mark.parametrize("name", SUMS)
-def test_ranks_add_up_to_the_value_and_none_takes_away(name, masks, ties):
-    cutoff = "@4" if REGISTRY[name].record.has_cutoff else ""
-    for metric in (get_metric(name + cutoff, ties=ties), get_metric(name, ties=ties)):
-        found = contributions(lists_of(**masks), metric, 3)
-        value = metric.replace(average=None, replace_undefined_by=np.nan)(LABELS, SCORES, qid=QID, **masks)
-        np.testing.assert_allclose(values_of(found), value, atol=1e-12)
-        assert all((np.nan_to_num(part) >= 0).all() for part in found)
-
-
-@pytest.mark.parametrize("name", sorted(set(SUMS) - {"judged"}))
-def test_ideal_is_the_value_of_the_order_by_label(name):
-    metric = get_metric(name)
-    ranked = {} if name in ("precision", "f1") else {"retrieved": RETRIEVED}
-    best = metric.replace(average=None, replace_undefined_by=np.nan)(LABELS, LABELS, qid=QID)
-    found = ideal_contributions(lists_of(**ranked), metric, 2)
-    np.testing.assert_allclose(values_of(found), best, atol=1e-12)
+@pytest.mark.parametrize("name", [*sorted(REGISTRY), "map(normalizer=hits)"])
+def test_every_metric_is_a_sum_or_known_to_be_none(name):
+    found = inspected(name, [1, 0, 0.5])
+    assert np.isnan(found.rest) == np.isnan(found.columns["added"]).all() == (name in NO_SUMS or "hits)" in name)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +37,22 @@ def test_ideal_is_the_value_of_the_order_by_label(name):
 )
 def test_ideal_ranks_all_documents_unless_the_metric_divides_by_their_number(name, ideal):
     # Two of four documents are ranked; three of the four are relevant.
-    lists = query_lists([[0, 1, 2, 1]], [[4, 3, 2, 1]], retrieved=[[True, True, False, False]])
-    np.testing.assert_allclose(ideal_contributions(lists, get_metric(name), 4)[0][0], ideal, atol=1e-15)
+    found = inspected(name, [0, 1, 2, 1], retrieved=[[True, True, False, False]])
+    np.testing.assert_allclose(found.columns["ideal"], ideal[:2], atol=1e-15)
+    assert found.ideal_value == pytest.approx(sum(ideal))
+
+
+@pytest.mark.parametrize("name", sorted(set(SUMS) - {"judged"}))
+def test_ideal_is_the_value_of_the_order_by_label(name):
+    labels, scores = np.array([0.5, 0, 1, 0, 0.25, 0, 1, 0.5]), np.array([3, 3, 1, 1, 1, 0, 5, 5.0])
+    retrieved = None if name in ("precision", "f1") else [[True, True, False, True, True, False, True, True]]
+    (query,) = evaluate([labels], [scores], metrics=name, retrieved=retrieved).inspect(0, n_ranks=2).queries[0]
+    assert query.ideal_value == pytest.approx(get_metric(name)([labels], [labels]), abs=1e-12)
 
 
 def test_ideal_of_a_gain_that_falls_is_by_gain():
-    metric = get_metric("dcg", gain=[0.0, 2.0, 1.0])
-    lists = query_lists([[2, 1, 0]], [[3, 2, 1]])
-    np.testing.assert_allclose(ideal_contributions(lists, metric, 3)[0], [[2, 1 / np.log2(3), 0]], atol=1e-15)
+    found = inspected(get_metric("dcg", gain=[0.0, 2.0, 1.0]), [2, 1, 0])
+    np.testing.assert_allclose(found.columns["ideal"], [2, 1 / np.log2(3), 0], atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -94,22 +71,19 @@ def test_ideal_of_a_gain_that_falls_is_by_gain():
     ],
 )
 def test_by_hand(name, expected):
-    # Labels 0, 1, 0, 2 in ranked order.
-    found = contributions(query_lists([[0, 1, 0, 2]], [[4, 3, 2, 1]]), get_metric(name), 4)
-    np.testing.assert_allclose(found[0][0], expected, atol=1e-15)
-    assert found[1].tolist() == [0]
+    found = inspected(name, [0, 1, 0, 2])
+    np.testing.assert_allclose(found.columns["added"], expected, atol=1e-15)
+    assert found.rest == 0
 
 
 def test_ranks_below_are_taken_together_up_to_the_cutoff():
-    lists = query_lists([[0, 1, 1, 1]], [[4, 3, 2, 1]])
-    assert contributions(lists, get_metric("recall@3"), 2)[1].tolist() == [1 / 3]
-    assert contributions(lists, get_metric("recall"), 2)[1].tolist() == [2 / 3]
+    assert inspected("recall@3", [0, 1, 1, 1], 2).rest == 1 / 3
+    assert inspected("recall", [0, 1, 1, 1], 2).rest == 2 / 3
 
 
 def test_undefined_queries_have_no_contributions():
-    found = contributions(query_lists([[0, 0]], [[2, 1]]), get_metric("ndcg"), 2)
-    assert np.isnan(found[0]).all()
-    assert np.isnan(values_of(found)).all()
+    found = inspected("ndcg", [0, 0])
+    assert np.isnan([*found.columns["added"], found.rest, found.ideal_value]).all()
 
 
 # Each option of the metrics that are sums, with gains that fall and gains of non-relevant documents.

@@ -344,7 +344,7 @@ def test_flat_keys_of_a_metric_named_like_an_ending_differ():
 
 @pytest.mark.parametrize("place", COLUMNS)
 def test_no_metric_is_named_like_another_column(place):
-    with pytest.raises(ValueError, match=rf"name must not be that of another column.* got '{place}'"):
+    with pytest.raises(ValueError, match=rf"not be that of another column.* got '{place}'"):
         make_metric(lambda labels: 0.5, name=place)
 
 

@@ -20,14 +20,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrank_metrics import evaluate, evaluate_batches, make_metric
-from skrank_metrics.sources import batches, progress
+from skrank_metrics.sources import batches
 
 NAMES = {"label": "y", "score": "s", "qid": "q", "metrics": ["ndcg@5", "mrr", "map"]}
 
 
 @pytest.fixture(autouse=True)
 def few_parts(monkeypatch):
-    monkeypatch.setattr(batches, "FEWEST_PARTS", 8)
+    monkeypatch.setattr(batches, "FEWEST_FILES", 8)
 
 
 def make_table(kind="int64", n_queries=80):
@@ -349,7 +349,7 @@ class Terminal(io.StringIO):
 @pytest.mark.option("evaluate_batches.verbose")
 @pytest.mark.parametrize("order", ["check", "shuffle"])
 def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch, tmp_path):
-    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
+    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
     path = write_parquet(tmp_path)
 
     def printed(stream, **options):
@@ -358,7 +358,7 @@ def test_progress_is_shown_on_terminals_only_unless_asked_for(order, monkeypatch
         return stream.getvalue()
 
     n = len(TABLE)
-    lines = printed(Terminal()).split(progress.REPLACE)
+    lines = printed(Terminal()).split(batches.REPLACE)
     assert lines[0] == lines[-1] == "", "in the end, nothing is left"
     assert lines[1].startswith(f"{n // 2 + 1:,} of {n:,} (50%) rows, ")
     assert lines[2].startswith(f"{n:,} of {n:,} (100%) rows, ")
@@ -546,7 +546,7 @@ def test_a_process_that_is_interrupted_early_ends():
 
 def test_progress_escapes_control_characters(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
-    with progress.Progress(None) as shown:
+    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
+    with batches.Progress(None) as shown:
         shown.say("run\x1b[2J\x07\x9b\u202e é")
-    assert sys.stderr.getvalue().split(progress.REPLACE)[1] == r"run\x1b[2J\x07\x9b\u202e é"
+    assert sys.stderr.getvalue().split(batches.REPLACE)[1] == r"run\x1b[2J\x07\x9b\u202e é"

@@ -83,10 +83,10 @@ def evaluate(
         raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
     names = evaluation.columns.names
     evaluation.columns.check_names(frame.columns, "the frame")
-    rows = frame.select(*map(_quoted, names))
+    # Without quotes, a dot in a name means a field of a struct.
+    rows = frame.select(*("`" + name.replace("`", "``") + "`" for name in names))
     evaluation.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
-    # mapInArrow reads a dot in a name as access to a struct field.
-    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))
+    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))  # of which mapInArrow knows no quotes
     if order == "shuffle":
         rows = rows.repartition(rows[names.index(qid)])
     parts = [pickle.loads(part) for (part,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect()]
@@ -94,11 +94,6 @@ def evaluate(
         if isinstance(part, Exception):
             raise part
     return evaluation.reports(parts, score)
-
-
-def _quoted(name: str) -> str:
-    """Quote a column name, in which a dot would otherwise mean a struct field."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _in_arrow(evaluation: TableEvaluation) -> Any:

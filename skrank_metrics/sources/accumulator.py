@@ -46,8 +46,6 @@ class RankingAccumulator:
         Metrics to compute, and their defaults.
     condense : bool, default=False
         Whether to leave out documents that nobody judged, as in evaluate. Updates then need ``judged``.
-    assume_complete : bool, default=False
-        Whether to assume that no query comes back, and keep no hashes. If one does, its parts count as two queries.
 
     See Also
     --------
@@ -73,13 +71,9 @@ class RankingAccumulator:
         ties: str | None = None,
         replace_undefined_by: float | None = None,
         condense: bool = False,
-        assume_complete: bool = False,
     ) -> None:
-        self._evaluation = Evaluation(
-            bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by),
-            check_bool(condense, "condense"),
-            check_bool(assume_complete, "assume_complete"),
-        )
+        bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
+        self._evaluation = Evaluation(bound, check_bool(condense, "condense"))
         self._values = QueryValues()
 
     def __repr__(self) -> str:
@@ -156,7 +150,7 @@ class RankingAccumulator:
         if not isinstance(other, RankingAccumulator):
             raise TypeError(f"other must be a RankingAccumulator; got {type(other).__name__}.")
         if self._evaluation.definition != other._evaluation.definition:
-            raise ValueError("other must be made with the same metrics, condense and assume_complete.")
+            raise ValueError("other must be made with the same metrics and options.")
         self._values.add(other._values)
         return self
 
@@ -185,13 +179,12 @@ class Evaluation:
 
     metrics: Mapping[str, BoundMetric]
     condense: bool
-    complete: bool  # whether no query can come back
 
     @property
     def definition(self) -> tuple[Any, ...]:
         """Equal if values can be added up."""
         metrics = {name: (metric.definition, metric.average) for name, metric in self.metrics.items()}
-        return metrics, self.condense, self.complete
+        return metrics, self.condense
 
     def of_lists(
         self, lists: QueryLists, rankings: Mapping[str, FloatArray], *, sample_weight: Any, by: Any, groups: Any
@@ -218,7 +211,7 @@ class Evaluation:
                     kept[ranking, name] = result.values
             values.counts[ranking] = count(lists, self.metrics, dict(zip(self.metrics, results, strict=True)))
         values.kept = {key: [part.copy()] for key, part in kept.items()}
-        values.seen = [] if self.complete else [np.sort(hash_ids(grouping.ids))]
+        values.seen = [np.sort(hash_ids(grouping.ids))]
         return values
 
     def report(self, values: QueryValues, ranking: str) -> RankingReport:

@@ -68,17 +68,22 @@ def evaluate_batches(
         column, or tuples of arrays in the order of the arguments: label, score, qid, then the others that are
         passed. In CSV and TSV, ids and slices are strings, an empty cell is a null, and text is in UTF-8; CSV may
         have quoted cells, TSV has none.
-    label, qid : str
-        Columns of relevance labels and of query ids.
+    label : str
+        Column of relevance labels.
     score : str or list of str
         Column of scores, or several, one per model.
-    metrics, convention, ties, replace_undefined_by, condense : as in evaluate
-        Metrics to compute, and how.
-    sample_weight, retrieved, judged, by, groups : str, default=None
-        Columns of weights, of masks, of slices and of groups of queries, as in evaluate. Weights, slices and groups
-        must not vary within a query.
+    qid : str
+        Column of query ids.
+    metrics, convention, ties, replace_undefined_by : as in evaluate
+        Metrics to compute, and their defaults.
+    sample_weight, retrieved, judged : str, default=None
+        Columns of weights, which must not vary within a query, and of masks, as in evaluate.
+    condense : bool, default=False
+        Whether to remove the documents that nobody judged, as in evaluate. Requires judged.
     documents : str or list of str, default=None
         Columns for own metrics that declare them; see make_metric.
+    by, groups : str, default=None
+        Columns of slices and of groups of queries, such as users, which must not vary within a query.
     order : {"check", "shuffle"}, default="check"
         With "check", the rows of a query must be contiguous, also across files; a query that comes back is an
         error. With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash

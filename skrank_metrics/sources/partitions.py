@@ -20,7 +20,6 @@ from skrank_metrics.sources.columns import Columns, columns_of
 from skrank_metrics.sources.files import readable
 from skrank_metrics.sources.tables import array_of, bad_cell, selected
 
-ORDERS = ("check", "shuffle")
 OTHERS = ("sample_weight", "retrieved", "judged", "by", "groups")
 
 
@@ -33,7 +32,7 @@ class TableEvaluation(Evaluation):
     @classmethod
     def of_arguments(cls, given: Mapping[str, Any]) -> TableEvaluation:
         """Check the arguments of ``evaluate_batches``, or of ``evaluate`` on a cluster."""
-        shuffled, in_batches = check_choice(given["order"], "order", ORDERS) == "shuffle", "batch_rows" in given
+        shuffled = check_choice(given["order"], "order", ("check", "shuffle")) == "shuffle"
         others = {name: given[name] for name in OTHERS}
         columns = columns_of(given["label"], given["score"], given["qid"], others, given["documents"])
         defaults = {name: given[name] for name in ("convention", "ties", "replace_undefined_by")}
@@ -41,13 +40,13 @@ class TableEvaluation(Evaluation):
         if condense and "judged" not in columns.others:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
         stable = [name for name, metric in metrics.items() if metric.get("ties") == "stable"]
-        if shuffled and stable and not in_batches:
+        if shuffled and stable and "batch_rows" not in given:
             raise ValueError(
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {stable[0]!r}. "
                 "Pass ties='average', or order='check' if all rows of a query are in one partition."
             )
         signed = "judged" not in columns.others and all(metric.computation.signed for metric in metrics.values())
-        return cls(metrics, condense, shuffled and in_batches, replace(columns, signed=signed))
+        return cls(metrics, condense, replace(columns, signed=signed))
 
     def of_table(self, table: Any, *, contiguous: bool = False) -> QueryValues:
         """Evaluate a checked table of whole queries."""

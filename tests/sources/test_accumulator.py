@@ -219,12 +219,6 @@ def test_a_query_may_not_come_back(data):
         merged.update(**again)
 
 
-@pytest.mark.option("RankingAccumulator.assume_complete")
-def test_assume_complete_checks_nothing(data):
-    accumulator = accumulated(without(data, "by"), [30], assume_complete=True)
-    assert accumulator.merge(accumulated(without(data, "by"), [], assume_complete=True)).result().n_queries == 240
-
-
 def test_pickles(data):
     accumulator = accumulated(without(data, "by"), [30])
     assert pickle.loads(pickle.dumps(accumulator)).result().mean == accumulator.result().mean
@@ -273,17 +267,12 @@ def test_a_part_may_have_weights_of_zero():
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (RankingAccumulator("ndcg@5"), "other has another metrics"),
-        (RankingAccumulator("mrr", ties="worst"), "other has another metrics"),
-        (RankingAccumulator("mrr", condense=True), "other has another condense"),
-        (RankingAccumulator("mrr", assume_complete=True), "other has another assume_complete"),
-    ],
+    ("metric", "options"),
+    [("ndcg@5", {}), ("mrr", {"ties": "worst"}), ("mrr", {"condense": True})],
 )
-def test_only_like_is_merged(other, message):
-    with pytest.raises(ValueError, match=message):
-        RankingAccumulator("mrr").merge(other)
+def test_only_like_is_merged(metric, options):
+    with pytest.raises(ValueError, match="other must be made with the same metrics and options"):
+        RankingAccumulator("mrr").merge(RankingAccumulator(metric, **options))
 
 
 def test_bad_input():

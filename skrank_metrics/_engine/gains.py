@@ -40,7 +40,6 @@ class TabulatedGain:
     table: tuple[float, ...]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Look the labels up."""
         last = len(self.table) - 1
         grades = np.minimum(labels, last).astype(np.intp)
         missing = labels[grades != labels]
@@ -59,7 +58,6 @@ class CallableGain:
     function: Callable[[FloatArray], Any]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Call the function."""
         gains = _call(self.function, labels, "gain")
         return _check_gains(gains, labels, f"{self.function!r}")
 
@@ -81,7 +79,6 @@ class RelevanceGain:
     relevance_threshold: float | None
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Compare with the threshold."""
         threshold = self.relevance_threshold
         return (labels > 0 if threshold is None else labels >= threshold).astype(np.float64)
 
@@ -95,7 +92,6 @@ class Probability:
     relevance_threshold: float | None
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Turn labels into probabilities."""
         if self.gain == "binary":
             return RelevanceGain(self.relevance_threshold)(labels)
         largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
@@ -136,7 +132,6 @@ class CallableDiscount:
     function: Callable[[FloatArray], Any]
 
     def __call__(self, ranks: FloatArray) -> FloatArray:
-        """Call the function and check that discounts never fall with the rank."""
         discounts = _call(self.function, ranks, "discount")
         if not (discounts > 0).all() or not (np.diff(discounts) >= 0).all() or not np.isfinite(discounts).all():
             raise ValueError(

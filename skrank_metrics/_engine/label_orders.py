@@ -21,7 +21,7 @@ BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
-class RankedQuery:
+class TiedQuery:
     """The documents of one query in ranked order, and which of them are tied."""
 
     qid: Any

@@ -18,7 +18,7 @@ from skrank_metrics._input.arrays import (
     IntArray,
     Mask,
     check_arrays,
-    check_column,
+    check_document_column,
     check_labels,
     check_weights,
     document_columns,
@@ -383,7 +383,10 @@ def query_lists(
         label_type,
         judged,
         condense,
-        {name: grouping.sort(check_column(column, name, labels.shape).ravel()) for name, column in own.items()},
+        {
+            name: grouping.sort(check_document_column(column, name, labels.shape).ravel())
+            for name, column in own.items()
+        },
         negative,
     )
 

@@ -102,9 +102,7 @@ def test_third_positional_argument():
 def test_numbers_beyond_the_range_of_float64_are_no_ties():
     large = [np.longdouble("1e4000"), np.longdouble("1e4001"), np.longdouble(0), np.longdouble(np.inf)]
     for values in (np.array(large[::-1]), np.array([large[::-1]])):
-        with pytest.raises(
-            ValueError, match=r"y_score must hold numbers within the range of float64.* got 1e\+4001 at row"
-        ):
+        with pytest.raises(ValueError, match=r"y_score must hold numbers within the range of float64"):
             ndcg_score(Y if values.ndim == 1 else [Y], values, qid=Q if values.ndim == 1 else None)
     assert ndcg_score(Y, np.array([np.inf, 1, 0, -np.inf], dtype=np.longdouble), qid=Q) == 1
 

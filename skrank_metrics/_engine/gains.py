@@ -15,12 +15,10 @@ DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def linear_gain(labels: FloatArray) -> FloatArray:
-    """Give the label itself."""
     return labels
 
 
 def exp2_gain(labels: FloatArray) -> FloatArray:
-    """Give 2^label - 1."""
     with np.errstate(over="ignore"):
         return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
 
@@ -102,15 +100,6 @@ class Probability:
                 f"{way_out}, or rescale the labels."
             )
         return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
-
-
-def check_sum(gains: FloatArray, n_documents: int) -> None:
-    """Reject gains whose sum over a list could overflow."""
-    if gains.max() > np.finfo(np.float64).max / max(n_documents, 1):
-        raise ValueError(
-            f"gain must stay finite when summed over {n_documents} documents; got a largest gain of {gains.max():g}. "
-            "Rescale the labels."
-        )
 
 
 def check_gain(gain: Any) -> GainFunction:

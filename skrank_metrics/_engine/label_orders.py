@@ -29,9 +29,8 @@ class TiedQuery:
     tied: Sequence[slice]  # ranks of equal scores, with documents that differ
     unranked: FloatArray  # labels of documents that were judged but not ranked
     columns: Mapping[str, NDArray[Any]]  # of the ranked documents, then of the unranked ones
-    kinds: (
-        IntArray | FloatArray
-    )  # equal numbers for documents that are alike: the labels, or codes if there are columns
+    # Equal numbers for documents that are alike: the labels, or codes if there are columns.
+    kinds: IntArray | FloatArray
 
     @property
     def shown_id(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
+from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
@@ -202,8 +202,13 @@ class QueryLists:
         if gain not in self._tables:
             # Gains other than these two grow with the label, so it is enough to check the largest.
             all_matter = isinstance(gain, CallableGain | TabulatedGain)
-            self._tables[gain] = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
-            check_sum(self._tables[gain], int(self.grouping.sizes.max()))
+            table = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
+            if table.max() > np.finfo(np.float64).max / (n := int(self.grouping.sizes.max())):
+                raise ValueError(
+                    f"gain must stay finite when summed over {n} documents; got a largest gain of {table.max():g}. "
+                    "Rescale the labels."
+                )
+            self._tables[gain] = table
         if not isinstance(gain, CallableGain):
             return gain(labels)
         # A custom function may fail on labels that do not occur.
@@ -366,6 +371,7 @@ def query_lists(
         )
     own = document_columns(documents)
     columns = {"y_score": y_score, **columns, **{f"documents[{name!r}]": column for name, column in own.items()}}
+    own = {name: check_document_column(column, name, labels.shape).ravel() for name, column in own.items()}
     if labels.ndim == 2:
         grouping, weights = _grouped_2d(labels.shape, y_true=y_true, **columns)
     else:
@@ -383,10 +389,7 @@ def query_lists(
         label_type,
         judged,
         condense,
-        {
-            name: grouping.sort(check_document_column(column, name, labels.shape).ravel())
-            for name, column in own.items()
-        },
+        {name: grouping.sort(column) for name, column in own.items()},
         negative,
     )
 

@@ -47,7 +47,6 @@ class RankedLists:
 
     @property
     def k(self) -> int | None:
-        """The cutoff rank; None if there is none."""
         return self._k
 
     @property
@@ -58,7 +57,6 @@ class RankedLists:
 
     @property
     def ranks(self) -> FloatArray:
-        """1, 2, ..., depth."""
         return np.arange(1.0, self.depth + 1)
 
     @property

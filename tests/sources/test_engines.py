@@ -1,6 +1,8 @@
-"""What holds for Dask and Spark alike; test_dask.py and test_spark.py have the rest."""
+"""What holds for Dask and Spark alike, and what each of them alone has."""
 
 import inspect
+import os
+import signal
 import subprocess
 import sys
 
@@ -9,10 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.engines import MISSING
 from support.tables import METRICS, check, in_memory, make_table
 
 import skrank_metrics
-from skrank_metrics import evaluate_batches, make_metric, query_fold
+from skrank_metrics import dask, evaluate_batches, make_metric, query_fold, spark
 
 pytestmark = [pytest.mark.slow, pytest.mark.clusters, pytest.mark.filterwarnings("default")]
 
@@ -202,3 +205,52 @@ def test_without_the_engine(module, missing):
 def test_signatures_agree():
     one, other = (inspect.signature(module.evaluate) for module in (skrank_metrics.dask, skrank_metrics.spark))
     assert one == other
+
+
+def test_a_killed_worker_changes_nothing(on_dask, tmp_path):
+    import dask.dataframe as dd
+
+    killed, rows = tmp_path / "killed", TABLE.to_pandas()
+
+    def piece_or_death(number):
+        if number == 5 and not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return rows[number::8]
+
+    before = set(on_dask.client.run(os.getpid).values())
+    check(
+        dask.evaluate(dd.from_map(piece_or_death, range(8), meta=rows[:0]), **NAMES, metrics=METRICS), in_memory(TABLE)
+    )
+    on_dask.client.wait_for_workers(2)
+    after = set(on_dask.client.run(os.getpid).values())
+    assert len(before & after) == 1
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_schedulers_of_one_machine(scheduler):
+    dd = pytest.importorskip("dask.dataframe", reason=MISSING)
+    rows = TABLE.to_pandas().sample(frac=1, random_state=0)
+    for ids in (rows["q"], rows["q"].astype(str).astype("category"), rows["q"] * 1.0):
+        frame = dd.from_pandas(rows.assign(q=ids), npartitions=5)
+        # With a client about, Dask would shuffle through its workers.
+        with sys.modules["dask"].config.set({"scheduler": scheduler, "dataframe.shuffle.method": "tasks"}):
+            found = dask.evaluate(frame, **NAMES, metrics=METRICS).mean
+        assert found == pytest.approx(in_memory(TABLE).mean, abs=1e-12)
+
+
+ROWS = [("a", 1, 2.0), ("b", 0, 2.0), ("a", 0, 1.0), ("b", 1, 1.0)]
+
+
+def test_names_of_columns_are_taken_literally(on_spark):
+    frame = on_spark.session.createDataFrame(ROWS, "`query.id` string, `a``b` int, `the score` double")
+    report = spark.evaluate(frame, label="a`b", score="the score", qid="query.id", metrics="mrr")
+    assert report.mean == {"mrr": (1 + 1 / 2) / 2}
+
+
+def test_decimals_and_nan_are_errors(on_spark):
+    frame = on_spark.session.createDataFrame(ROWS, "q string, y int, s double")
+    with pytest.raises(TypeError, match=r"score must be a column of numbers; 's' is of type decimal128\(10, 2\)"):
+        spark.evaluate(frame.selectExpr("q", "y", "cast(s as decimal(10, 2)) s"), label="y", score="s", qid="q")
+    with pytest.raises(ValueError, match=r"column 's' contains NaN, first for query '[ab]'"):
+        spark.evaluate(frame.selectExpr("q", "y", "double('NaN') s"), label="y", score="s", qid="q")

@@ -127,7 +127,7 @@ def evaluate_batches(
     >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    evaluation = TableEvaluation.of_arguments(locals())
+    evaluation = TableEvaluation.of_arguments(locals(), keeps_order=True)
     import_arrow()
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)

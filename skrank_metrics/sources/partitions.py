@@ -30,8 +30,8 @@ class TableEvaluation(Evaluation):
     columns: Columns
 
     @classmethod
-    def of_arguments(cls, given: Mapping[str, Any]) -> TableEvaluation:
-        """Check the arguments of ``evaluate_batches``, or of ``evaluate`` on a cluster."""
+    def of_arguments(cls, given: Mapping[str, Any], *, keeps_order: bool = False) -> TableEvaluation:
+        """Check the arguments of a function, whose shuffle may keep the order of the rows of a query."""
         shuffled = check_choice(given["order"], "order", ("check", "shuffle")) == "shuffle"
         others = {name: given[name] for name in OTHERS}
         columns = columns_of(given["label"], given["score"], given["qid"], others, given["documents"])
@@ -40,7 +40,7 @@ class TableEvaluation(Evaluation):
         if condense and "judged" not in columns.others:
             raise ValueError("condense=True requires judged=, the column of judged documents.")
         stable = [name for name, metric in metrics.items() if metric.get("ties") == "stable"]
-        if shuffled and stable and "batch_rows" not in given:
+        if shuffled and stable and not keeps_order:
             raise ValueError(
                 f"ties must not be 'stable' if rows are shuffled, since their order is lost; got it for {stable[0]!r}. "
                 "Pass ties='average', or order='check' if all rows of a query are in one partition."

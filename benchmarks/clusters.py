@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.timing import machine
 from skrank_metrics import dask, evaluate, evaluate_batches, query_fold, spark
-from skrank_metrics.sources.partitions import evaluate_partition, reports_of_frame
+from skrank_metrics.sources.partitions import TableEvaluation
 
 NAMES: dict[str, Any] = {"label": "label", "score": "score", "qid": "qid"}
 METRICS = ["ndcg@10", "map", "mrr"]
@@ -131,9 +131,9 @@ def result_bytes(folder: Path) -> float:
     import pyarrow.parquet as pq
 
     given = {name: one.default for name, one in inspect.signature(dask.evaluate).parameters.items()}
-    empty = reports_of_frame(given | NAMES | {"metrics": METRICS, "order": "check"})
-    part = evaluate_partition(empty, pq.read_table(folder / "whole" / "00.parquet"))
-    return len(pickle.dumps(part)) / next(iter(part.accumulators.values())).n_queries
+    evaluation = TableEvaluation.of_arguments(given | NAMES | {"metrics": METRICS, "order": "check"})
+    part = evaluation.of_partition(pq.read_table(folder / "whole" / "00.parquet"))
+    return len(pickle.dumps(part)) / len(part)
 
 
 def main() -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
-from skrank_metrics.sources.files import readable
-from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
-
-FAN_IN = 16  # parts that a task merges
+from skrank_metrics.sources.partitions import TableEvaluation, import_engine
 
 
 def evaluate(
@@ -40,13 +36,11 @@ def evaluate(
     ----------
     frame : dask.dataframe.DataFrame
         One row per document. Only the columns named below are read and shuffled.
-    label, score, qid, metrics, convention : as in evaluate_batches
-        Columns, metrics and their defaults.
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate. "stable", also if set by a convention, needs
-        order="check", since a shuffle loses the order of rows.
-    replace_undefined_by, sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
-        Value of undefined queries, and optional columns.
+    label, score, qid, metrics, convention, ties, replace_undefined_by : as in evaluate_batches
+        Columns and metrics. ``ties="stable"``, also if set by a convention, needs ``order="check"``, since a shuffle
+        loses the order of rows.
+    sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
+        Optional columns.
     order : {"shuffle", "check"}, default="shuffle"
         With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one
         partition; a query in two partitions is an error.
@@ -81,47 +75,12 @@ def evaluate(
     >>> skrank_metrics.dask.evaluate(frame, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    total = reports_of_frame(locals())
-    dask = _import_dask()
+    evaluation = TableEvaluation.of_arguments(locals())
+    dask, pyarrow = import_engine("dask", "dask.dataframe")
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise TypeError(f"frame must be a Dask DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
-    total.columns.check(_schema_of(frame._meta), "the frame")
-    rows = frame[total.columns.names]
+    evaluation.columns.check(pyarrow.Schema.from_pandas(frame._meta, preserve_index=False), "the frame")
+    rows = frame[evaluation.columns.names]
     rows = rows.shuffle(on=qid) if order == "shuffle" else rows
-    empty = dask.delayed(total)
-    parts = [dask.delayed(_evaluate_pandas)(empty, part) for part in rows.to_delayed()]
-    while len(parts) > 1:
-        parts = [dask.delayed(_merge)(parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)]
-    return total.merge(dask.compute(*parts)[0]).results(score, "frame")
-
-
-def _import_dask() -> Any:
-    try:
-        import dask.dataframe
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"dask.evaluate needs dask.dataframe: pip install 'skrank-metrics[dask]'. ({error})"
-        ) from None
-    return dask
-
-
-def _schema_of(meta: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.Schema.from_pandas(meta, preserve_index=False)
-
-
-def _evaluate_pandas(empty: Reports, rows: Any) -> Reports:
-    import pyarrow as pa
-
-    with readable("a partition"):
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-    return evaluate_partition(empty, table)
-
-
-def _merge(parts: list[Reports]) -> Reports:
-    total = deepcopy(parts[0])
-    for part in parts[1:]:
-        total.merge(part)
-    return total
+    on_workers = dask.delayed(evaluation, traverse=False)
+    return evaluation.reports(dask.compute(*map(on_workers.of_partition, rows.to_delayed())), score)

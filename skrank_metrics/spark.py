@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
-from skrank_metrics.sources.partitions import Reports, evaluate_partition, reports_of_frame
+from skrank_metrics.sources.partitions import TableEvaluation, import_engine
 
 
 def evaluate(
@@ -38,13 +38,11 @@ def evaluate(
     ----------
     frame : pyspark.sql.DataFrame
         One row per document. Only the columns named below are read and shuffled.
-    label, score, qid, metrics, convention : as in evaluate_batches
-        Columns, metrics and their defaults.
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate. "stable", also if set by a convention, needs
-        order="check", since a shuffle loses the order of rows.
-    replace_undefined_by, sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
-        Value of undefined queries, and optional columns.
+    label, score, qid, metrics, convention, ties, replace_undefined_by : as in evaluate_batches
+        Columns and metrics. ``ties="stable"``, also if set by a convention, needs ``order="check"``, since a shuffle
+        loses the order of rows.
+    sample_weight, retrieved, judged, condense, documents, by, groups : as in evaluate_batches
+        Optional columns.
     order : {"shuffle", "check"}, default="shuffle"
         With "shuffle", rows are first shuffled by query id. Pass "check" if all rows of a query are already in one
         partition; a query in two partitions is an error.
@@ -79,49 +77,37 @@ def evaluate(
     >>> skrank_metrics.spark.evaluate(frame, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    total = reports_of_frame(locals())
-    pyspark = _import_pyspark()
+    evaluation = TableEvaluation.of_arguments(locals())
+    pyspark, _ = import_engine("spark", "pyspark.sql.pandas.types")
     if not hasattr(frame, "mapInArrow"):
         raise TypeError(f"frame must be a Spark DataFrame; got {type(frame).__module__}.{type(frame).__name__}.")
-    names = total.columns.names
-    total.columns.check_names(frame.columns, "the frame")
-    rows = frame.select(*map(_quoted, names))
-    total.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
-    # mapInArrow reads a dot in a name as access to a struct field.
-    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))
+    names = evaluation.columns.names
+    evaluation.columns.check_names(frame.columns, "the frame")
+    # Without quotes, a dot in a name means a field of a struct.
+    rows = frame.select(*("`" + name.replace("`", "``") + "`" for name in names))
+    evaluation.columns.check(pyspark.sql.pandas.types.to_arrow_schema(rows.schema), "the frame")
+    rows = rows.toDF(*(f"c{number}" for number in range(len(names))))  # of which mapInArrow knows no quotes
     if order == "shuffle":
         rows = rows.repartition(rows[names.index(qid)])
-    for (part,) in rows.mapInArrow(_evaluate_arrow(total), "part binary").collect():
-        result = pickle.loads(part)
-        if isinstance(result, Exception):
-            raise result
-        total.merge(result)
-    return total.results(score, "frame")
+    parts = [pickle.loads(part) for (part,) in rows.mapInArrow(_in_arrow(evaluation), "part binary").collect()]
+    for part in parts:
+        if isinstance(part, Exception):
+            raise part
+    return evaluation.reports(parts, score)
 
 
-def _import_pyspark() -> Any:
-    try:
-        import pyarrow  # noqa: F401
-        import pyspark.sql.pandas.types
-    except ImportError as error:
-        raise ImportError(f"spark.evaluate needs pyspark: pip install 'skrank-metrics[spark]'. ({error})") from None
-    return pyspark
+def _in_arrow(evaluation: TableEvaluation) -> Any:
+    """A function that evaluates the batches of a partition."""
 
-
-def _quoted(name: str) -> str:
-    """Quote a column name, in which a dot would otherwise mean a struct field."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _evaluate_arrow(empty: Reports) -> Any:
     def evaluate_rows(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        result: Reports | Exception
         if not (received := list(batches)):
             return
+        table = pa.Table.from_batches(received).rename_columns(evaluation.columns.names)
+        result: Any
         try:
-            result = evaluate_partition(empty, pa.Table.from_batches(received).rename_columns(empty.columns.names))
+            result = evaluation.of_partition(table)
         except (TypeError, ValueError) as error:
             result = error  # if raised here, Spark would retry and bury it in a Java traceback
         yield pa.record_batch({"part": [pickle.dumps(result)]})

@@ -27,7 +27,7 @@ from skrank_metrics.__main__ import main
 from skrank_metrics._cli import commands, options
 from skrank_metrics.datasets import make_ranking
 from skrank_metrics.metrics.names import bind
-from skrank_metrics.sources import progress
+from skrank_metrics.sources import batches
 
 QRELS = "301 0 a 1\n301 0 b 0\n302 0 a 2\n302 0 c 1\n"
 RUN = "301 Q0 b 1 2.5 tag\n301 Q0 a 2 1.5 tag\n302 Q0 a 1 3 tag\n302 Q0 b 2 1 tag\n"
@@ -722,11 +722,11 @@ def test_the_workflow_of_the_documentation_runs(gate):
 
 
 def test_progress_on_a_terminal(files, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "ON_A_TERMINAL", 0)
+    monkeypatch.setattr(batches, "ON_A_TERMINAL", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     main(["evaluate", "rows.csv", "mrr", *ROWS])
     shown = capsys.readouterr().err
     assert f"{len(files):,} rows, " in shown
-    assert shown.endswith(progress.REPLACE)
+    assert shown.endswith(batches.REPLACE)
     main(["evaluate", "qrels", "run", "other", "mrr"])
-    assert capsys.readouterr().err.split(progress.REPLACE) == ["", "run, 1 of 2", "other, 2 of 2", ""]
+    assert capsys.readouterr().err.split(batches.REPLACE) == ["", "run, 1 of 2", "other, 2 of 2", ""]

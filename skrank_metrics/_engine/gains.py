@@ -15,12 +15,10 @@ DiscountFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
 def linear_gain(labels: FloatArray) -> FloatArray:
-    """Give the label itself."""
     return labels
 
 
 def exp2_gain(labels: FloatArray) -> FloatArray:
-    """Give 2^label - 1."""
     with np.errstate(over="ignore"):
         return _check_gains(_exp2_minus_1(labels), labels, "'exp2'")
 
@@ -40,7 +38,6 @@ class TabulatedGain:
     table: tuple[float, ...]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Look the labels up."""
         last = len(self.table) - 1
         grades = np.minimum(labels, last).astype(np.intp)
         missing = labels[grades != labels]
@@ -59,7 +56,6 @@ class CallableGain:
     function: Callable[[FloatArray], Any]
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Call the function."""
         gains = _call(self.function, labels, "gain")
         return _check_gains(gains, labels, f"{self.function!r}")
 
@@ -81,7 +77,6 @@ class RelevanceGain:
     relevance_threshold: float | None
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Compare with the threshold."""
         threshold = self.relevance_threshold
         return (labels > 0 if threshold is None else labels >= threshold).astype(np.float64)
 
@@ -95,7 +90,6 @@ class Probability:
     relevance_threshold: float | None
 
     def __call__(self, labels: FloatArray) -> FloatArray:
-        """Turn labels into probabilities."""
         if self.gain == "binary":
             return RelevanceGain(self.relevance_threshold)(labels)
         largest, limit = labels.max(), 1.0 if self.gain == "linear" else self.max_grade
@@ -106,15 +100,6 @@ class Probability:
                 f"{way_out}, or rescale the labels."
             )
         return labels if self.gain == "linear" else _exp2_minus_1(labels) / 2.0**self.max_grade
-
-
-def check_sum(gains: FloatArray, n_documents: int) -> None:
-    """Reject gains whose sum over a list could overflow."""
-    if gains.max() > np.finfo(np.float64).max / max(n_documents, 1):
-        raise ValueError(
-            f"gain must stay finite when summed over {n_documents} documents; got a largest gain of {gains.max():g}. "
-            "Rescale the labels."
-        )
 
 
 def check_gain(gain: Any) -> GainFunction:
@@ -136,7 +121,6 @@ class CallableDiscount:
     function: Callable[[FloatArray], Any]
 
     def __call__(self, ranks: FloatArray) -> FloatArray:
-        """Call the function and check that discounts never fall with the rank."""
         discounts = _call(self.function, ranks, "discount")
         if not (discounts > 0).all() or not (np.diff(discounts) >= 0).all() or not np.isfinite(discounts).all():
             raise ValueError(

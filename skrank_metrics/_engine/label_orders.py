@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +17,10 @@ from skrank_metrics._input.arrays import FloatArray, IntArray
 
 # If the documents of a query have more different orders than this, some are drawn at random.
 MOST_ORDERS, N_DRAWN = 720, 100
-# Orders are made in blocks of this many entries, since a query may have a million documents.
-BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
-class RankedQuery:
+class TiedQuery:
     """The documents of one query in ranked order, and which of them are tied."""
 
     qid: Any
@@ -29,9 +28,8 @@ class RankedQuery:
     tied: Sequence[slice]  # ranks of equal scores, with documents that differ
     unranked: FloatArray  # labels of documents that were judged but not ranked
     columns: Mapping[str, NDArray[Any]]  # of the ranked documents, then of the unranked ones
-    kinds: (
-        IntArray | FloatArray
-    )  # equal numbers for documents that are alike: the labels, or codes if there are columns
+    # Equal numbers for documents that are alike: the labels, or codes if there are columns.
+    kinds: IntArray | FloatArray
 
     @property
     def shown_id(self) -> str:
@@ -56,56 +54,38 @@ class RankedQuery:
         The draw depends only on documents and ties, not on the order of rows or queries.
         """
         if not self.tied:
-            yield _read_only(self.labels.copy())[:], {name: _read_only(c)[:] for name, c in self.columns.items()}
+            yield _read_only(self.labels.copy()), {name: _read_only(column) for name, column in self.columns.items()}
             return
-        ascending = np.arange(len(self.kinds))  # ranks of the documents, with tied ones in order of their kind
-        for ranks in self.tied:
-            ascending[ranks] = ranks.start + np.argsort(self.kinds[ranks], kind="stable")
-        block = max(1, BLOCK_ENTRIES // max(1, len(ascending)))
-        for parts in self._all_orders(ascending, block) if self.enumerable else self._random_orders(ascending, block):
-            orders = np.repeat(ascending[None], len(parts), axis=0)
-            orders[:, self._tied_ranks] = parts
-            labels = _read_only(self.labels[orders])
-            columns = {name: _read_only(self._in_order(column, orders)) for name, column in self.columns.items()}
-            for row, of_row in enumerate(labels):
-                yield of_row, {name: column[row] for name, column in columns.items()} if columns else {}
+        order = np.arange(len(self.kinds))  # ranks of the documents, with tied ones in order of their kind
+        for group in self.tied:
+            order[group] = group.start + np.argsort(self.kinds[group], kind="stable")
+        ranks = np.concatenate([np.arange(group.start, group.stop) for group in self.tied])
+        orders = self._all_orders(order) if self.enumerable else self._random_orders(order, ranks)
+        rows = np.arange(len(self.labels) + len(self.unranked))
+        for rows[ranks] in orders:
+            columns = {name: _read_only(column[rows]) for name, column in self.columns.items()}
+            yield _read_only(self.labels[rows[: len(order)]]), columns
 
-    def _in_order(self, column: NDArray[Any], orders: IntArray) -> NDArray[Any]:
-        unranked = np.broadcast_to(
-            np.arange(orders.shape[1], len(column)), (len(orders), len(column) - orders.shape[1])
-        )
-        return column[np.hstack([orders, unranked])]
-
-    @cached_property
-    def _tied_ranks(self) -> IntArray:
-        return np.concatenate([np.arange(ranks.start, ranks.stop) for ranks in self.tied])
-
-    def _all_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
-        """Combine the orders of the tied groups, side by side, one combination per row."""
+    def _all_orders(self, ascending: IntArray) -> Iterator[IntArray]:
+        """Combine the orders of the tied groups, side by side."""
         # Each order of the kinds corresponds to the same number of orders of the documents.
         each = [ascending[ranks][_distinct_orders(self.kinds[ascending[ranks]].tolist())] for ranks in self.tied]
-        numbers = np.indices([len(orders) for orders in each]).reshape(len(each), -1)
-        for first in range(0, numbers.shape[1], block):
-            chosen = zip(each, numbers[:, first : first + block], strict=True)
-            yield np.hstack([orders[numbers] for orders, numbers in chosen])
+        return map(np.concatenate, itertools.product(*each))
 
-    def _random_orders(self, ascending: IntArray, block: int) -> Iterator[IntArray]:
-        tied = ascending[self._tied_ranks]
-        group = np.repeat(np.arange(len(self.tied)), [ranks.stop - ranks.start for ranks in self.tied])
-        rng = np.random.default_rng(self._seed(ascending))
-        for first in range(0, N_DRAWN, block):
-            keys = group + rng.random((min(block, N_DRAWN - first), len(tied)))
-            yield tied[np.argsort(keys, axis=1)]
-
-    def _seed(self, ascending: IntArray) -> int:
-        seed = zlib.crc32(self.labels[ascending].tobytes())
-        return zlib.crc32(self.kinds[ascending].tobytes(), seed) if self.columns else seed
+    def _random_orders(self, ascending: IntArray, ranks: IntArray) -> Iterator[IntArray]:
+        tied, seed = ascending[ranks], zlib.crc32(self.labels[ascending].tobytes())
+        seed = zlib.crc32(self.kinds[ascending].tobytes(), seed) if self.columns else seed
+        group = np.repeat(np.arange(len(self.tied)), [of_group.stop - of_group.start for of_group in self.tied])
+        rng = np.random.default_rng(seed)
+        rows = max(1, 1_000_000 // len(tied))  # in one step, since a query may have a million documents
+        for first in range(0, N_DRAWN, rows):
+            yield from tied[np.argsort(group + rng.random((min(rows, N_DRAWN - first), len(tied))), axis=1)]
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:
     # Views of an array that is read-only and owns its entries cannot be made writeable.
     values.flags.writeable = False
-    return values
+    return values[:]
 
 
 def _distinct_orders(kinds: list[float]) -> list[list[int]]:

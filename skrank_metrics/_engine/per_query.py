@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from skrank_metrics._engine.query_lists import QueryLists
-from skrank_metrics._engine.ranked_lists import TIE_POLICIES, ranked_blocks
+from skrank_metrics._engine.ranked_lists import ranked_blocks
 from skrank_metrics._input.arrays import FloatArray, IntArray, refuse_negative
 
 AVERAGES = ("macro", "micro", "median", "geometric", None)
@@ -68,32 +67,25 @@ def refuse_overflow() -> Iterator[None]:
 @refuse_overflow()
 def per_query(lists: QueryLists, computations: Sequence[Computation]) -> list[PerQuery]:
     """Compute all metrics in one pass, ranking each block once per tie policy."""
-    _check_needs(lists, computations)
-    computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
-    results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
-    seen = {way: seen_lists(lists, way) for way in dict.fromkeys(computation.unjudged for computation in computations)}
-    for ties, part in product(TIE_POLICIES, {id(part): part for part in seen.values()}.values()):
-        members = [
-            (computation, result)
-            for computation, result in zip(computations, results, strict=True)
-            if computation.ties == ties and seen[computation.unjudged] is part
-        ]
-        if members:
-            _compute(part, ties, members)
-    if lists.judged is not None:
-        for computation, result in zip(computations, results, strict=True):
-            if computation.unjudged != "counted" and not computation.always_defined:
-                result.numerators[lists.n_judged == 0] = np.nan
-    return results
-
-
-def _check_needs(lists: QueryLists, computations: Sequence[Computation]) -> None:
     for computation in computations:
         if lists.negative and not computation.signed:
             refuse_negative(lists.negative, computation.name)
         for column in computation.documents:
             if column not in lists.documents:
                 raise ValueError(f"metric {computation.name!r} needs documents=... with the column {column!r}.")
+    computations = [replace(given, options=lists.comparable(given.options)) for given in computations]
+    results = [PerQuery(np.zeros(lists.n_queries), np.ones(lists.n_queries)) for _ in computations]
+    together: dict[Any, tuple[QueryLists, list[tuple[Computation, PerQuery]]]] = {}
+    for computation, result in zip(computations, results, strict=True):
+        part = seen_lists(lists, computation.unjudged)
+        together.setdefault((computation.ties, id(part)), (part, []))[1].append((computation, result))
+    for (ties, _), (part, members) in together.items():
+        _compute(part, ties, members)
+    if lists.judged is not None:
+        for computation, result in zip(computations, results, strict=True):
+            if computation.unjudged != "counted" and not computation.always_defined:
+                result.numerators[lists.n_judged == 0] = np.nan
+    return results
 
 
 def seen_lists(lists: QueryLists, unjudged: str) -> QueryLists:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain, check_sum
+from skrank_metrics._engine.gains import CallableGain, DiscountFunction, GainFunction, TabulatedGain
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
@@ -79,12 +79,10 @@ class QueryLists:
 
     @property
     def n_queries(self) -> int:
-        """Number of queries."""
         return len(self.grouping.sizes)
 
     @property
     def n_documents(self) -> int:
-        """Number of documents of all queries."""
         return len(self.given_labels)
 
     @cached_property
@@ -94,7 +92,6 @@ class QueryLists:
 
     @cached_property
     def largest_label(self) -> float:
-        """The largest label."""
         return float(self.given_labels.max())
 
     @cached_property
@@ -108,16 +105,15 @@ class QueryLists:
     @cached_property
     def n_retrieved(self) -> IntArray:
         """Number of ranked documents of each query."""
-        if self.retrieved is None:
-            return self.grouping.sizes
-        return np.add.reduceat(self.retrieved, self.grouping.starts, dtype=np.intp)
+        return self._count_in(self.retrieved)
 
     @cached_property
     def n_judged(self) -> IntArray:
         """Number of judged documents of each query, ranked or not."""
-        if self.judged is None:
-            return self.grouping.sizes
-        return np.add.reduceat(self.judged, self.grouping.starts, dtype=np.intp)
+        return self._count_in(self.judged)
+
+    def _count_in(self, mask: Mask | None) -> IntArray:
+        return self.grouping.sizes if mask is None else np.add.reduceat(mask, self.grouping.starts, dtype=np.intp)
 
     @property
     def condensed(self) -> QueryLists:
@@ -133,30 +129,26 @@ class QueryLists:
 
     @cached_property
     def _judged_part(self) -> QueryLists:
-        assert self.judged is not None
-        return self._part(self.judged, self.judged)
+        return self._in_any_of(self.judged)
 
     @cached_property
     def _seen_part(self) -> QueryLists:
-        assert self.judged is not None
-        assert self.retrieved is not None
-        return self._part(self.judged | self.retrieved, self.judged)
+        return self._in_any_of(self.judged, self.retrieved)
 
-    def _part(self, kept: Mask, judged: Mask) -> QueryLists:
+    def _in_any_of(self, *masks: Mask | None) -> QueryLists:
         """Keep some documents; a query that loses all keeps one that is neither ranked nor judged."""
-        sizes = np.add.reduceat(kept, self.grouping.starts, dtype=np.intp)
-        ranked = kept if self.retrieved is None else kept & self.retrieved
-        kept = kept.copy()
+        seen = np.logical_or.reduce([mask for mask in masks if mask is not None])
+        sizes, kept = self._count_in(seen), seen.copy()
         kept[self.grouping.starts[sizes == 0]] = True
-        parts = [None if mask[kept].all() else mask[kept] for mask in (ranked, judged)]
-        grouping = Grouping(self.grouping.ids, np.maximum(sizes, 1), None)
+        ranked = seen[kept] if self.retrieved is None else (seen & self.retrieved)[kept]
+        judged = seen[kept] if self.judged is None else self.judged[kept]
         return replace(
             self,
-            grouping=grouping,
+            grouping=Grouping(self.grouping.ids, np.maximum(sizes, 1), None),
             given_labels=self.given_labels[kept],
             scores=self.scores[kept],
-            retrieved=parts[0],
-            judged=parts[1],
+            retrieved=None if ranked.all() else ranked,
+            judged=None if judged.all() else judged,
             condense=False,
             documents={name: column[kept] for name, column in self.documents.items()},
         )
@@ -210,8 +202,13 @@ class QueryLists:
         if gain not in self._tables:
             # Gains other than these two grow with the label, so it is enough to check the largest.
             all_matter = isinstance(gain, CallableGain | TabulatedGain)
-            self._tables[gain] = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
-            check_sum(self._tables[gain], int(self.grouping.sizes.max()))
+            table = gain(self.distinct_labels if all_matter else np.array([self.largest_label]))
+            if table.max() > np.finfo(np.float64).max / (n := int(self.grouping.sizes.max())):
+                raise ValueError(
+                    f"gain must stay finite when summed over {n} documents; got a largest gain of {table.max():g}. "
+                    "Rescale the labels."
+                )
+            self._tables[gain] = table
         if not isinstance(gain, CallableGain):
             return gain(labels)
         # A custom function may fail on labels that do not occur.
@@ -374,6 +371,7 @@ def query_lists(
         )
     own = document_columns(documents)
     columns = {"y_score": y_score, **columns, **{f"documents[{name!r}]": column for name, column in own.items()}}
+    own = {name: check_document_column(column, name, labels.shape).ravel() for name, column in own.items()}
     if labels.ndim == 2:
         grouping, weights = _grouped_2d(labels.shape, y_true=y_true, **columns)
     else:
@@ -391,10 +389,7 @@ def query_lists(
         label_type,
         judged,
         condense,
-        {
-            name: grouping.sort(check_document_column(column, name, labels.shape).ravel())
-            for name, column in own.items()
-        },
+        {name: grouping.sort(column) for name, column in own.items()},
         negative,
     )
 

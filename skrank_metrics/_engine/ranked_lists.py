@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skrank_metrics._engine import ties as _ties
 from skrank_metrics._engine.document_pairs import average_ranks, count_inversions
 from skrank_metrics._engine.gains import DiscountFunction, GainFunction, RelevanceGain
-from skrank_metrics._engine.label_orders import RankedQuery
+from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.query_lists import QueryLists
 from skrank_metrics._engine.top_k import TopDocuments, top_documents
 from skrank_metrics._input.arrays import FloatArray, IntArray, Mask
@@ -47,7 +47,6 @@ class RankedLists:
 
     @property
     def k(self) -> int | None:
-        """The cutoff rank; None if there is none."""
         return self._k
 
     @property
@@ -58,7 +57,6 @@ class RankedLists:
 
     @property
     def ranks(self) -> FloatArray:
-        """1, 2, ..., depth."""
         return np.arange(1.0, self.depth + 1)
 
     @property
@@ -140,9 +138,9 @@ class RankedLists:
         gains = self._gains(gain)
         gains = np.where(self._padding, gains.min(), gains)  # in no inverted pair, even if labels are negative
         if self._groups is None:
-            inverted = count_inversions(_codes(gains))
+            inverted = count_inversions(_ordinal_codes(gains))
         else:  # a tied pair counts half: it is inverted in the worst order, but not in the best
-            both = (count_inversions(_codes(_settle(gains, self._groups, key))) for key in (-gains, gains))
+            both = (count_inversions(_ordinal_codes(_settle(gains, self._groups, key))) for key in (-gains, gains))
             inverted = (next(both) + next(both)) / 2
         n = (~self._padding).sum(axis=1)
         return inverted, n * (n - 1) / 2 - average_ranks(gains, self._padding)[1]
@@ -167,7 +165,7 @@ class RankedLists:
         """Largest sum of gain / discount over all orders of the documents; one value per query."""
         return self._lists.ideal(gain, discount, self._k)[self._queries]
 
-    def each(self, documents: Sequence[str] = ()) -> Iterator[RankedQuery]:
+    def each(self, documents: Sequence[str] = ()) -> Iterator[TiedQuery]:
         """Yield the queries one by one, for functions of a single list, with some columns of documents.
 
         Needs lists that are ranked to the end.
@@ -185,7 +183,7 @@ class RankedLists:
                 columns = {name: lists.documents[name][np.concatenate([ranked, others])] for name in documents}
                 if tied:
                     kinds = _kinds(labels, [lists.document_codes(name)[ranked] for name in documents])
-            yield RankedQuery(lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds)
+            yield TiedQuery(lists.grouping.ids[query], labels, tied, lists.labels[others], columns, kinds)
 
     def _unranked(self) -> Mask | None:
         """Mask of the documents that were judged but not ranked; None if there can be none."""
@@ -225,7 +223,7 @@ def ranked_blocks(lists: QueryLists, depth: int | None, ties: str) -> Iterator[t
 def _rank(lists: QueryLists, part: TopDocuments, depth: int | None, ties: str) -> RankedLists:
     """Put the labels of each query in ranked order."""
     order, keys = sort_each_row(0.0 - part.keys, depth)  # unlike negation, never gives -0.0, which sorts before 0.0
-    columns = order if part.columns is None else part.columns.take(_cells(order, part.columns.shape[1]))
+    columns = order if part.columns is None else part.columns.take(_flat_places(order, part.columns.shape[1]))
     padding = keys == np.inf
     rows = lists.grouping.starts[part.queries, None] + columns
     labels = lists.labels_at(rows)
@@ -271,7 +269,7 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
             packed = packed[:, :depth]
     packed = packed & in_column
     order = packed.astype(np.intp, copy=False)
-    ranked = keys.take(_cells(order, width))
+    ranked = keys.take(_flat_places(order, width))
     descents = ranked[:, 1:] < ranked[:, :-1]
     if descents.any():
         wrong = np.flatnonzero(descents.any(axis=1))
@@ -280,7 +278,7 @@ def sort_each_row(keys: FloatArray, depth: int | None = None) -> tuple[IntArray,
     return order, ranked
 
 
-def _cells(columns: IntArray, width: int) -> IntArray:
+def _flat_places(columns: IntArray, width: int) -> IntArray:
     """Positions in a flattened block; indexing by them takes half the time of take_along_axis."""
     return columns + np.arange(len(columns))[:, None] * width
 
@@ -300,7 +298,7 @@ def _kinds(labels: FloatArray, codes: Sequence[IntArray]) -> IntArray:
     return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
-def _codes(values: FloatArray) -> IntArray:
+def _ordinal_codes(values: FloatArray) -> IntArray:
     """Small whole numbers in the same order."""
     if values.min() >= 0 and values.max() < 256:
         whole = values.astype(np.intp)

@@ -177,7 +177,7 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
     e_j v^j / P(v), the Fourier transform of the characteristic function P(v exp(ia)) / P(v) (Hong 2013). All its digits
     are correct for j within two standard deviations of the mean, so v grows until all j are covered.
     """
-    q, counts, weights = _distinct(stops[stops < 1])
+    q, counts, weights = _distinct_values(stops[stops < 1])
     left = np.full(width, float(np.count_nonzero(stops == 1)))
     done, last, log_v, step = 0, min(width, len(stops) - int(left[0])), -math.log(counts @ q), 0.0
     while done < last:
@@ -204,7 +204,7 @@ def _set_long_group(stops: FloatArray, width: int) -> None:
     stops[:width] = np.minimum(left / (len(stops) - np.arange(width)), 1.0)
 
 
-def _distinct(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _distinct_values(stops: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distinct values of q = 1 - stop, the number of documents with each, and the sum of their stops.
 
     If many values are within a factor e, they are replaced by Chebyshev nodes in log q, to which their numbers and sums

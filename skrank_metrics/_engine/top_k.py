@@ -26,7 +26,7 @@ class TopDocuments:
 
 def top_documents(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
     """Yield the documents that can be among the first ``depth``, for many queries at a time."""
-    return _joined(_parts(lists, depth), lists.block_cells)
+    return _in_blocks(_parts(lists, depth), lists.block_cells)
 
 
 def _parts(lists: QueryLists, depth: int | None) -> Iterator[TopDocuments]:
@@ -109,20 +109,20 @@ def _rectangles(group: list[tuple[Any, ...]], block_cells: int) -> Iterator[TopD
         yield TopDocuments(queries[block], windows(keys, *where, -np.inf), windows(columns, *where, 0))
 
 
-def _joined(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
+def _in_blocks(parts: Iterable[TopDocuments], block_cells: int) -> Iterator[TopDocuments]:
     """Join neighbours up to the size of a block, since the cost of a step depends little on the number of documents."""
     group: list[TopDocuments] = []
     n_queries = width = 0
     for part in parts:
         n_queries, width = n_queries + len(part.queries), max(width, part.keys.shape[1])
         if group and n_queries * width > block_cells:
-            yield _join(group)
+            yield _one_block(group)
             n_queries, width = part.keys.shape
         group.append(part)
-    yield _join(group)
+    yield _one_block(group)
 
 
-def _join(parts: list[TopDocuments]) -> TopDocuments:
+def _one_block(parts: list[TopDocuments]) -> TopDocuments:
     """Join the parts, and empty their list to free memory."""
     if len(parts) == 1:
         return parts.pop()

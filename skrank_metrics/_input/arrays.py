@@ -162,22 +162,15 @@ def to_real(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} must hold real numbers; got an array of dtype {array.dtype}.")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array.min(), array.max(), name)
-    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
-    return _narrowed(array, name) if wide else array
-
-
-def _narrowed(array: NDArray[Any], name: str) -> FloatArray:
-    """Convert floats of more than 64 bits to float64."""
-    with np.errstate(over="ignore"):
-        narrow = array.astype(np.float64)
-    too_large = np.isinf(narrow) & np.isfinite(array)
-    if too_large.any():
-        place = int(np.flatnonzero(too_large)[0])
-        raise ValueError(
-            f"{name} must hold numbers within the range of float64, up to 1.8e308; got {array.flat[place]!s} at "
-            f"{_position(place, array)}. Rescale them or pass ranks."
-        )
-    return narrow
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            narrow = array.astype(np.float64)
+        if (np.isinf(narrow) & np.isfinite(array)).any():
+            raise ValueError(
+                f"{name} must hold numbers within the range of float64, up to 1.8e308. Rescale them or pass ranks."
+            )
+        return narrow
+    return array
 
 
 def to_array(values: Any, name: str) -> NDArray[Any]:

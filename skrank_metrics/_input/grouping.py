@@ -88,7 +88,7 @@ def _stable_order(codes: IntArray) -> IntArray:
 
 def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Number of each value in order of first appearance, and the positions of the first appearances."""
-    codes = _codes(values)
+    codes = _compact_codes(values)
     first = np.full(codes.max() + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last of several assignments to the same position wins
     seen = np.flatnonzero(first < len(codes))
@@ -100,7 +100,7 @@ def _number_by_first_appearance(values: NDArray[Any]) -> tuple[IntArray, IntArra
     return numbers[codes], first[by_appearance]
 
 
-def _codes(values: NDArray[Any]) -> IntArray:
+def _compact_codes(values: NDArray[Any]) -> IntArray:
     """Equal numbers >= 0 for equal values, not many more than there are values."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())

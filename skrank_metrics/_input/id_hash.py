@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -109,37 +108,22 @@ def _of_texts(texts: list[bytes], seed: np.uint64) -> Hashes:
 
 
 def _of_object(one: Any, name: str) -> int:
-    if isinstance(one, np.generic):
-        one = one.item() if one.dtype.kind not in "mM" else one
-    for kinds, hashed in _BY_TYPE:
-        if isinstance(one, kinds) and not (kinds is int and not -(2**63) <= one < 2**64):
-            return int(hashed(one)[0])
     if isinstance(one, tuple):
         parts = np.array([_of_object(part, name) for part in one], dtype=np.uint64)
         return int.from_bytes(hashlib.blake2b(parts.tobytes(), digest_size=8, key=b"other").digest(), "little")
+    if isinstance(one, str):
+        return int(_of_texts([one.encode("utf-8", "surrogatepass")], _SEEDS["str"])[0])
+    if isinstance(one, bytes):
+        return int(_of_texts([one], _SEEDS["bytes"])[0])
+    if hasattr(one, "to_numpy"):  # times of pandas, with nanoseconds
+        one = one.to_numpy()
+    if isinstance(one, datetime.datetime) and one.tzinfo is not None:
+        one = one.astimezone(datetime.UTC).replace(tzinfo=None)
+    times = {datetime.date: "M8[us]", datetime.timedelta: "m8[us]"}
+    array = np.array([one], dtype=next((unit for kind, unit in times.items() if isinstance(one, kind)), None))
+    if array.dtype.kind in "biufmM" and array.dtype.itemsize <= 8 and array.ndim == 1:
+        return int(hash_ids(array)[0])
     raise TypeError(
         f"{name} must hold strings, integers of 64 bits, floats, dates or tuples of these, to be recognized in other "
         f"batches and processes; got {type(one).__name__}. Pass str(id)."
     )
-
-
-def _of_time(one: Any) -> Hashes:
-    """Hash a datetime or timedelta, pandas' with its nanoseconds."""
-    if getattr(one, "nanosecond", 0) or getattr(one, "nanoseconds", 0):
-        return _of_times(np.array([one.to_numpy()]))
-    if isinstance(one, datetime.timedelta):
-        return _of_times(np.array([one], dtype="m8[us]"))
-    if one.tzinfo is not None:
-        one = one.astimezone(datetime.UTC).replace(tzinfo=None)
-    return _of_times(np.array([one], dtype="M8[us]"))
-
-
-_BY_TYPE: list[tuple[Any, Callable[[Any], Any]]] = [
-    (str, lambda one: _of_texts([one.encode("utf-8", "surrogatepass")], _SEEDS["str"])),
-    (bytes, lambda one: _of_texts([one], _SEEDS["bytes"])),
-    (int, lambda one: hash_ids(np.array([one], dtype=np.int64 if one < 2**63 else np.uint64))),
-    (float, lambda one: _of_floats(np.array([one]))),
-    ((np.datetime64, np.timedelta64), lambda one: _of_times(np.array([one]))),
-    ((datetime.datetime, datetime.timedelta), _of_time),
-    (datetime.date, lambda one: _of_times(np.array([one], dtype="M8[us]"))),
-]

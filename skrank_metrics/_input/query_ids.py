@@ -85,10 +85,10 @@ def ids_in_index(y: Any) -> Any:
 
 def carried(y: Any, **columns: Any) -> dict[str, Any]:
     """Columns as given, or else from the index level of that name of 1-D labels; the two must agree."""
-    return {name: _column(y, name, column) for name, column in columns.items()}
+    return {name: _carried_column(y, name, column) for name, column in columns.items()}
 
 
-def _column(y: Any, name: str, given: Any) -> Any:
+def _carried_column(y: Any, name: str, given: Any) -> Any:
     index: Any = getattr(y, "index", None)
     if name not in (getattr(index, "names", None) or ()) or getattr(y, "ndim", 1) != 1:
         return given
@@ -221,12 +221,6 @@ def _holds_integers(index: Any) -> bool:
 
 def _same_labels(one: Any, other: Any) -> bool:
     if one.dtype.kind in "iu" and other.dtype.kind in "iu":
-        if counts_rows(other):
-            one, other = other, one
-        if counts_rows(one):  # sorting would take twenty times as long
-            seen = np.zeros(len(one), dtype=bool)
-            seen[other[(other >= 0) & (other < len(one))]] = True
-            return bool(seen.all())
         return np.array_equal(np.sort(one), np.sort(other))
     return one.dtype == other.dtype and set(one) == set(other)
 

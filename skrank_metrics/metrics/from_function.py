@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._engine.label_orders import RankedQuery
+from skrank_metrics._engine.label_orders import TiedQuery
 from skrank_metrics._engine.ranked_lists import RankedLists
 from skrank_metrics._input.arrays import FloatArray, check_bool
 from skrank_metrics.metrics._options import unchecked
@@ -49,7 +49,7 @@ class FunctionKernel:
             values = [self._mean(query, options) for query in ranked.each(self.documents)]
         return np.array(values, dtype=np.float64)
 
-    def _mean(self, query: RankedQuery, options: dict[str, Any]) -> float:
+    def _mean(self, query: TiedQuery, options: dict[str, Any]) -> float:
         if not len(query.labels) and not len(query.unranked):  # nobody judged what was ranked
             return math.nan
         if "unranked" in self.given:
@@ -66,7 +66,7 @@ class FunctionKernel:
         ]
         return math.fsum(values) / len(values)
 
-    def _value(self, labels: FloatArray, query: RankedQuery, options: Mapping[str, Any]) -> float:
+    def _value(self, labels: FloatArray, query: TiedQuery, options: Mapping[str, Any]) -> float:
         try:
             result = self.function(labels, **options)
         except Exception as error:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import errno
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from copy import deepcopy
-from itertools import chain
+from contextlib import ExitStack
+from functools import partial
+from itertools import chain, islice
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skrank_metrics._input.arrays import check_bool, check_choice, check_int
-from skrank_metrics._input.id_hash import hash_arrow
+from skrank_metrics._input.arrays import check_bool, check_int
+from skrank_metrics._input.id_hash import Hashes, hash_arrow
+from skrank_metrics._output.table import visible
+from skrank_metrics.sources.accumulator import QueryValues
+from skrank_metrics.sources.columns import Columns
 from skrank_metrics.sources.files import import_arrow
-from skrank_metrics.sources.partitions import ORDERS, Reports
-from skrank_metrics.sources.progress import Progress
-from skrank_metrics.sources.tables import joined, n_rows, tables_of
+from skrank_metrics.sources.partitions import TableEvaluation
+from skrank_metrics.sources.tables import array_of, joined, n_rows, tables_of
 
 # Number of temporary files: enough for each to fit into memory, but not more than a process may have open.
-FEWEST_PARTS, MOST_PARTS, ROWS_OF_A_PART = 64, 512, 1_000_000
+FEWEST_FILES, MOST_FILES, ROWS_OF_A_FILE = 64, 512, 1_000_000
+# Seconds between two lines of progress: on a terminal, where a line replaces the previous one, and elsewhere.
+ON_A_TERMINAL, ELSEWHERE = 0.2, 10.0
+REPLACE = "\r\x1b[K"  # return to the start of the line, and clear it
 
 
 def evaluate_batches(
@@ -68,28 +74,16 @@ def evaluate_batches(
         Column of scores, or several, one per model.
     qid : str
         Column of query ids.
-    metrics : sequence of str, metric functions or bound metrics, default=("ndcg@10", "map", "mrr")
-        Metrics to compute, as in evaluate.
-    convention : str, default="sklearn"
-        Library whose defaults apply, as in evaluate.
-    ties : {"average", "best", "worst", "stable"}, default=None
-        How documents with equal scores are ordered, as in evaluate.
-    replace_undefined_by : float, default=None
-        Value of undefined queries, as in evaluate.
-    sample_weight : str, default=None
-        Column of weights, which must not vary within a query.
-    retrieved : str, default=None
-        Column that is False for documents that were judged but not ranked.
-    judged : str, default=None
-        Column that is False for documents that nobody judged.
+    metrics, convention, ties, replace_undefined_by : as in evaluate
+        Metrics to compute, and their defaults.
+    sample_weight, retrieved, judged : str, default=None
+        Columns of weights, which must not vary within a query, and of masks, as in evaluate.
     condense : bool, default=False
         Whether to remove the documents that nobody judged, as in evaluate. Requires judged.
     documents : str or list of str, default=None
         Columns for own metrics that declare them; see make_metric.
-    by : str, default=None
-        Column of slices, which must not vary within a query.
-    groups : str, default=None
-        Column of groups of queries, such as users, as in evaluate.
+    by, groups : str, default=None
+        Columns of slices and of groups of queries, such as users, which must not vary within a query.
     order : {"check", "shuffle"}, default="check"
         With "check", the rows of a query must be contiguous, also across files; a query that comes back is an
         error. With "shuffle", rows may be in any order: they are first distributed over temporary files by a hash
@@ -133,25 +127,28 @@ def evaluate_batches(
     >>> evaluate_batches(batches, label="y", score="s", qid="q", metrics="mrr").mean
     {'mrr': 0.75}
     """
-    given = dict(locals())
+    evaluation = TableEvaluation.of_arguments(locals(), keeps_order=True)
     import_arrow()
-    check_choice(order, "order", ORDERS)
     check_int(batch_rows, "batch_rows", 1)
     check_int(n_threads, "n_threads", 1)
     shown = None if verbose is None else check_bool(verbose, "verbose")
-    total = Reports(given, complete=order == "shuffle")
-    tables = tables_of(source, total.columns, batch_rows, use_threads=n_threads > 1)
+    tables = tables_of(source, evaluation.columns, batch_rows, use_threads=n_threads > 1)
     tables = tables if n_threads == 1 else _read_ahead(tables)
-    with Progress(shown) as progress:
+    with Progress(shown) as progress, ExitStack() as stack:
         known = n_rows(source) if progress.shown or order == "shuffle" else None
         tables = progress.count_rows(tables, known)
         if order == "check":
-            for table in _whole_queries(tables, qid, batch_rows):
-                total.add(table, contiguous=True)
-        else:
-            n_parts = min(max(FEWEST_PARTS, 2 ** ((known or 0) // ROWS_OF_A_PART).bit_length()), MOST_PARTS)
-            _add_shuffled(total, tables, n_parts, temp_dir, n_threads, progress)
-    return total.results(score)
+            whole = _whole_queries(tables, qid, batch_rows)
+            return evaluation.reports((evaluation.of_table(table, contiguous=True) for table in whole), score)
+        n_files = min(max(FEWEST_FILES, 2 ** ((known or 0) // ROWS_OF_A_FILE).bit_length()), MOST_FILES)
+        files = _write_by_query(tables, qid, n_files, temp_dir, stack)
+        pool = stack.enter_context(ThreadPoolExecutor(n_threads))
+        stack.callback(pool.shutdown, cancel_futures=True)
+        evaluate_file = partial(_evaluate_file, evaluation)
+        # The first file is evaluated in this thread, and imports what the others need; see _read_ahead.
+        first = evaluate_file(files[0])
+        others = (map if n_threads == 1 else pool.map)(evaluate_file, files[1:])
+        return evaluation.reports(progress.count_parts(chain([first], others), len(files)), score)
 
 
 def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
@@ -159,9 +156,7 @@ def _read_ahead(tables: Iterator[Any]) -> Iterator[Any]:
 
     If Ctrl-C interrupts an import while another thread waits for it, Python can hang.
     """
-    if (first := next(tables, None)) is None:
-        return
-    yield first
+    yield from islice(tables, 1)
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, tables, None)
         while (table := coming.result()) is not None:
@@ -178,7 +173,8 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
         if sum(map(len, waiting)) < enough:
             continue
         table = joined(waiting)
-        start = _start_of_last_query(table[qid])
+        hashes = _hash_column(table[qid])
+        start = len(hashes) - int(np.argmin(np.append(hashes[::-1] == hashes[-1], False)))
         if start:
             yield table.slice(0, start)
         waiting = [table.slice(start)]
@@ -187,92 +183,94 @@ def _whole_queries(tables: Iterable[Any], qid: str, batch_rows: int) -> Iterator
     yield joined(waiting)
 
 
-def _start_of_last_query(ids: Any) -> int:
-    hashes = _hashes(ids)
-    others = np.flatnonzero(hashes != hashes[-1])
-    return int(others[-1]) + 1 if len(others) else 0
+def _write_by_query(tables: Iterator[Any], qid: str, n_files: int, temp_dir: Any, stack: ExitStack) -> list[IO[bytes]]:
+    """Distribute the rows over temporary files by a hash of their query; return those that are not empty."""
+    import pyarrow as pa
 
-
-def _add_shuffled(
-    total: Reports, tables: Iterator[Any], n_parts: int, temp_dir: Any, n_threads: int, progress: Progress
-) -> None:
-    with ExitStack() as stack:
-        with _name_full_disk(temp_dir):
-            files = [stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_parts)]
-            used, empty = _distribute(tables, total.columns.qid, files), deepcopy(total)
-
-        def evaluate_part(number: int) -> Reports:
-            reports = deepcopy(empty)
-            reports.add(_read(files[number]))
-            files[number].close()
-            return reports
-
-        done: Iterator[Reports] = map(evaluate_part, used)
-        if n_threads > 1:
-            pool = stack.enter_context(ThreadPoolExecutor(n_threads))
-            stack.callback(pool.shutdown, cancel_futures=True)
-            # The first part is evaluated here, and imports what the threads need; see _read_ahead.
-            done = chain(map(evaluate_part, used[:1]), _in_threads(pool, evaluate_part, used[1:]))
-        for number, reports in enumerate(done, start=1):
-            total.merge(reports)
-            progress.say(f"evaluated {number} of {len(used)} parts", last=number == len(used))
-
-
-def _in_threads(pool: ThreadPoolExecutor, function: Callable[[int], Reports], numbers: list[int]) -> Iterator[Reports]:
-    """Start the threads when the first result is asked for."""
-    yield from pool.map(function, numbers)
-
-
-@contextmanager
-def _name_full_disk(temp_dir: Any) -> Iterator[None]:
-    """Name the folder and the argument if temporary files do not fit."""
+    files: list[IO[bytes]] = []
+    shift, schema, used = np.uint64(64 - (n_files - 1).bit_length()), pa.schema([]), set[int]()
     try:
-        yield
+        files += (stack.enter_context(tempfile.TemporaryFile(dir=temp_dir)) for _ in range(n_files))  # noqa: SIM115
+        with ExitStack() as writers:
+            for table in tables:
+                if not table.schema.equals(schema):  # wider types need another stream in the same file
+                    writers.close()
+                    schema = table.schema
+                    streams = [writers.enter_context(pa.ipc.new_stream(pa.PythonFile(f, "w"), schema)) for f in files]
+                numbers = (_hash_column(table[qid]) >> shift).astype(np.uint16)
+                ends = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n_files))))
+                ordered = table.take(pa.array(np.argsort(numbers, kind="stable"))).combine_chunks()
+                for number in np.flatnonzero(np.diff(ends)).tolist():
+                    streams[number].write_table(ordered.slice(ends[number], ends[number + 1] - ends[number]))
+                    used.add(number)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
             raise
         folder = str(temp_dir or tempfile.gettempdir())
         raise OSError(error.errno, f"{error.strerror}; pass temp_dir=, a folder with more space", folder) from error
+    return [files[number] for number in sorted(used)]
 
 
-def _distribute(tables: Iterable[Any], qid: str, files: Sequence[IO[bytes]]) -> list[int]:
-    """Write the rows of each query into one of the files; return the numbers of the files that are not empty."""
-    import pyarrow as pa
-
-    shift, writers, used = np.uint64(64 - (len(files) - 1).bit_length()), list[Any](), set[int]()
-    schema = pa.schema([])
-    for table in tables:
-        if not table.schema.equals(schema):  # wider types need another stream in the same file
-            _close(writers)
-            schema, writers = (
-                table.schema,
-                [pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) for file in files],
-            )
-        parts = (_hashes(table[qid]) >> shift).astype(np.uint16)
-        ends = np.concatenate(([0], np.cumsum(np.bincount(parts, minlength=len(files)))))
-        ordered = table.take(pa.array(np.argsort(parts, kind="stable"))).combine_chunks()
-        for number in np.flatnonzero(np.diff(ends)).tolist():
-            writers[number].write_table(ordered.slice(ends[number], ends[number + 1] - ends[number]))
-            used.add(number)
-    _close(writers)
-    return sorted(used)
-
-
-def _close(writers: Iterable[Any]) -> None:
-    for writer in writers:
-        writer.close()
-
-
-def _hashes(column: Any) -> NDArray[np.uint64]:
+def _hash_column(column: Any) -> Hashes:
     return np.concatenate([hash_arrow(chunk) for chunk in column.chunks])
 
 
-def _read(file: IO[bytes]) -> Any:
+def _evaluate_file(evaluation: TableEvaluation, file: IO[bytes]) -> QueryValues:
     import pyarrow as pa
 
     end, tables = file.tell(), []
-    file.seek(0)
-    while file.tell() < end:
-        with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
-            tables.append(reader.read_all())
-    return joined(tables)
+    with file:
+        file.seek(0)
+        while file.tell() < end:
+            with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
+                tables.append(reader.read_all())
+    return evaluation.of_table(joined(tables))
+
+
+def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
+    """Read all rows of a source into one array per column; shows progress on a terminal."""
+    with Progress(None) as progress:
+        table = joined(list(progress.count_rows(tables_of(source, columns, ROWS_OF_A_FILE, use_threads=True))))
+    return {name: array_of(table[name]) for name in columns.names}
+
+
+class Progress:
+    """Reports progress on standard error; if ``shown`` is None, only on a terminal, where the line is removed."""
+
+    def __init__(self, shown: bool | None) -> None:
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.shown = sys.stderr is not None and (self._terminal if shown is None else shown)
+        self._started = self._last = time.monotonic()
+        self._written = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._written and self._terminal:
+            print(REPLACE, end="", file=sys.stderr, flush=True)
+
+    def count_rows(self, tables: Iterable[Any], n_rows: int | None = None) -> Iterator[Any]:
+        """Pass tables on, and report the number of rows so far."""
+        done = 0
+        for table in tables:
+            yield table
+            done += len(table)
+            per_second = done / max(time.monotonic() - self._started, 1e-9)
+            share = f" of {n_rows:,} ({done / n_rows:.0%})" if n_rows else ""
+            self.say(f"{done:,}{share} rows, {per_second / 1e6:.2f} million per second", last=done == n_rows)
+
+    def count_parts(self, parts: Iterable[Any], n_parts: int) -> Iterator[Any]:
+        """Pass parts on, and report their number so far."""
+        for number, part in enumerate(parts, start=1):
+            yield part
+            self.say(f"evaluated {number} of {n_parts} parts", last=number == n_parts)
+
+    def say(self, text: str, *, last: bool = False) -> None:
+        """Write a line, unless the previous one is recent."""
+        now, apart = time.monotonic(), ON_A_TERMINAL if self._terminal else ELSEWHERE
+        if not self.shown or (now - self._last < apart and (self._terminal or not last)):
+            return
+        self._last, self._written = now, True
+        before, end = (REPLACE, "") if self._terminal else ("", "\n")
+        print(before + visible(text), end=end, file=sys.stderr, flush=True)  # a file name can move the cursor

@@ -13,9 +13,7 @@ import numpy as np
 from skrank_metrics._input.arrays import EXACT_INTEGERS, LARGEST_EXACT_INTEGER
 from skrank_metrics.sources.columns import NUMBERS, Columns
 from skrank_metrics.sources.files import SUFFIXES, TableFile, format_of, readable
-from skrank_metrics.sources.progress import Progress
 
-ROWS_AT_ONCE = 1_000_000
 # The values that are ignored if a mask is False.
 _MASKED = {"label": "judged", "score": "retrieved"}
 
@@ -52,13 +50,6 @@ def tables_of(source: Any, columns: Columns, batch_rows: int, use_threads: bool)
 
 def _holder_of(source: Any) -> str:
     return source.name if isinstance(source, TableFile) else "source"
-
-
-def read_columns(source: Any, columns: Columns) -> dict[str, Any]:
-    """Read all rows of a source into one array per column; shows progress on a terminal."""
-    with Progress(None) as progress:
-        table = joined(list(progress.count_rows(tables_of(source, columns, ROWS_AT_ONCE, use_threads=True))))
-    return {name: array_of(table[name]) for name in columns.names}
 
 
 def selected(table: Any, columns: Columns, holder: str) -> Any:

@@ -73,7 +73,7 @@ def test_fractional_and_large_labels_have_an_ideal_too():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"gain": [0, 1, 2]}, "gain must have an entry for each label; got a sequence for the grades 0 to 2"),
+        ({"gain": [0, 1, 2]}, "gain must have an entry for each label; got a sequence .* grades 0 to 2.*whole numbers"),
         ({"gain": lambda labels: labels[..., :1]}, "gain must return one number for each entry"),
         ({"gain": lambda labels: -labels}, "gain must be finite and >= 0.*gives -2.0 for the label 2"),
         ({"gain": lambda labels: labels / 0 if labels.any() else labels}, "gain must be finite"),
@@ -87,11 +87,6 @@ def test_functions_that_are_no_gain_or_discount(params, message):
     for metric in ("dcg", "ndcg"):
         with pytest.raises(ValueError, match=message):
             get_metric(metric, **params)(**RANKED)
-
-
-def test_fractional_labels_are_not_in_a_table():
-    with pytest.raises(ValueError, match="whole numbers"):
-        dcg_score([[0.5, 0]], [[1, 2]], gain=[0, 1])
 
 
 def test_a_gain_function_cannot_change_the_labels():

@@ -79,12 +79,6 @@ def test_objects_that_are_equal_hash_alike(equal):
     assert len(set(hash_ids(ids).tolist())) == 1
 
 
-def test_times_that_are_almost_equal_hash_differently():
-    times = [pd.Timestamp(10**18 + more, tz="UTC") for more in range(3)]
-    spans = [pd.Timedelta(more, "ns") for more in range(3)]
-    assert len(set(hash_ids(np.array(times + spans, dtype=object)).tolist())) == 6
-
-
 @pytest.mark.parametrize(
     "one",
     [Decimal("1.1"), Fraction(1, 2), uuid.UUID(int=1), pd.Interval(0, 1), 2**64, -(2**70), 10**5000, frozenset("ab")],
@@ -103,20 +97,10 @@ def test_rare_kinds_of_ids_are_refused_where_they_would_have_to_be_hashed(one):
 
 
 def test_different_ids_hash_differently():
-    texts = [
-        "",
-        "\0",
-        "\0\0",
-        "a",
-        "a\0",
-        "1",
-        "12345678",
-        "12345678\0",
-        "123456789",
-        "aaaaaaaabbbbbbbb",
-        "bbbbbbbbaaaaaaaa",
-    ]
+    texts = ["", "\0", "\0\0", "a", "a\0", "1", "12345678", "12345678\0", "aaaaaaaabbbbbbbb", "bbbbbbbbaaaaaaaa"]
     others = [1, -1, 2**64 - 1, 0.5, b"a", ("a", 1), (1, "a"), datetime(2001, 1, 1)]
+    others += [pd.Timestamp(10**18 + more, tz="UTC") for more in range(3)]
+    others += [pd.Timedelta(more, "ns") for more in range(3)]
     ids = np.empty(len(texts + others), dtype=object)
     ids[:] = texts + others
     assert len(set(hash_ids(ids).tolist())) == len(ids)

@@ -76,22 +76,14 @@ def test_every_metric_equals_evaluate(data, metric):
 @pytest.mark.slow
 def test_cuts_and_the_order_of_merges_change_no_bit(data, cuts, random):
     data = without(data, "by")
-    whole = evaluate(**data, metrics=SELECTED)
-    some = [RankingAccumulator(SELECTED).update(**part) for part in parts(data, sorted(cuts))]
+    names = [*METRICS, *SELECTED]
+    some = [RankingAccumulator(names).update(**part) for part in parts(data, sorted(cuts))]
     random.shuffle(some)
     while len(some) > 1:
         some.insert(random.randrange(len(some) - 1), some.pop().merge(some.pop()))
-    assert some[0].result().mean == accumulated(data, sorted(cuts), SELECTED).result().mean == whole.mean
-
-
-def test_merges_of_the_same_parts_change_no_bit_for_any_metric(data):
-    data = without(data, "by")
-    forth, back = RankingAccumulator(METRICS), RankingAccumulator(METRICS)
-    all_parts = list(parts(data, [3, 50, 51, 99]))
-    for part, other in zip(all_parts, all_parts[::-1], strict=True):
-        forth.update(**part)
-        back.update(**other)
-    assert forth.result().mean == back.result().mean
+    mean = some[0].result().mean
+    assert mean == accumulated(data, sorted(cuts), names).result().mean
+    assert {name: mean[name] for name in SELECTED} == evaluate(**data, metrics=SELECTED).mean
 
 
 @pytest.mark.option("RankingAccumulator.update.by")
@@ -132,35 +124,36 @@ def test_columns_of_documents_reach_own_metrics(data):
 
 
 @pytest.mark.option("RankingAccumulator.update.retrieved", "RankingAccumulator.update.judged")
-def test_masks(data, rng):
-    masks = {name: rng.random(len(data["qid"])) < 0.8 for name in ("retrieved", "judged")}
-    data = without(data, "by", "sample_weight") | masks
-    whole, report = evaluate(**data, metrics=METRICS), accumulated(data, [17, 80]).result()
-    assert report.mean == pytest.approx(whole.mean, abs=1e-14)
-    (unjudged,) = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
-    assert unjudged in report.health.findings
+@pytest.mark.option("RankingAccumulator.condense", "RankingAccumulator.ties", "RankingAccumulator.convention")
+@pytest.mark.option("RankingAccumulator.replace_undefined_by")
+@pytest.mark.parametrize(
+    ("masks", "options"),
+    [
+        (["retrieved", "judged"], {}),
+        (["judged"], {"condense": True}),
+        ([], {"ties": "worst"}),
+        ([], {"replace_undefined_by": np.nan}),
+        ([], {"convention": "lightgbm"}),
+    ],
+)
+def test_masks_and_options_are_those_of_evaluate(data, rng, masks, options):
+    data = without(data, "by", "sample_weight") | {"y_score": data["y_score"].round()}
+    masks = {name: rng.random(len(data["qid"])) < 0.8 for name in masks}
+    whole, report = (
+        evaluate(**data, **masks, metrics="ndcg", **options),
+        accumulated(data | masks, [17, 80], "ndcg", **options),
+    )
+    assert report.result().mean == pytest.approx(whole.mean, abs=1e-14)
+    assert report.result().mean != evaluate(**data, metrics="ndcg").mean
+    unjudged = [finding for finding in whole.health.findings if finding.startswith("Unjudged")]
+    assert len(unjudged) == ("judged" in masks)
+    assert set(unjudged) <= set(report.result().health.findings)
+    assert report.result().condensed == options.get("condense", False)
 
 
-@pytest.mark.option("RankingAccumulator.condense")
-def test_condensed_lists(data, rng):
-    data = without(data, "by") | {"judged": rng.random(len(data["qid"])) < 0.8}
-    whole, report = evaluate(**data, metrics=METRICS, condense=True), accumulated(data, [17], condense=True).result()
-    assert report.mean == pytest.approx(whole.mean, abs=1e-14)
-    assert report.mean != evaluate(**data, metrics=METRICS).mean
-    assert report.condensed
+def test_condensed_lists_need_the_mask(data):
     with pytest.raises(ValueError, match=r"condense.*judged"):
         accumulated(without(data, "judged"), [], condense=True)
-
-
-@pytest.mark.option(
-    "RankingAccumulator.ties", "RankingAccumulator.replace_undefined_by", "RankingAccumulator.convention"
-)
-@pytest.mark.parametrize("options", [{"ties": "worst"}, {"replace_undefined_by": np.nan}, {"convention": "lightgbm"}])
-def test_options_are_those_of_evaluate(data, options):
-    data = without(data, "by", "sample_weight") | {"y_score": data["y_score"].round()}
-    whole = evaluate(**data, metrics="ndcg@5", **options)
-    assert accumulated(data, [17, 80], "ndcg@5", **options).result().mean == pytest.approx(whole.mean, abs=1e-14)
-    assert whole.mean != evaluate(**data, metrics="ndcg@5").mean
 
 
 def test_health_adds_up(data):
@@ -172,14 +165,6 @@ def test_health_adds_up(data):
     shared = [finding for finding in whole.findings if not finding.startswith(("Ties", "Float32"))]
     assert health.findings == (*shared, "Ties were not counted, since the documents were not kept.")
     assert "tied" not in str(health)
-
-
-def test_constant_scores_are_those_of_the_ranked_documents():
-    part = {"y_true": [1, 0, 0, 1], "y_score": [2, 2, 1, 3], "qid": [0] * 4}
-    for ranked, n_constant in (([True, True, False, False], 1), ([True, False, True, False], 0)):
-        report = RankingAccumulator("mrr").update(**part, retrieved=ranked).result()
-        assert report.health.n_constant == evaluate(**part, metrics="mrr", retrieved=ranked).health.n_constant
-        assert report.health.n_constant == n_constant
 
 
 def test_what_needs_rows_says_so(data):
@@ -208,7 +193,7 @@ def test_a_query_may_not_come_back(data):
     accumulator = accumulated(data, [30])
     before = accumulator.result().mean
     again = {name: column[data["qid"] == 6][:1] for name, column in data.items()}
-    with pytest.raises(ValueError, match="Pass all documents of a query in one update; query 6 came back"):
+    with pytest.raises(ValueError, match="query 6 came back: all its documents must be in one update"):
         accumulator.update(**again)
     other = RankingAccumulator(METRICS).update(**again)
     with pytest.raises(ValueError, match="query 6 came back"):
@@ -217,12 +202,6 @@ def test_a_query_may_not_come_back(data):
     merged = RankingAccumulator(METRICS).merge(other)
     with pytest.raises(ValueError, match="query 6 came back"):
         merged.update(**again)
-
-
-@pytest.mark.option("RankingAccumulator.assume_complete")
-def test_assume_complete_checks_nothing(data):
-    accumulator = accumulated(without(data, "by"), [30], assume_complete=True)
-    assert accumulator.merge(accumulated(without(data, "by"), [], assume_complete=True)).result().n_queries == 240
 
 
 def test_pickles(data):
@@ -273,17 +252,12 @@ def test_a_part_may_have_weights_of_zero():
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (RankingAccumulator("ndcg@5"), "other has another metrics"),
-        (RankingAccumulator("mrr", ties="worst"), "other has another metrics"),
-        (RankingAccumulator("mrr", condense=True), "other has another condense"),
-        (RankingAccumulator("mrr", assume_complete=True), "other has another assume_complete"),
-    ],
+    ("metric", "options"),
+    [("ndcg@5", {}), ("mrr", {"ties": "worst"}), ("mrr", {"condense": True})],
 )
-def test_only_like_is_merged(other, message):
-    with pytest.raises(ValueError, match=message):
-        RankingAccumulator("mrr").merge(other)
+def test_only_like_is_merged(metric, options):
+    with pytest.raises(ValueError, match="other must be made with the same metrics and options"):
+        RankingAccumulator("mrr").merge(RankingAccumulator(metric, **options))
 
 
 def test_bad_input():

@@ -1,0 +1,48 @@
+"""Tables of rows, and what ``evaluate`` makes of them in memory."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from skrank_metrics import evaluate
+
+METRICS = ["ndcg@5", "mrr", "map"]
+
+
+def make_table(sizes, kind="int64"):
+    """Rows of queries of these sizes, with labels, two scores, ids, weights, masks and slices."""
+    rng = np.random.default_rng(0)
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    ids = {"int64": numbers * 3 - 7, "string": np.array([f"query {number}" for number in numbers])}
+    ids["dictionary"] = pa.array(ids["string"]).dictionary_encode()
+    ids["timestamp"] = np.datetime64("2001-01-01") + numbers
+    return pa.table(
+        {
+            "y": rng.integers(0, 4, len(numbers)).astype(np.int8),
+            "s": rng.normal(size=len(numbers)),
+            "other": rng.normal(size=len(numbers)).astype(np.float32),
+            "q": ids[kind],
+            "w": numbers % 3 / 2,
+            "r": rng.random(len(numbers)) < 0.9,
+            "j": rng.random(len(numbers)) < 0.9,
+            "b": np.array(["head", "tail"])[numbers % 2],
+        }
+    )
+
+
+def in_memory(table, score="s", metrics=METRICS, **options):
+    y_true, y_score, qid = (table[name].to_numpy() for name in ("y", score, "q"))
+    return evaluate(y_true, y_score, qid=qid, metrics=metrics, **options)
+
+
+def check(report, expected, error=1e-12):
+    """Compare reports whose queries may be in different orders."""
+    assert report.mean == pytest.approx(expected.mean, abs=error)
+    for name in expected.per_query:
+        values = dict(zip(report.qid.tolist(), report.per_query[name], strict=True))
+        wanted = dict(zip(expected.qid.tolist(), expected.per_query[name], strict=True))
+        assert values == pytest.approx(wanted, abs=error)
+    assert report.n_undefined == expected.n_undefined
+    assert report.n_documents == expected.n_documents
+    for name, part in expected.slices.items():
+        assert report.slices[name].mean == pytest.approx(part.mean, abs=error)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from skrank_metrics._input.arrays import FloatArray, check_int
-from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.displays import style
 from skrank_metrics.displays._base import Display
 
@@ -30,15 +29,6 @@ class CVResultsDisplay(Display):
         Metric of the search. None means the one used for ``refit``.
     n_candidates : int, default=10
         Number of candidates to draw, the best ones.
-
-    Attributes
-    ----------
-    folds_ : matplotlib Line2D
-        Marks of the scores in each fold.
-    means_ : list of matplotlib Line2D
-        Mean of each candidate over its folds; hollow if it did not run all of them.
-    texts_ : list of matplotlib Annotation
-        Means as text.
 
     See Also
     --------
@@ -63,40 +53,34 @@ class CVResultsDisplay(Display):
         super().__init__(result)
         check_int(n_candidates, "n_candidates", 1)
         fitted.check_search(result)
-        found = result.cv_results_
-        key = fitted.metric_of(result, fitted.scored_metrics(result), metric)
+        found, metrics = result.cv_results_, fitted.scored_metrics(result)
+        key = fitted.metric_of(result, metrics, metric)
         scores, ranked = fitted.fold_scores(found, key), fitted.ranked_rows(result, key)
-        after = found.get("dropped_after", np.full(len(scores), np.nan))
+        n_folds = scores.shape[1]
         # Candidates that were dropped lack folds. They failed only if they lack the score of a fold that they ran.
-        ran = np.arange(scores.shape[1]) < np.nan_to_num(after, nan=np.inf)[:, None]
-        best = [row for row in ranked if ran[row].any() and not np.isnan(scores[row][ran[row]]).any()][:n_candidates]
+        n_ran = np.nan_to_num(found.get("dropped_after", np.full(len(scores), n_folds)), nan=n_folds).astype(int)
+        best = [row for row in ranked if 0 < n_ran[row] == (~np.isnan(scores[row])).sum()][:n_candidates]
         if not best:
             raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
-        # Only the function of a single scorer knows the name of its metric.
-        ranking, function = fitted.metric_of_scorer(result.scorer_), score_function(result.scorer_)
-        label = getattr(function, "__name__", key) if ranking is None else str(ranking)
-        dropped = {row: f"\ndropped after fold {after[row]:.0f}" for row in best if not np.isnan(after[row])}
         self.candidates = [
-            (fitted.spelled_params(found["params"][row]) or "defaults") + dropped.get(row, "") for row in best
+            (fitted.spelled_params(found["params"][row]) or "defaults")
+            + (f"\ndropped after fold {n_ran[row]}" if n_ran[row] < n_folds else "")
+            for row in best
         ]
         self.scores: FloatArray = scores[best]
         note = f", best {len(best)} of {len(ranked)} candidates" if len(best) < len(ranked) else ""
-        self._label = f"{label}, mean and each of {scores.shape[1]} folds{note}"
+        self._label = f"{metrics[key] or key}, mean and each of {n_folds} folds{note}"
 
     def _draw(self, ax: Any) -> None:
         (ax,) = self._panels(ax, [style.height_of(self.candidates)])
-        look, n_folds = style.polish(ax), self.scores.shape[1]
-        rows, means = np.arange(len(self.scores)), np.nanmean(self.scores, axis=1)
-        marks = {"linestyle": "none", "marker": "|", "markersize": 8, "color": look.soft, "alpha": 0.7}
-        (self.folds_,) = ax.plot(self.scores.ravel(), np.repeat(rows, n_folds), **marks)
-        self.means_, self.texts_ = [], []
+        look, means = style.polish(ax), np.nanmean(self.scores, axis=1).tolist()
         spelled = style.spell(*means)
-        for row, mean in enumerate(means.tolist()):
+        for row, (scores, mean) in enumerate(zip(self.scores, means, strict=True)):
             colour = look.soft if row else look.best
-            whole = not np.isnan(self.scores[row]).any()  # means over different folds are not comparable
-            mark = {"marker": "o", "color": colour, "markerfacecolor": colour if whole else "none"}
-            self.means_ += ax.plot(mean, row, **mark)
-            place = np.nanmax(self.scores[row]), row
-            self.texts_.append(style.write_beside(ax, place, spelled(mean), colour))
+            marks = {"linestyle": "none", "marker": "|", "markersize": 8, "color": look.soft, "alpha": 0.7}
+            ax.plot(scores, np.full(len(scores), row), **marks)
+            whole = not np.isnan(scores).any()  # means over different folds are not comparable
+            ax.plot(mean, row, marker="o", color=colour, markerfacecolor=colour if whole else "none")
+            style.write_beside(ax, (np.nanmax(scores), row), spelled(mean), colour)
         ax.set_xlabel(self._label)
         style.draw_rows(ax, self.candidates, bold=(0,))

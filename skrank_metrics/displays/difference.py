@@ -20,15 +20,6 @@ class DifferenceDisplay(Display):
     result : Difference
         Result of explain_difference.
 
-    Attributes
-    ----------
-    bars_ : matplotlib BarContainer
-        One bar per cause, from the value before it to the value with it.
-    ends_ : matplotlib Line2D
-        Marks of the two values.
-    texts_ : list of matplotlib Annotation
-        Values and effects beside their marks.
-
     See Also
     --------
     explain_difference : Attribute the gap to its causes, in numbers.
@@ -41,8 +32,8 @@ class DifferenceDisplay(Display):
     >>> from skrank_metrics import explain_difference
     >>> y, scores, qid = [1, 0, 0], [2, 1, 0], ["a", "a", "b"]
     >>> display = explain_difference(y, scores, qid=qid).plot()
-    >>> [text.get_text() for text in display.texts_]
-    ['0.5000', '+0.0000', '+0.0000', '+0.5000', '1.0000']
+    >>> [float(bar.get_width()) for bar in display.ax_.patches]
+    [0.0, 0.0, 0.5]
     >>> plt.close(display.figure_)
     """
 
@@ -57,22 +48,15 @@ class DifferenceDisplay(Display):
         (ax,) = self._panels(ax, [style.height_of(names)])
         look, last = style.polish(ax), len(names) - 1
         ax.use_sticky_edges = False  # of bars, which leave no margin
-        colours = [look.best if effect >= 0 else look.alarm for effect in effects]
-        self.bars_ = ax.barh(range(1, last), effects, left=levels[:-1], height=0.55, color=colours)
+        value, change = (style.spell(*effects, *levels, signed=signed) for signed in (False, True))
+        for row, (effect, before, after) in enumerate(zip(effects, levels, levels[1:], strict=False), start=1):
+            colour = look.best if effect >= 0 else look.alarm
+            ax.barh(row, effect, left=before, height=0.55, color=colour)
+            style.write_beside(ax, (max(before, after), row), change(effect), colour)
         for row, level in enumerate(levels):  # from each step to the next
             ax.plot([level, level], [row, row + 1], color=look.soft, linewidth=0.8, zorder=0)
-        marks = {"linestyle": "none", "marker": "D", "markersize": 6, "color": look.ink}
-        (self.ends_,) = ax.plot([levels[0], levels[-1]], [0, last], **marks)
-        value, effect = (style.spell(*effects, *levels, signed=signed) for signed in (False, True))
-        shown = [
-            (levels[0], value(levels[0])),
-            *zip(map(max, levels[:-1], levels[1:]), map(effect, effects), strict=True),
-        ]
-        shown.append((levels[-1], value(levels[-1])))
-        inks = [look.ink, *colours, look.ink]
-        self.texts_ = [
-            style.write_beside(ax, (right, row), text, colour)
-            for row, ((right, text), colour) in enumerate(zip(shown, inks, strict=True))
-        ]
+        for row, level in ((0, levels[0]), (last, levels[-1])):
+            ax.plot(level, row, linestyle="none", marker="D", markersize=6, color=look.ink)
+            style.write_beside(ax, (level, row), value(level), look.ink)
         style.draw_rows(ax, names, bold=(0, last))
         ax.set_xlabel(found.metric)

@@ -32,15 +32,6 @@ class QueryScoreDisplay(Display):
     metric : str, metric function or bound metric, default=None
         A metric of the result. None means the first and, for a report, all others that have its range.
 
-    Attributes
-    ----------
-    areas_ : list of matplotlib StepPatch
-        Histograms.
-    means_ : list of matplotlib ErrorbarContainer
-        Means and intervals.
-    texts_ : list of matplotlib Annotation
-        Means as text.
-
     See Also
     --------
     ComparisonDisplay : Means of several models, and which is best.
@@ -52,7 +43,7 @@ class QueryScoreDisplay(Display):
     >>> import matplotlib.pyplot as plt
     >>> from skrank_metrics import evaluate
     >>> display = evaluate([1, 0, 0, 1], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr").plot()
-    >>> [text.get_text() for text in display.texts_]
+    >>> [text.get_text() for text in display.ax_.texts]
     ['0.7500']
     >>> plt.close(display.figure_)
     """
@@ -78,7 +69,6 @@ class QueryScoreDisplay(Display):
         names, edges = [name for name, *_ in self._rows], self._edges()
         (ax,) = self._panels(ax, [style.height_of(names, ROW)])
         look, spelled = style.polish(ax), style.spell(*(report.mean[metric] for _, metric, report in self._rows))
-        self.areas_, self.means_, self.texts_ = [], [], []
         for row, (_, metric, report) in enumerate(self._rows):
             values, mean, ends = report.per_query[metric], report.mean[metric], report.intervals()[metric]
             defined = ~np.isnan(values)
@@ -86,11 +76,9 @@ class QueryScoreDisplay(Display):
             counts = np.histogram(values[defined], edges, weights=weights)[0]
             heights = row + BASE - HEIGHT * counts / max(counts.max(), 1e-300)
             colour = look.soft if row in self._slices else look.best
-            self.areas_.append(ax.stairs(heights, edges, baseline=row + BASE, fill=True, color=colour, alpha=0.45))
-            marks = {"fmt": "o", "markersize": 4, "color": colour, "elinewidth": 1.5}
-            self.means_.append(ax.errorbar(mean, row + MEAN, xerr=np.abs(np.subtract(ends, mean))[:, None], **marks))
-            place = np.nanmax([mean, ends[1]]), row + MEAN
-            self.texts_.append(style.write_beside(ax, place, spelled(mean), colour))
+            ax.stairs(heights, edges, baseline=row + BASE, fill=True, color=colour, alpha=0.45)
+            style.mark_mean(ax, mean, row + MEAN, ends, color=colour, markersize=4, elinewidth=1.5)
+            style.write_beside(ax, (np.nanmax([mean, ends[1]]), row + MEAN), spelled(mean), colour)
         style.draw_rows(ax, names, [look.soft if row in self._slices else look.ink for row in range(len(names))])
         greater = self._report.metrics[self._metric].greater_is_better
         ax.set_xlabel(style.with_direction("value per query, and mean with 95% interval", greater))

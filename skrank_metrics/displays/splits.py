@@ -27,11 +27,6 @@ class SplitDisplay(Display):
     result : SplitReport
         Result of audit_splits.
 
-    Attributes
-    ----------
-    bars_ : list of matplotlib BarContainer
-        Bars of the queries, documents and shares of relevant documents.
-
     See Also
     --------
     audit_splits : Audit a splitter, in numbers, with the ids of the queries that leak.
@@ -62,10 +57,9 @@ class SplitDisplay(Display):
             "share of relevant documents": (table["share_relevant"], "{:.1%}"),
         }
         panels = self._panels(ax, 3 * [style.height_of(names)], (1, 1, 1))
-        self.bars_ = []
         for number, (panel, (label, (values, spec))) in enumerate(zip(panels, shown.items(), strict=True)):
             look = style.polish(panel)
-            self.bars_.append(panel.barh(range(len(names)), values, height=0.55, color=look.best))
+            panel.barh(range(len(names)), values, height=0.55, color=look.best)
             for row, value in enumerate(values.tolist()):
                 style.write_beside(panel, (value, row), spec.format(value), look.ink)
             inks = [look.alarm if leak else look.ink for leak in leaks]

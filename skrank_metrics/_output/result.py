@@ -96,11 +96,14 @@ class Result(ABC):
         for name, text in (("title", title), ("note", note)):
             if not isinstance(text, str | None):
                 raise TypeError(f"{name} must be text or None; got {type(text).__name__}.")
+        write_whole(self._page(title, note), path)
+
+    def _page(self, title: str | None = None, note: str | None = None) -> str:
         first, *parts = self._parts()
         headline = title or self._headline()
         parts = [*([first] if headline else []), *parts, *self._explanations()]
         notes = [f'<p class="note">{_html(note)}</p>'] if note else []
-        write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
+        return page(visible(headline or str(first)), [*notes, *self._blocks(parts)])
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture below the first table."""

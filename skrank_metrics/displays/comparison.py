@@ -38,8 +38,6 @@ class ComparisonDisplay(Display):
         Result of leaderboard, compare, cross_evaluate or search_report.
     metric : str, metric function or bound metric, default=None
         A metric of the comparison. None means the first and, for more than two models, the means of two others.
-    pair : tuple of str, default=None
-        Two models, to draw the differences of the single queries, too. None draws them if there are no others.
     n_models : int, default=20
         Number of models to draw, the best ones.
 
@@ -61,16 +59,14 @@ class ComparisonDisplay(Display):
     >>> plt.close(display.figure_)
     """
 
-    def __init__(
-        self, result: Comparison, *, metric: Any = None, pair: tuple[str, str] | None = None, n_models: int = 20
-    ) -> None:
+    def __init__(self, result: Comparison, *, metric: Any = None, n_models: int = 20) -> None:
         super().__init__(result)
         check_int(n_models, "n_models", 1)
         chosen = result.metrics if metric is None else (check_column(metric, result.reports[result.names[0]].metrics),)
-        two = pair or ((None, None) if len(result.names) == 2 else None)
+        two = len(result.names) == 2
         self._metrics = chosen[: 1 if two else MOST_METRICS]
         self._board = result.by_metric(chosen[0])
-        self._pair = result.pair(two[0], two[1], chosen[0]) if two and self._board.tested else None
+        self._pair = result.pair(metric=chosen[0]) if two and self._board.tested else None
         self._names = [row.name for row in self._board.rows][:n_models]
 
     def _draw(self, ax: Any) -> None:

@@ -82,8 +82,8 @@ def _columns_at_k(report: RankingReport, metric: Any) -> tuple[str, dict[int, st
         # By the name in the report, as a convention may have changed the parameters, and by the metric itself.
         for whole in (column.removesuffix(f"@{bound.k}"), str(bound.replace(k=None))) if bound.k else ():
             found.setdefault(whole, {})[bound.k or 0] = column
-    bound = None if metric is None else get_metric(metric)
-    wanted = bound and str(bound.replace(k=None) if bound.k else bound)
+    chosen = None if metric is None else get_metric(metric)
+    wanted = chosen and str(chosen.replace(k=None) if chosen.k else chosen)
     for whole, columns in found.items():
         if len(columns) > 1 and wanted in (None, whole):
             return whole, dict(sorted(columns.items()))

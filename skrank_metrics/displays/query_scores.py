@@ -12,9 +12,8 @@ from skrank_metrics.displays._base import Display
 from skrank_metrics.metrics.names import check_column
 from skrank_metrics.reports.comparison import Comparison
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import name_of_slice
 
-N_BINS, MOST_SLICES = 25, 12
+N_BINS = 25
 # Height of a row in inches; shares of it that the largest bar takes, and places of bars and mean below its middle.
 ROW, HEIGHT, BASE, MEAN = 0.55, 0.6, 0.2, 0.33
 
@@ -55,15 +54,16 @@ class QueryScoreDisplay(Display):
         metrics = self._report.metrics
         self._metric = next(iter(metrics)) if metric is None else check_column(metric, metrics)
         # Rows, as their name, metric and report; the slices are below the metric.
+        self._slices = range(0)
         if len(reports) > 1 or "" not in reports:
-            self._rows, self._slices = [(name, self._metric, report) for name, report in reports.items()], range(0)
+            self._rows = [(name, self._metric, report) for name, report in reports.items()]
             return
-        names = [self._metric] if metric is not None else _drawn_with(self._report, self._metric)
-        self._rows = [(name, name, self._report) for name in names]
-        parts = self._report.slices
-        largest = sorted(parts, key=lambda value: -parts[value].n_queries)[:MOST_SLICES]
-        shown = [(name_of_slice(value), self._metric, parts[value]) for value in parts if value in largest]
-        self._rows[1:1], self._slices = shown, range(1, 1 + len(shown))
+        of_queries = self._report.per_query
+        alike = metric is None and _is_share(of_queries[self._metric])  # others can be drawn on its axis
+        names = [name for name in metrics if name == self._metric or (alike and _is_share(of_queries[name]))]
+        shown = [(name, self._metric, part) for name, part in self._report._shown_slices]
+        self._rows, self._slices = [(name, name, self._report) for name in names], range(1, 1 + len(shown))
+        self._rows[1:1] = shown
 
     def _draw(self, ax: Any) -> None:
         names, edges = [name for name, *_ in self._rows], self._edges()
@@ -96,9 +96,3 @@ class QueryScoreDisplay(Display):
 
 def _is_share(values: FloatArray) -> bool:
     return bool(np.all(np.abs(values[~np.isnan(values)]) <= 1))
-
-
-def _drawn_with(report: RankingReport, first: str) -> list[str]:
-    """The metrics that can be drawn on the axis of the first."""
-    same = _is_share(report.per_query[first])
-    return [name for name, values in report.per_query.items() if name == first or (same and _is_share(values))]

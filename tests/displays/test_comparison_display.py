@@ -95,19 +95,20 @@ def test_two_models_show_their_queries():
     assert lines == ["2 queries: new is better", "1 query: old is better", "2 queries: equal"]
 
 
-def test_a_pair_of_several_models_in_the_direction_of_the_metric(board):
-    display = board.plot(metric=kendall_tau_distance, pair=("worst", "best"))
+def test_queries_in_the_direction_of_the_metric():
+    two = {name: SCORES[name] for name in ("worst", "best")}
+    display = leaderboard(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(metric=kendall_tau_distance)
     first, second = (area.get_data().values for area in display.axes_[-1].patches)
-    assert not first.any()
-    assert second.tolist() == [2] * 9, "inversions"
-    assert written(display.axes_[-1]) == ["0 queries: worst is better", "9 queries: best is better"]
+    assert first.tolist() == [-2] * 9, "inversions"
+    assert not second.any()
+    assert written(display.axes_[-1]) == ["9 queries: best is better", "0 queries: worst is better"]
 
 
 def test_many_queries_are_drawn_by_quantiles():
     values = np.linspace(-1, 1, 10_001)
     first, second = ({"qid": range(len(values)), "kendall_tau": column} for column in (values, np.zeros(len(values))))
     reports = {"first": RankingReport.from_frame(first), "second": RankingReport.from_frame(second)}
-    display = compare(reports, test="t").plot(pair=("first", "second"))
+    display = compare(reports, test="t").plot()
     above, below = (area.get_data() for area in display.axes_[-1].patches)
     assert len(above.values) <= 300
     assert (above.edges[0], above.edges[-1]) == (0, 10_001)

@@ -129,15 +129,6 @@ def test_slices_of_several_rankings_are_side_by_side(files, capsys):
             assert found[str(kind), name] == expected
 
 
-def test_many_slices_with_long_names_fit_in_80_columns(files, capsys):
-    files["kind"] = [f"{'a long name ' * 8}{query}" for query in files["q"]]
-    many = pd.concat([files.assign(**{c: files[c] + f" {i}" for c in ("q", "kind")}) for i in range(4)])
-    many.to_csv("many.csv", index=False)
-    printed = output_of(capsys, "evaluate", "many.csv", "mrr", *BOTH, "--by", "kind")
-    assert max(map(len, printed.splitlines())) <= 80
-    assert "12 others" in printed, "4 x 8 slices, of which 20 are shown"
-
-
 def test_values_of_queries(files, capsys):
     words = ["evaluate", "qrels", "run", "mrr", "--by-query", "--output"]
     assert rows_of(output_of(capsys, *words, "tsv")) == [
@@ -689,13 +680,6 @@ def test_help_says_what_a_command_does_with_an_example_that_is_valid(command, ca
     assert 0 < len(metrics) < len(chosen.words)
     for metric in metrics:
         assert bind(metric, "trec_eval" if "qrels.txt" in chosen.words else "sklearn")
-
-
-def test_every_option_has_help():
-    (subparsers,) = (action for action in options.make_parser()._actions if action.dest == "command")
-    for parser in subparsers.choices.values():
-        assert parser.description
-        assert [action.dest for action in parser._actions if not action.help] == []
 
 
 def test_the_workflow_of_the_documentation_runs(gate):

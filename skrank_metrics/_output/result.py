@@ -25,7 +25,7 @@ class Result(ABC):
     """Sentences and tables, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
-    _display: ClassVar[str | None] = None  # "module.ClassName" of the picture, in skrank_metrics.displays
+    _display: ClassVar[str | None] = None  # class of the picture, in skrank_metrics.displays
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
@@ -73,9 +73,8 @@ class Result(ABC):
         """
         if self._display is None:
             raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
-        module, name = self._display.rsplit(".", 1)
-        display = getattr(importlib.import_module(f"skrank_metrics.displays.{module}"), name)
-        return display.from_result(self, **options)
+        displays = importlib.import_module("skrank_metrics.displays")
+        return getattr(displays, self._display).from_result(self, **options)
 
     def to_html(self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None) -> None:
         """Write a self-contained HTML page, to send or to archive.

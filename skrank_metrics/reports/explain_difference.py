@@ -64,7 +64,7 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce, printed below the table.
     """
 
-    _display = "difference.DifferenceDisplay"
+    _display = "DifferenceDisplay"
 
     metric: str
     conventions: tuple[str, str]

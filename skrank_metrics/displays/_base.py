@@ -42,6 +42,7 @@ class Display(ABC):
             import matplotlib.pyplot  # noqa: F401
         except ImportError:
             raise ImportError(f"{type(self).__name__}.plot needs matplotlib (pip install matplotlib).") from None
+        self._own_figure = ax is None
         self._draw(ax)
         return self
 

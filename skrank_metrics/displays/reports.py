@@ -127,15 +127,15 @@ class ComparisonDisplay(Display):
         aligned: bool = False,
     ) -> None:
         """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
-        look = style.polish(ax)
+        look, first = style.polish(ax), ax is self.ax_ or style.is_narrow()
+        across = self._own_figure and (style.is_narrow() or not self._pair)
         colours = [look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink for one in rows]
         for row, (value, interval, text, colour) in enumerate(zip(values, ends, texts, colours, strict=True)):
-            if colour == look.best:
-                ax.axhspan(row - 0.5, row + 0.5, color=colour, alpha=0.1, linewidth=0, zorder=0)
+            if colour == look.best and (first or not across):
+                style.highlight(ax, row, across=across)
             style.mark_mean(ax, value, row, interval, color=colour, markersize=6, elinewidth=2)
             place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
             style.write_beside(ax, place, text, colour, xycoords=("axes fraction", "data") if aligned else "data")
-        first = ax is self.ax_ or style.is_narrow()
         inks = [look.soft if one.status == WORSE else look.ink for one in rows]
         bold = [row for row, one in enumerate(rows) if one.status in ("best", "better")]
         style.draw_rows(ax, self._names if first else len(rows) * [""], inks, bold=bold)

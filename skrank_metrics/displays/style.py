@@ -204,6 +204,18 @@ def _title(text: str, width: float) -> str:
     return textwrap.fill(plain(text), int(11 * width))
 
 
+def highlight(ax: Any, row: int, *, across: bool) -> None:
+    """Put a band behind a row, on request across the figure, behind its other panels, too."""
+    from matplotlib.transforms import blended_transform_factory
+
+    band = ax.axhspan(row - 0.5, row + 0.5, color=theme().best, alpha=0.1, linewidth=0, zorder=0)
+    if across:
+        place = blended_transform_factory(ax.figure.transSubfigure, ax.transData)
+        band.set(transform=place, clip_on=False, in_layout=False)
+        for panel in ax.figure.axes:
+            panel.patch.set_visible(False)  # it would cover the band
+
+
 def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
     """Write the name of each line beside its end, apart from the other names."""
     from matplotlib import rcParams

@@ -9,7 +9,9 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from skrank_metrics._cli.inputs import read_reports, rows_of_report
+import numpy as np
+
+from skrank_metrics._cli.inputs import read_reports
 from skrank_metrics._cli.options import parse_command
 from skrank_metrics._cli.output import Rankings, records, show
 from skrank_metrics._output.table import Table, visible
@@ -117,13 +119,21 @@ def _show_ways(chosen: Namespace) -> None:
 
 
 def _rows_and_metric(chosen: Namespace) -> dict[str, Any]:
-    """The rows of one ranking, and its metric."""
+    """The rows of one ranking, with equal scores in the order of "stable", and its metric."""
     reports = read_reports(chosen)
     report = next(iter(reports.values()))
     if len(reports) * len(report.metrics) > 1:
         found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
         raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
-    return {**rows_of_report(report), "metric": bind(next(iter(report.metrics)), chosen.convention)}
+    lists = report._lists
+    return {
+        "y_true": lists.given_labels,
+        "y_score": lists.scores,
+        "qid": np.repeat(lists.grouping.ids, lists.grouping.sizes),
+        "retrieved": lists.retrieved,
+        "judged": lists.judged,
+        "metric": bind(next(iter(report.metrics)), chosen.convention),
+    }
 
 
 def _list_metrics(_: Namespace) -> None:

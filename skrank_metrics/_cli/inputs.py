@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, TABLES
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
@@ -190,11 +188,3 @@ def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> Ranki
         metrics={metric: own[column] for metric, column in columns.items()},
         _results={metric: results[column] for metric, column in columns.items()},
     )
-
-
-def rows_of_report(report: RankingReport) -> dict[str, Any]:
-    """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
-    lists = report._lists
-    qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
-    masks = {"retrieved": lists.retrieved, "judged": lists.judged}
-    return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}

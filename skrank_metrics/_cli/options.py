@@ -118,17 +118,6 @@ OPTIONS = [CommandOption(*row) for row in _OPTIONS]
 
 def parse_command(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command and its options; metrics may also follow them."""
-    parser = make_parser()
-    chosen, rest = parser.parse_known_args(arguments)
-    if rest and (chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)):
-        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
-    if rest:
-        chosen.words += rest
-    return chosen
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
     parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -137,11 +126,15 @@ def make_parser() -> argparse.ArgumentParser:
         own.description = f"{about}\n{FILES}" if example else about
         if example:
             own.usage, own.epilog = "%(prog)s FILE ... [METRIC ...] [options]", f"Example:\n  %(prog)s {example}"
-            own.add_argument(
-                "words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {metrics})"
-            )
+            words = f"files, then metrics (default: {metrics})"
+            own.add_argument("words", nargs="+", metavar="FILE ... METRIC", help=words)
             own.set_defaults(**dict.fromkeys(option.attribute for option in OPTIONS))
         for option in OPTIONS:
             if name in option.commands:
                 option.add_to(own)
-    return parser
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest and (chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)):
+        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
+    if rest:
+        chosen.words += rest
+    return chosen

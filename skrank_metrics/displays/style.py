@@ -25,8 +25,8 @@ _NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 _HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
-# Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
-_canvas: ContextVar[tuple[float, bool] | None] = ContextVar("canvas", default=None)
+# Width of new figures, whether they have a title, and whether they are for a file or a page and not shown.
+_canvas: ContextVar[tuple[float, bool, bool]] = ContextVar("canvas", default=(WIDTH, True, False))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iter
     """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
     from matplotlib import rc_context
 
-    token = _canvas.set((width, titled))
+    token = _canvas.set((width, titled, True))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
         rc: Any = {**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}
@@ -94,16 +94,14 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    canvas = _canvas.get()
-    width = canvas[0] if canvas else WIDTH
+    width, _, is_hidden = _canvas.get()
     size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
-    return (Figure if canvas else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    return (Figure if is_hidden else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def is_narrow() -> bool:
     """Whether the picture is drawn for a phone."""
-    canvas = _canvas.get()
-    return canvas is not None and canvas[0] < _NARROW
+    return _canvas.get()[0] < _NARROW
 
 
 def polish(ax: Any, grid: str = "x") -> Theme:
@@ -154,7 +152,6 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bol
     ax.set_yticks(range(len(names)), wrapped(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium")
-    ax.tick_params(axis="x", labelsize="small")
     for row, label in enumerate(ax.get_yticklabels()):
         label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
@@ -190,8 +187,7 @@ def height_below(texts: Sequence[str]) -> float:
 
 def height_of_title(text: str) -> float:
     """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
-    canvas = _canvas.get()
-    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
+    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and _canvas.get()[1] else 0.0
 
 
 def entitle(figure: Any, text: str) -> None:

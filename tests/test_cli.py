@@ -236,6 +236,11 @@ def test_options_of_tables_are_those_of_evaluate(words, files, capsys):
     assert output_of(capsys, "evaluate", "rows.parquet", "ndcg@5", *ROWS, *words.split()) == expected
 
 
+def test_names_of_metrics_are_those_of_the_convention(files, capsys):
+    printed = output_of(capsys, "evaluate", "rows.csv", "pre@3", *ROWS, "--convention", "xgboost")
+    assert printed == f"{report_of(files, metrics='pre@3', convention='xgboost')}\n"
+
+
 def test_negative_labels_where_only_order_counts(files, capsys):
     files["y"] -= 1
     files.to_csv("rows.csv", index=False)
@@ -533,6 +538,10 @@ evaluate qrels run ngcd@10 -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did 
 explain qrels run mrr map --conventions sklearn lightgbm -> explain takes one ranking and one metric; got run and mrr
 evaluate qrels mrr -> Pass a ranking: runs after the judgments, --score, or saved reports; got none.
 evaluate qrels . -> .: Is a directory
+evaluate ngcd@10 rows.csv ROWS -> ngcd@10 is not a file. Unknown metric 'ngcd'. Did you mean 'ndcg@10'?
+evaluate rows.csv ROWS P_5 -> Did you mean 'precision@5'
+evaluate mrr map --label y -> Pass files beside the metrics; got mrr, map.
+compare saved.json saved.json --format trec -> Rankings must have different names; got saved.json, saved.json.
 evaluate qrels run run -> Rankings must have different names; got run, run.
 evaluate run other -> run, line 1: expected 4 fields (topic iteration document
 evaluate rows.csv -> no column 'qid'. Pass --label, --score, --qid; ALL

@@ -28,14 +28,14 @@ MOST_NAMED = 20  # columns in a message
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     """One report per ranking, by the name of its file or column; what needs no reading is checked first."""
-    metrics = [word for word in chosen.words if _error_of_metric(word) is None]
+    metrics = [word for word in chosen.words if _error_of_metric(word, chosen) is None]
     files = [word for word in chosen.words if word not in metrics]
+    for file in files:
+        _check_exists(file, chosen)
     form = _form(files, chosen)
     for option in OPTIONS:
         if getattr(chosen, option.attribute) not in (None, False) and form not in option.formats:
             raise ValueError(f"--{option.name} does not apply to {form} files.")
-    for file in files:
-        _check_exists(file)
     rows = [file for file in files if not _is_saved(file)]
     names = [file for file in (*files, *(chosen.score or [])) if file not in rows[:1]]
     _check_outputs([*files, *names] if form == "svmlight" else files, chosen)
@@ -108,7 +108,7 @@ def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
     absent = list(dict.fromkeys(chain(*wrong.values())))
     lacks = f" has no column {', '.join(map(repr, absent))}. Pass" if absent else " needs"
     hint = nearest(absent[0], known) if len(absent) == 1 else ""
-    if any(_error_of_metric(name) is None for name in absent):
+    if any(_error_of_metric(name, chosen) is None for name in absent):
         hint = " Metrics come before --score, or after another option."
     shown = ", ".join(known[:MOST_NAMED]) + ", ..." * (len(known) > MOST_NAMED)
     raise ValueError(f"{table.name}{lacks} {', '.join(wrong)}; columns: {shown}.{hint}")
@@ -116,11 +116,13 @@ def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
 
 def _form(files: Sequence[str], chosen: Namespace) -> str:
     """The format of the first file that is not a saved report."""
+    if not files:
+        raise ValueError(f"Pass files beside the metrics; got {', '.join(chosen.words)}.")
+    name = next((file for file in files if not _is_saved(file)), None)
+    if name is None:
+        return "saved"
     if chosen.format:
         return str(chosen.format)
-    name = next((file for file in files if not _is_saved(file)), "")
-    if not name and files:
-        return "saved"
     lower = name.lower().removesuffix(PACKED)
     if form := format_of(lower):
         return form
@@ -133,17 +135,18 @@ def _is_saved(file: str) -> bool:
     return file.lower().endswith(SAVED)
 
 
-def _error_of_metric(word: str) -> ValueError | None:
-    """Why a word is no metric; trec_eval's convention knows the names of all others, and its own."""
+def _error_of_metric(word: str, chosen: Namespace) -> ValueError | None:
+    """Why a word is no metric; by default, names of trec_eval are metrics, too."""
+    convention = chosen.convention or "trec_eval"
     try:
-        for name in expand([word], "trec_eval"):
-            bind(name, "trec_eval")
+        for name in expand([word], convention):
+            bind(name, convention)
     except ValueError as error:
         return error
     return None
 
 
-def _check_exists(word: str) -> None:
+def _check_exists(word: str, chosen: Namespace) -> None:
     """Refuse a word that is neither a metric nor a file, with similar names."""
     if word == "-" or Path(word).exists():
         return
@@ -151,7 +154,7 @@ def _check_exists(word: str) -> None:
     hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()]) if folder.is_dir() else ""
     if hint or any(sign in word.partition("(")[0] for sign in "./"):
         raise ValueError(f"File not found: {word}.{hint}")
-    raise ValueError(f"{word} is not a file. {_error_of_metric(word)}")
+    raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
 
 
 def _check_outputs(files: Sequence[str], chosen: Namespace) -> None:

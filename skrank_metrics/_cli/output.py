@@ -77,7 +77,7 @@ def show(chosen: Namespace, result: Result, content: Callable[[], dict[str, Any]
     elif chosen.output == "tsv":
         text = _as_tsv(content()["rows"])
     else:  # ASCII, without control characters, NaN and infinity
-        text = json.dumps(_plain(content()), indent=2, allow_nan=False, default=str) + "\n"
+        text = json.dumps(_jsonable(content()), indent=2, allow_nan=False, default=str) + "\n"
     if chosen.output_file is not None:
         write_whole(text, chosen.output_file)
         return
@@ -86,11 +86,11 @@ def show(chosen: Namespace, result: Result, content: Callable[[], dict[str, Any]
     print(text, end="")
 
 
-def _plain(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _jsonable(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_jsonable(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 

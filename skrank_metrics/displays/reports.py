@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 from math import isnan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,8 @@ MOST_METRICS, QUERIES_HEIGHT = 3, 1.7
 MOST_STEPS = 300
 # Models that may be chosen have the colour of the best; those that are worse are grey.
 GOOD, WORSE = ("best", "leads", "may be best", "better", "not worse"), "worse"
+# A model, and what is drawn of it: a value with its interval, and a text.
+Mark: TypeAlias = tuple[Standing, float, tuple[float, float], str]
 
 
 class ComparisonDisplay(Display):
@@ -93,22 +95,22 @@ class ComparisonDisplay(Display):
         own, confidence = self.result.by_metric(metric), self.result.confidence
         found = {row.name: row for row in own.rows}
         rows = [found[name] for name in self._names]  # in the order of the first metric
-        ends = [self.result.reports[name].intervals(confidence)[metric] for name in self._names]
         spelled = style.spell(*(row.mean for row in rows))
-        self._draw_rows(ax, rows, [row.mean for row in rows], ends, [spelled(row.mean) for row in rows])
+        ends = [self.result.reports[row.name].intervals(confidence)[metric] for row in rows]
+        self._draw_rows(ax, [(row, row.mean, pair, spelled(row.mean)) for row, pair in zip(rows, ends, strict=True)])
         label = style.with_direction(metric, own.greater_is_better)
         ax.set_xlabel(f"{label}\nmean, {100 * confidence:g}% interval")
 
     def _draw_differences(self, ax: Any) -> None:
-        result, look = self.result, style.theme()
-        rows = self._board.rows[: len(self._names)]
-        spelled = style.spell(*(row.difference for row in rows), signed=True)
-        # The baseline, which has no difference, is at 0.
-        texts = [
-            row.status if isnan(row.difference) else f"{spelled(row.difference)}\u2002{row.status}" for row in rows
-        ]
-        values = [0.0 if isnan(row.difference) else row.difference for row in rows]
-        self._draw_rows(ax, rows, values, [row.interval for row in rows], texts, aligned=True)
+        result, look, rows = self.result, style.theme(), self._board.rows[: len(self._names)]
+        spelled, marks = style.spell(*(row.difference for row in rows), signed=True), []
+        for row in rows:
+            if isnan(row.difference):  # that of the baseline
+                marks.append((row, 0.0, row.interval, row.status))
+            else:
+                text = f"{spelled(row.difference)}\N{EN SPACE}{row.status}"
+                marks.append((row, row.difference, row.interval, text))
+        self._draw_rows(ax, marks, aligned=True)
         ax.axvline(0, color=look.ink, linewidth=1, zorder=1)
         if result.margin is not None:
             limit = -result.margin if self._board.greater_is_better else result.margin
@@ -116,29 +118,20 @@ class ComparisonDisplay(Display):
         level = f"simultaneous {100 * result.confidence:g}% intervals"
         ax.set_xlabel(f"difference from {style.plain(result.baseline or 'the best other')},\n{level}")
 
-    def _draw_rows(
-        self,
-        ax: Any,
-        rows: Sequence[Standing],
-        values: Sequence[float],
-        ends: Sequence[tuple[float, float]],
-        texts: Sequence[str],
-        *,
-        aligned: bool = False,
-    ) -> None:
+    def _draw_rows(self, ax: Any, marks: Sequence[Mark], *, aligned: bool = False) -> None:
         """Marks with intervals and texts in the colour of the status, on a band for models that may be chosen."""
         look, first = style.polish(ax), ax is self.ax_ or style.is_narrow()
         across = self._own_figure and (style.is_narrow() or not self._pair)
-        colours = [look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink for one in rows]
-        for row, (value, interval, text, colour) in enumerate(zip(values, ends, texts, colours, strict=True)):
+        for row, (one, value, interval, text) in enumerate(marks):
+            colour = look.best if one.status in GOOD else look.soft if one.status == WORSE else look.ink
             if colour == look.best and (first or not across):
                 style.highlight(ax, row, across=across)
             style.mark_mean(ax, value, row, interval, color=colour, markersize=6, elinewidth=2)
             place = (1, row) if aligned else (np.nanmax([value, *interval]), row)
             style.write_beside(ax, place, text, colour, xycoords=("axes fraction", "data") if aligned else "data")
-        inks = [look.soft if one.status == WORSE else look.ink for one in rows]
-        bold = [row for row, one in enumerate(rows) if one.status in ("best", "better")]
-        style.draw_rows(ax, self._names if first else len(rows) * [""], inks, bold=bold)
+        inks = [look.soft if one.status == WORSE else look.ink for one, *_ in marks]
+        bold = [row for row, (one, *_) in enumerate(marks) if one.status in ("best", "better")]
+        style.draw_rows(ax, self._names if first else len(marks) * [""], inks, bold=bold)
         ax.locator_params(axis="x", nbins=4 if len(self.axes_) < 3 else 2)
 
     def _draw_queries(self, pair: Pair, ax: Any) -> None:

@@ -397,12 +397,12 @@ def test_compare_within_slices(files, capsys):
     assert [row["slice"] for row in rows_of(output_of(capsys, *words, "--output", "tsv"))] == ["all", "0", "1"]
 
 
-def test_runs_of_different_topics(files, capsys, tmp_path):
+def test_runs_of_different_topics_count_0_or_are_refused(files, capsys, tmp_path):
     (tmp_path / "qrels").write_text(QRELS + "303 0 a 1\n")
     (tmp_path / "other").write_text(OTHER + "303 Q0 a 1 3 tag\n")
     words = ["compare", "qrels", "run", "other", "mrr"]
     assert "by mrr, 3 queries" in output_of(capsys, *words), "the one without a list counts as 0"
-    assert "quer" in error_of(capsys, *words, "--missing", "skip")
+    assert "2 of them in both" in error_of(capsys, *words, "--missing", "skip")
 
 
 @pytest.fixture

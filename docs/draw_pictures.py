@@ -15,7 +15,6 @@ from skrank_metrics import (
     RacingSearchCV,
     _demo,
     audit_splits,
-    compare,
     evaluate,
     explain_difference,
     leaderboard,
@@ -97,18 +96,9 @@ def draw_demo(look, board, width):
         return board.plot(metric=_demo.METRICS[0]).figure_
 
 
-def demo_board():
-    """The board of the demo."""
-    data, (models, _) = load_digits_retrieval(), _demo._models()
-    nearness = -data.data[:, data.feature_names.index("pixel_distance")]
-    reports = {_demo.BASELINE: evaluate(data.target, nearness, qid=data.qid, metrics=_demo.METRICS)}
-    _demo._tune_all(models, data, reports)
-    return compare(reports, _demo.METRICS)
-
-
 if __name__ == "__main__":
     mpl.use("Agg")
-    found, board = results(), demo_board()
+    found, board = results(), _demo.tune_and_compare()
     for theme, look in (("light", style.LIGHT), ("dark", style.DARK)):
         figures = {
             f"displays_{theme}": (draw_displays(look, found), 80),

@@ -4,18 +4,62 @@ A test holds an option with ``@pytest.mark.option("QueryKFold.shuffle")``, and a
 ``@pytest.mark.option("metrics.*.k")``, if it runs over all that match.
 """
 
-from support.options import holds, marks, public_options
+import ast
+import inspect
+from fnmatch import fnmatchcase
+from pathlib import Path
 
-OPTIONS = public_options()
+import skrank_metrics
+from skrank_metrics import metrics
+
+
+def public_options():
+    """Names such as "metrics.ndcg_score.k", "QueryKFold.shuffle" and "QueryKFold.split.groups", sorted."""
+    return sorted({f"{path}.{option}" for path, function in _callables() for option in _options(function)})
+
+
+def _callables():
+    for name in metrics.__all__:
+        yield f"metrics.{name}", getattr(metrics, name)
+    for module, names in skrank_metrics._MODULES.items():
+        for name in names.split() if module.startswith("splitters.") else ():
+            value = getattr(skrank_metrics, name)
+            yield name, value
+            for method in {"split", "split_in_three"} & set(dir(value)):
+                yield f"{name}.{method}", getattr(value, method)
+
+
+def _options(function):
+    """Parameters with a default, and those by name only; not what every call has to give."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY or parameter.default is not parameter.empty:
+            yield name
+
+
+def marks():
+    """Every option in ``@pytest.mark.option(...)`` in the folder of tests, from the source: no selection matters."""
+    calls = (
+        node
+        for path in Path(__file__).parent.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.option"
+    )
+    return sorted({ast.literal_eval(argument) for call in calls for argument in call.args})
+
+
+def holds(mark, option):
+    """Whether a mark is of an option. A pattern holds what its test runs over, and spells the option's own name."""
+    return fnmatchcase(option, mark) and option.rpartition(".")[2] == mark.rpartition(".")[2]
 
 
 def test_every_option_has_a_test_that_holds_it():
     found = marks()
-    missing = [option for option in OPTIONS if not any(holds(mark, option) for mark in found)]
+    missing = [option for option in public_options() if not any(holds(mark, option) for mark in found)]
     assert missing == [], "mark the tests of these with pytest.mark.option, or write them"
 
 
 def test_marks_name_options_that_exist():
-    covered = {option.partition(".")[0] for option in OPTIONS}
+    options = public_options()
+    covered = {option.partition(".")[0] for option in options}
     found = [mark for mark in marks() if mark.partition(".")[0] in covered]
-    assert [mark for mark in found if not any(holds(mark, option) for option in OPTIONS)] == []
+    assert [mark for mark in found if not any(holds(mark, option) for option in options)] == []

@@ -7,16 +7,17 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from skrank_metrics._cli.inputs import read_reports, rows_of_report
-from skrank_metrics._cli.options import parse
-from skrank_metrics._cli.output import show_comparison, show_reports, show_results, write
-from skrank_metrics._output.result import Result
+import numpy as np
+
+from skrank_metrics._cli.inputs import read_reports
+from skrank_metrics._cli.options import parse_command
+from skrank_metrics._cli.output import Rankings, records, show
 from skrank_metrics._output.table import Table, visible
 from skrank_metrics.metrics._registry import REGISTRY
 from skrank_metrics.metrics.names import bind
+from skrank_metrics.reports.slices import ALL
 
 # Exit codes. As in shells, a signal gives 128 plus its number; Python's own code of errors would read as "worse".
 WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
@@ -25,7 +26,7 @@ WORSE, INVALID, UNDECIDED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command. Invalid input ends it with exit code 2 and one line that says what is wrong."""
     try:
-        chosen = parse(arguments)
+        chosen = parse_command(arguments)
         code = _FUNCTIONS[chosen.command](chosen)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output, such as head, is gone
@@ -58,54 +59,81 @@ def _fail(message: str) -> NoReturn:
     sys.exit(INVALID)
 
 
-def _evaluate(chosen: Namespace) -> None:
+def _show_means(chosen: Namespace) -> None:
     reports = read_reports(chosen)
     if chosen.save and len(reports) > 1:
         raise ValueError(f"--save takes one ranking; got {', '.join(reports)}.")
-    write(show_reports(reports, chosen.output, by_query=chosen.by_query), chosen.output_file)
+
+    def content() -> dict[str, Any]:
+        columns = {name: own._columns() if chosen.by_query else own._summary() for name, own in reports.items()}
+        rows = [row for name, own in columns.items() for row in records(own, ranking=name)]
+        return {"findings": {name: report.health.findings for name, report in reports.items()}, "rows": rows}
+
+    alone = len(reports) == 1 and not chosen.by_query
+    result = next(iter(reports.values())) if alone else Rankings(reports, by_query=chosen.by_query)
+    show(chosen, result, content)
     if chosen.save:
         next(iter(reports.values())).save(chosen.save)
 
 
-def _compare(chosen: Namespace) -> int:
+def _show_comparison(chosen: Namespace) -> int:
     from skrank_metrics.reports.compare import compare
+    from skrank_metrics.reports.verdict import columns_of_pairs
 
     reports = read_reports(chosen)
     options = {name: getattr(chosen, name) for name in ("margin", "test", "confidence", "random_state")}
-    options["baseline"] = (
-        next(iter(reports)) if chosen.baseline is None and chosen.margin is not None else chosen.baseline
-    )
-    comparison = compare(reports, correction=None if chosen.correction == "none" else chosen.correction, **options)
-    write(show_comparison(comparison, chosen.output), chosen.output_file)
+    options["correction"] = None if chosen.correction == "none" else chosen.correction
+    if chosen.baseline is None and chosen.margin is not None:
+        chosen.baseline = next(iter(reports))
+    found = compare(reports, baseline=chosen.baseline, **options)
+
+    def content() -> dict[str, Any]:
+        parts = {ALL: found, **found._named_slices()}
+        rows = [row for name, part in parts.items() for row in records(columns_of_pairs(part), slice=name)]
+        verdicts = {metric: found.by_metric(metric).verdict for metric in found.metrics}
+        return {"verdicts": verdicts, "rankings": records(found._columns()), "rows": rows}
+
+    show(chosen, found, content)
     if chosen.margin is None:
         return 0
     if chosen.output_file or chosen.output != "table":  # where nobody would see the verdict
-        for metric in comparison.metrics:
-            print(visible(f"{metric}: {comparison.by_metric(metric).verdict}"), file=sys.stderr)
-    verdicts = {pair.verdict for metric in comparison.metrics for pair in comparison.pairs(metric)}
+        for metric in found.metrics:
+            print(visible(f"{metric}: {found.by_metric(metric).verdict}"), file=sys.stderr)
+    verdicts = {pair.verdict for metric in found.metrics for pair in found.pairs(metric)}
     return WORSE if "worse" in verdicts else UNDECIDED if "undecided" in verdicts else 0
 
 
-def _explain(chosen: Namespace) -> None:
+def _show_causes(chosen: Namespace) -> None:
     from skrank_metrics.reports.explain_difference import explain_difference
 
-    _of_each(chosen, partial(explain_difference, conventions=chosen.conventions))
+    found = explain_difference(**_rows_and_metric(chosen), conventions=chosen.conventions)
+    facts = {name: getattr(found, name) for name in ("metric", "conventions", "start", "end")}
+    show(chosen, found, lambda: {**facts, "rows": records(found._columns())})
 
 
-def _match(chosen: Namespace) -> None:
+def _show_ways(chosen: Namespace) -> None:
     from skrank_metrics.reports.match_convention import match_convention
 
-    _of_each(chosen, partial(match_convention, value=chosen.value, tolerance=chosen.tolerance))
+    found = match_convention(**_rows_and_metric(chosen), value=chosen.value, tolerance=chosen.tolerance)
+    show(chosen, found, lambda: {"rows": records(found._columns())})
 
 
-def _of_each(chosen: Namespace, function: Callable[..., Result]) -> None:
-    """Call a function of rows and a metric, for each ranking and metric."""
-    found = {}
-    for ranking, report in read_reports(chosen).items():
-        rows = rows_of_report(report)
-        for name in report.metrics:
-            found[ranking, name] = function(**rows, metric=bind(name, chosen.convention))
-    write(show_results(found, chosen.output), chosen.output_file)
+def _rows_and_metric(chosen: Namespace) -> dict[str, Any]:
+    """The rows of one ranking, with equal scores in the order of "stable", and its metric."""
+    reports = read_reports(chosen)
+    report = next(iter(reports.values()))
+    if len(reports) * len(report.metrics) > 1:
+        found = f"{', '.join(reports)} and {', '.join(report.metrics)}"
+        raise ValueError(f"{chosen.command} takes one ranking and one metric; got {found}.")
+    lists = report._lists
+    return {
+        "y_true": lists.given_labels,
+        "y_score": lists.scores,
+        "qid": np.repeat(lists.grouping.ids, lists.grouping.sizes),
+        "retrieved": lists.retrieved,
+        "judged": lists.judged,
+        "metric": bind(next(iter(report.metrics)), chosen.convention),
+    }
 
 
 def _list_metrics(_: Namespace) -> None:
@@ -123,10 +151,10 @@ def _run_demo(chosen: Namespace) -> None:
 
 
 _FUNCTIONS: dict[str, Callable[[Namespace], int | None]] = {
-    "evaluate": _evaluate,
-    "compare": _compare,
-    "explain": _explain,
-    "match": _match,
+    "evaluate": _show_means,
+    "compare": _show_comparison,
+    "explain": _show_causes,
+    "match": _show_ways,
     "metrics": _list_metrics,
     "demo": _run_demo,
 }

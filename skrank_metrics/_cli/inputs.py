@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skrank_metrics._cli.options import COMMANDS, OPTIONS, TABLES
 from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
@@ -30,25 +28,29 @@ MOST_NAMED = 20  # columns in a message
 
 def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     """One report per ranking, by the name of its file or column; what needs no reading is checked first."""
-    form = _form(chosen)
+    metrics = [word for word in chosen.words if _error_of_metric(word, chosen) is None]
+    files = [word for word in chosen.words if word not in metrics]
+    for file in files:
+        _check_exists(file, chosen)
+    form = _form(files, chosen)
     for option in OPTIONS:
         if getattr(chosen, option.attribute) not in (None, False) and form not in option.formats:
             raise ValueError(f"--{option.name} does not apply to {form} files.")
-    chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
-    files, metrics = _files_and_metrics(chosen)
-    rows, names = [file for file in files if not _is_saved(file)], [*files, *(chosen.score or [])]
-    _check_outputs(names if form == "svmlight" else files, chosen)
-    if rows:
-        names.remove(rows[0])
-    _check_number(chosen, form, rows, names, metrics)
+    rows = [file for file in files if not _is_saved(file)]
+    names = [file for file in (*files, *(chosen.score or [])) if file not in rows[:1]]
+    _check_outputs([*files, *names] if form == "svmlight" else files, chosen)
+    _check_rankings(chosen, form, rows, names)
     found = {file: RankingReport.load(file) for file in files if _is_saved(file)}
     saved = next(iter(found.values())).metrics if found else COMMANDS[chosen.command][1].split()
     metrics = metrics or [*saved]
     found = {name: _selected(report, name, metrics) for name, report in found.items()}
+    chosen.convention = chosen.convention or ("trec_eval" if form == "trec" else "sklearn")
     options = {name: getattr(chosen, name) for name in ("convention", "ties", "replace_undefined_by")}
     options |= {"metrics": metrics, "condense": bool(chosen.condense)}
     if form == "trec":
-        found |= _of_runs(rows[0], rows[1:], chosen, options)
+        options |= {name: value for name in ("missing", "score_type") if (value := getattr(chosen, name))}
+        judgments = read_qrels(rows[0])
+        found |= {run: evaluate_run(judgments, run, **options) for run in rows[1:]}
     elif form != "saved":
         found |= _of_rows(rows[0], form, chosen, options)
     for part in ("groups", "by"):
@@ -58,48 +60,38 @@ def read_reports(chosen: Namespace) -> dict[str, RankingReport]:
     return {name: found[name] for name in names}
 
 
-def _of_runs(qrels: str, runs: Sequence[str], chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
-    """Evaluate runs one by one; a terminal shows the current one."""
-    given = {name: value for name in ("missing", "score_type") if (value := getattr(chosen, name))}
-    judgments, found = read_qrels(qrels), {}
-    with Progress(None) as progress:
-        for number, name in enumerate(runs, start=1):
-            progress.say(f"{name}, {number} of {len(runs)}")
-            found[name] = evaluate_run(judgments, name, **given, **options)
-    return found
-
-
 def _of_rows(file: str, form: str, chosen: Namespace, options: dict[str, Any]) -> dict[str, RankingReport]:
     if form == "svmlight":
         labels, options["qid"] = read_svmlight(file)
         scores: dict[str, Any] = {path: read_scores(path, len(labels), file) for path in chosen.score}
     else:
-        signed = all(
-            metric.computation.signed for metric in bind_metrics(options["metrics"], chosen.convention).values()
-        )
-        labels, scores, others = _read_table(file, form, chosen, signed)
-        options |= others
+        bound = bind_metrics(options["metrics"], chosen.convention).values()
+        arrays = _read_table(file, form, chosen, signed=all(metric.computation.signed for metric in bound))
+        scores, labels = arrays.pop("scores"), arrays.pop("labels")
+        options |= arrays
     try:
         return {name: evaluate(labels, score, **options) for name, score in scores.items()}
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _read_table(file: str, form: str, chosen: Namespace, signed: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def _read_table(file: str, form: str, chosen: Namespace, *, signed: bool) -> dict[str, Any]:
     """Labels, scores by name of the column, and what else ``evaluate`` takes."""
     import_arrow(f"Reading {file}")
     table = TableFile.opened(file, form)
     chosen.qid, by = chosen.qid or "qid", chosen.by or []
     _check_named_columns(table, chosen)
-    named = {name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")}
-    others = {argument: name for argument, name in {"sample_weight": chosen.weight, **named}.items() if name}
+    named = {
+        "sample_weight": chosen.weight,
+        **{name: getattr(chosen, name) for name in ("retrieved", "judged", "groups")},
+    }
+    others = {argument: name for argument, name in named.items() if name}
     columns = columns_of(chosen.label, chosen.score, chosen.qid, others | {f"by {name}": name for name in by})
     arrays = read_columns(table, replace(columns, signed=signed and not chosen.judged))
-    found = {argument: arrays[name] for argument, name in {**others, "qid": chosen.qid}.items()}
+    found = {argument: arrays[name] for argument, name in {**others, "labels": chosen.label, "qid": chosen.qid}.items()}
     if by:
         found["by"] = {name: arrays[name] for name in by} if len(by) > 1 else arrays[by[0]]
-    scores = {name: arrays[name] for name in chosen.score}
-    return arrays[chosen.label], scores, found
+    return {**found, "scores": {name: arrays[name] for name in chosen.score}}
 
 
 def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
@@ -116,67 +108,53 @@ def _check_named_columns(table: TableFile, chosen: Namespace) -> None:
     absent = list(dict.fromkeys(chain(*wrong.values())))
     lacks = f" has no column {', '.join(map(repr, absent))}. Pass" if absent else " needs"
     hint = nearest(absent[0], known) if len(absent) == 1 else ""
-    if any(_is_metric(name, chosen.convention) for name in absent):
+    if any(_error_of_metric(name, chosen) is None for name in absent):
         hint = " Metrics come before --score, or after another option."
     shown = ", ".join(known[:MOST_NAMED]) + ", ..." * (len(known) > MOST_NAMED)
     raise ValueError(f"{table.name}{lacks} {', '.join(wrong)}; columns: {shown}.{hint}")
 
 
-def _form(chosen: Namespace) -> str:
-    """The format of the first file, which is a saved report only if all are."""
-    words = [word for word in chosen.words if not _is_saved(word)]
+def _form(files: Sequence[str], chosen: Namespace) -> str:
+    """The format of the first file that is not a saved report."""
+    if not files:
+        raise ValueError(f"Pass files beside the metrics; got {', '.join(chosen.words)}.")
+    name = next((file for file in files if not _is_saved(file)), None)
+    if name is None:
+        return "saved"
     if chosen.format:
         return str(chosen.format)
-    if len(words) < len(chosen.words) and all(_is_metric(word, "trec_eval") for word in words):
-        return "saved"
-    name = words[0].lower().removesuffix(PACKED)
-    if form := format_of(name):
+    lower = name.lower().removesuffix(PACKED)
+    if form := format_of(lower):
         return form
     if chosen.label:
-        raise ValueError(f"Pass --format to say what {words[0]} is: {', '.join(TABLES)}.")
-    return "svmlight" if chosen.score or name.endswith(SVMLIGHT) else "trec"
+        raise ValueError(f"Pass --format to say what {name} is: {', '.join(TABLES)}.")
+    return "svmlight" if chosen.score or lower.endswith(SVMLIGHT) else "trec"
 
 
 def _is_saved(file: str) -> bool:
     return file.lower().endswith(SAVED)
 
 
-def _files_and_metrics(chosen: Namespace) -> tuple[list[str], list[str]]:
-    """The files, which come first, and the names of metrics; a word that can be either is a metric."""
-    words, convention = chosen.words, chosen.convention
-    n_files = next((place for place, word in enumerate(words) if not _is_file(word, convention)), len(words))
-    files, metrics = words[:n_files], words[n_files:]
-    for word in metrics:
-        if _is_file(word, convention):
-            raise ValueError(f"Files come before metrics; got {word} after {metrics[0]}.")
-        _check_metric(word, convention)
-    if files.count("-") > 1:
-        raise ValueError("Standard input can be read only once.")
-    return files, metrics
-
-
-def _check_metric(word: str, convention: str) -> None:
-    """Refuse a word that is neither a metric nor a file, with similar names."""
+def _error_of_metric(word: str, chosen: Namespace) -> ValueError | None:
+    """Why a word is no metric; by default, names of trec_eval are metrics, too."""
+    convention = chosen.convention or "trec_eval"
     try:
         for name in expand([word], convention):
             bind(name, convention)
     except ValueError as error:
-        folder = Path(word).parent
-        hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()]) if folder.is_dir() else ""
-        if hint or any(sign in word.partition("(")[0] for sign in "./"):
-            raise ValueError(f"File not found: {word}.{hint}") from None
-        raise ValueError(f"{word} is not a file. {error}") from None
+        return error
+    return None
 
 
-def _is_file(word: str, convention: str) -> bool:
-    return word == "-" or (Path(word).exists() and not _is_metric(word, convention))
-
-
-def _is_metric(word: str, convention: str) -> bool:
-    try:
-        return bool([bind(name, convention) for name in expand([word], convention)])
-    except ValueError:
-        return False
+def _check_exists(word: str, chosen: Namespace) -> None:
+    """Refuse a word that is neither a metric nor a file, with similar names."""
+    if word == "-" or Path(word).exists():
+        return
+    folder = Path(word).parent
+    hint = nearest(word, [str(folder / other.name) for other in folder.iterdir()]) if folder.is_dir() else ""
+    if hint or any(sign in word.partition("(")[0] for sign in "./"):
+        raise ValueError(f"File not found: {word}.{hint}")
+    raise ValueError(f"{word} is not a file. {_error_of_metric(word, chosen)}")
 
 
 def _check_outputs(files: Sequence[str], chosen: Namespace) -> None:
@@ -188,33 +166,28 @@ def _check_outputs(files: Sequence[str], chosen: Namespace) -> None:
             raise ValueError(f"{output} is an input, and would be overwritten. Choose another file for the output.")
 
 
-def _check_number(chosen: Namespace, form: str, rows: list[str], names: list[str], metrics: list[str]) -> None:
+def _check_rankings(chosen: Namespace, form: str, rows: list[str], names: list[str]) -> None:
     """Check the number of files and rankings, and that their names differ."""
-    found = [word for word in metrics if Path(word).exists()]
-    shadowed = f" {found[0]!r} is taken as a metric; write ./{found[0]} for the file." if found else ""
+    if chosen.words.count("-") > 1:
+        raise ValueError("Standard input can be read only once.")
     if form in (*TABLES, "svmlight") and len(rows) != 1:
-        raise ValueError(f"Pass a single file of rows; got {len(rows)}: {', '.join(rows)}.{shadowed}")
+        raise ValueError(f"Pass a single file of rows; got {len(rows)}: {', '.join(rows)}.")
     least, what = (2, "two or more rankings") if chosen.command == "compare" else (1, "a ranking")
     if len(names) < least and (chosen.score or form not in TABLES):
         how = "runs after the judgments, --score, or saved reports"
-        raise ValueError(f"Pass {what}: {how}; got {', '.join(names) or 'none'}.{shadowed}")
+        raise ValueError(f"Pass {what}: {how}; got {', '.join(names) or 'none'}.")
     if len(set(names)) < len(names):
         raise ValueError(f"Rankings must have different names; got {', '.join(names)}.")
 
 
 def _selected(report: RankingReport, name: str, metrics: Sequence[str]) -> RankingReport:
     """A saved report, of the chosen metrics."""
-    columns = {metric: str(column_of(metric, report.metrics)) for metric in metrics}
-    for metric, column in columns.items():
-        if column not in report.metrics:
-            raise ValueError(f"Metric {metric!r} is missing from {name}, which has {', '.join(report.metrics)}.")
-    results = {metric: report._results[column] for metric, column in columns.items()}
-    return replace(report, metrics={m: report.metrics[column] for m, column in columns.items()}, _results=results)
-
-
-def rows_of_report(report: RankingReport) -> dict[str, Any]:
-    """The rows of a report as arguments of evaluate; rows with equal scores are in the order of "stable"."""
-    lists = report._lists
-    qid = np.repeat(lists.grouping.ids, lists.grouping.sizes)
-    masks = {"retrieved": lists.retrieved, "judged": lists.judged}
-    return {"y_true": lists.given_labels, "y_score": lists.scores, "qid": qid, **masks}
+    columns = {metric: column_of(metric, report.metrics) or "" for metric in metrics}
+    if missing := [metric for metric, column in columns.items() if not column]:
+        raise ValueError(f"Metric {missing[0]!r} is missing from {name}, which has {', '.join(report.metrics)}.")
+    own, results = report.metrics, report._results
+    return replace(
+        report,
+        metrics={metric: own[column] for metric, column in columns.items()},
+        _results={metric: results[column] for metric, column in columns.items()},
+    )

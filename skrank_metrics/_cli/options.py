@@ -17,8 +17,8 @@ FILES = """
 Pass TREC files, QRELS RUN [RUN ...]; or a table (parquet, csv, tsv, arrow)
 with --label, --score and --qid; or an svmlight file with --score FILE. Saved
 reports (.json) count as rankings. Files may be gzipped, and "-" is standard
-input. Metrics follow the files: ndcg@10 map "rbp(p=0.9)". A name that is both
-a file and a metric is taken as a metric; write ./map for the file.
+input. Name metrics as ndcg@10 map "rbp(p=0.9)". A name that is both a file and
+a metric is taken as a metric; write ./map for the file.
 """
 # What the commands do, and for those that read files, the metrics if none are named, and an example.
 COMMANDS = {
@@ -57,7 +57,7 @@ LIBRARIES, LISTED = [*CONVENTIONS], ", ".join(CONVENTIONS)
 RULES = f"library whose defaults apply (default: trec_eval for TREC files, else sklearn): {LISTED}"
 
 
-class Option(NamedTuple):
+class CommandOption(NamedTuple):
     """An option of some commands, for files of some formats; reports that were saved are what they are."""
 
     name: str
@@ -82,52 +82,42 @@ class Option(NamedTuple):
 
 TESTS, CORRECTIONS = ["permutation", "t"], ["max", "holm", "bh", "none"]
 SEVERAL, PAIR = {"nargs": "+"}, {"nargs": 2, "metavar": ("A", "B"), "required": True}
-OPTIONS = [
-    Option("picture", ["demo"], [], Path, "file for the picture", {"default": Path("ranking.png")}),
-    Option("by-query", ["evaluate"], ANY, bool, "also print the values per query"),
-    Option("save", ["evaluate"], ANY, "FILE.json", "file for the report, which compare takes as a ranking"),
-    Option("margin", ["compare"], ANY, float, "the loss that does not matter; sets the exit code"),
-    Option("baseline", ["compare"], ANY, "RANKING", "compare the others with it (default with --margin: the first)"),
-    Option("test", ["compare"], ANY, TESTS, "paired test: random signs or Student's t", {"default": TESTS[0]}),
-    Option("correction", ["compare"], ANY, CORRECTIONS, "of p-values for several pairs", {"default": "max"}),
-    Option("confidence", ["compare"], ANY, float, "confidence level", {"default": 0.95}),
-    Option("random-state", ["compare"], ANY, int, "seed of the random signs", {"default": 0}),
-    Option("conventions", ["explain"], ANY, LIBRARIES, f"two of {LISTED}", PAIR),
-    Option("value", ["match"], ANY, "VALUE", "the value to find", {"required": True}),
-    Option("tolerance", ["match"], ANY, float, "largest distance from it (default: half a unit of its last digit)"),
-    Option("format", ALL, ANY, FORMATS, "format of the files (default: from their names and the options)"),
-    Option("label", ALL, TABLES, "COLUMN", "column of a table with the labels"),
-    Option("score", ALL, ROWS, "COLUMN", "columns with the scores, or files with a score per svmlight row", SEVERAL),
-    Option("qid", ALL, TABLES, "COLUMN", "column of a table with the query ids (default: qid)"),
-    Option("retrieved", ALL, TABLES, "COLUMN", "column that is false for documents that were not ranked"),
-    Option("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
-    Option("condense", ALL, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
-    Option("missing", ALL, TREC, [*MISSING], "topics without a ranking: count as 0 (default), leave out, or refuse"),
-    Option("score-type", ALL, TREC, [*SCORE_TYPES], "of scores of runs (default: float32, as in trec_eval 9)"),
-    Option("by", OF_REPORTS, TABLES, "COLUMN", "columns of a table with the slice of each query", SEVERAL),
-    Option("groups", OF_REPORTS, TABLES, "COLUMN", "column with groups of dependent queries, such as those of a user"),
-    Option("weight", OF_REPORTS, TABLES, "COLUMN", "column with the weight of each query"),
-    Option("convention", OF_REPORTS, FORMATS, LIBRARIES, RULES, {"metavar": "LIBRARY"}),
-    Option("ties", OF_REPORTS, FORMATS, ["average", "best", "worst", "stable"], "order of documents with equal scores"),
-    Option("replace-undefined-by", OF_REPORTS, FORMATS, float, "value of queries for which a metric is undefined"),
-    Option("output", ALL, ANY, ["table", "tsv", "json", "html"], "format of the output", {"default": "table"}),
-    Option("output-file", ALL, ANY, Path, "file for the output, replaced only when the output is complete"),
+_OPTIONS: list[tuple[Any, ...]] = [
+    ("picture", ["demo"], [], Path, "file for the picture", {"default": Path("ranking.png")}),
+    ("by-query", ["evaluate"], ANY, bool, "also print the values per query"),
+    ("save", ["evaluate"], ANY, "FILE.json", "file for the report, which compare takes as a ranking"),
+    ("margin", ["compare"], ANY, float, "the loss that does not matter; sets the exit code"),
+    ("baseline", ["compare"], ANY, "RANKING", "compare the others with it (default with --margin: the first)"),
+    ("test", ["compare"], ANY, TESTS, "paired test: random signs or Student's t", {"default": TESTS[0]}),
+    ("correction", ["compare"], ANY, CORRECTIONS, "of p-values for several pairs", {"default": "max"}),
+    ("confidence", ["compare"], ANY, float, "confidence level", {"default": 0.95}),
+    ("random-state", ["compare"], ANY, int, "seed of the random signs", {"default": 0}),
+    ("conventions", ["explain"], ANY, LIBRARIES, f"two of {LISTED}", PAIR),
+    ("value", ["match"], ANY, "VALUE", "the value to find", {"required": True}),
+    ("tolerance", ["match"], ANY, float, "largest distance from it (default: half a unit of its last digit)"),
+    ("format", ALL, ANY, FORMATS, "format of the files (default: from their names and the options)"),
+    ("label", ALL, TABLES, "COLUMN", "column of a table with the labels"),
+    ("score", ALL, ROWS, "COLUMN", "columns with the scores, or files with a score per svmlight row", SEVERAL),
+    ("qid", ALL, TABLES, "COLUMN", "column of a table with the query ids (default: qid)"),
+    ("retrieved", ALL, TABLES, "COLUMN", "column that is false for documents that were not ranked"),
+    ("judged", ALL, TABLES, "COLUMN", "column that is false for documents that nobody judged"),
+    ("condense", ALL, ["trec", *TABLES], bool, "leave out documents that nobody judged"),
+    ("missing", ALL, TREC, [*MISSING], "topics without a ranking: count as 0 (default), leave out, or refuse"),
+    ("score-type", ALL, TREC, [*SCORE_TYPES], "of scores of runs (default: float32, as in trec_eval 9)"),
+    ("by", OF_REPORTS, TABLES, "COLUMN", "columns of a table with the slice of each query", SEVERAL),
+    ("groups", OF_REPORTS, TABLES, "COLUMN", "column with groups of dependent queries, such as those of a user"),
+    ("weight", OF_REPORTS, TABLES, "COLUMN", "column with the weight of each query"),
+    ("convention", OF_REPORTS, FORMATS, LIBRARIES, RULES, {"metavar": "LIBRARY"}),
+    ("ties", OF_REPORTS, FORMATS, ["average", "best", "worst", "stable"], "order of documents with equal scores"),
+    ("replace-undefined-by", OF_REPORTS, FORMATS, float, "value of queries for which a metric is undefined"),
+    ("output", ALL, ANY, ["table", "tsv", "json", "html"], "format of the output", {"default": "table"}),
+    ("output-file", ALL, ANY, Path, "file for the output, replaced only when the output is complete"),
 ]
+OPTIONS = [CommandOption(*row) for row in _OPTIONS]
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_command(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command and its options; metrics may also follow them."""
-    parser = make_parser()
-    chosen, rest = parser.parse_known_args(arguments)
-    if rest and (chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)):
-        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
-    if rest:
-        chosen.words += rest
-    return chosen
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
     parser = argparse.ArgumentParser(prog="skrank-metrics", description="Ranking metrics for scikit-learn.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {skrank_metrics.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -136,11 +126,15 @@ def make_parser() -> argparse.ArgumentParser:
         own.description = f"{about}\n{FILES}" if example else about
         if example:
             own.usage, own.epilog = "%(prog)s FILE ... [METRIC ...] [options]", f"Example:\n  %(prog)s {example}"
-            own.add_argument(
-                "words", nargs="+", metavar="FILE ... METRIC", help=f"files, then metrics (default: {metrics})"
-            )
+            words = f"files, then metrics (default: {metrics})"
+            own.add_argument("words", nargs="+", metavar="FILE ... METRIC", help=words)
             own.set_defaults(**dict.fromkeys(option.attribute for option in OPTIONS))
         for option in OPTIONS:
             if name in option.commands:
                 option.add_to(own)
-    return parser
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest and (chosen.command not in ALL or any(word.startswith("-") and word != "-" for word in rest)):
+        parser.error(f"unrecognized arguments: {visible(' '.join(rest))}")
+    if rest:
+        chosen.words += rest
+    return chosen

@@ -24,7 +24,7 @@ class Result(ABC):
     """Sentences and tables, which subclasses provide, printed as text and in notebooks."""
 
     _index: ClassVar[str | None] = None  # the column that is the index of a pandas.DataFrame
-    _display: ClassVar[str | None] = None  # "module.ClassName" of the picture, in skrank_metrics.displays
+    _display: ClassVar[str | None] = None  # class of the picture, in skrank_metrics.displays
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
@@ -64,9 +64,8 @@ class Result(ABC):
         """
         if self._display is None:
             raise TypeError(f"There is no picture of a {type(self).__name__}; print it, or see to_html and to_frame.")
-        module, name = self._display.rsplit(".", 1)
-        display = getattr(importlib.import_module(f"skrank_metrics.displays.{module}"), name)
-        return display.from_result(self, **options)
+        displays = importlib.import_module("skrank_metrics.displays")
+        return getattr(displays, self._display).from_result(self, **options)
 
     def to_html(self, path: str | PathLike[str], *, title: str | None = None, note: str | None = None) -> None:
         """Write a self-contained HTML page, to send or to archive; ``note`` is a paragraph below the heading.
@@ -78,11 +77,14 @@ class Result(ABC):
         for name, text in (("title", title), ("note", note)):
             if not isinstance(text, str | None):
                 raise TypeError(f"{name} must be text or None; got {type(text).__name__}.")
+        write_whole(self._page(title, note), path)
+
+    def _page(self, title: str | None = None, note: str | None = None) -> str:
         first, *parts = self._parts()
         headline = title or self._headline()
         parts = [*([first] if headline else []), *parts, *self._explanations()]
         notes = [f'<p class="note">{_html(note)}</p>'] if note else []
-        write_whole(page(visible(headline or str(first)), [*notes, *self._blocks(parts)]), path)
+        return page(visible(headline or str(first)), [*notes, *self._blocks(parts)])
 
     def _blocks(self, parts: Sequence[Part]) -> list[str]:
         """HTML of the page, with the picture, if there is one, below the first table."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from skrank_metrics._output.table import visible
 
@@ -23,8 +25,8 @@ _NAME_WIDTHS, _BELOW_WIDTH = (36, 17), 34
 # More digits than in the tables are shown only if all digits there are 0.
 _DIGITS, _MOST_DIGITS = 4, 8
 _HUMP = re.compile("(?<=_)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])")
-# Width of the picture that is drawn for a file or a page, if one is, and whether it has a title.
-_canvas: ContextVar[tuple[float, bool] | None] = ContextVar("canvas", default=None)
+# Width of new figures, whether they have a title, and whether they are for a file or a page and not shown.
+_canvas: ContextVar[tuple[float, bool, bool]] = ContextVar("canvas", default=(WIDTH, True, False))
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def offscreen(width: float, look: Theme = LIGHT, *, titled: bool = True) -> Iter
     """Draw in this width in inches and this theme, into figures that no window or notebook shows."""
     from matplotlib import rc_context
 
-    token = _canvas.set((width, titled))
+    token = _canvas.set((width, titled, True))
     try:
         # Text stays text, and is as wide as that of common fonts of pages at most.
         rc: Any = {**settings(look), "svg.fonttype": "none", "svg.hashsalt": "skrank", "font.size": 10}
@@ -92,16 +94,14 @@ def new_figure(height: float, stacked_height: float, n_panels: float) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    canvas = _canvas.get()
-    width = canvas[0] if canvas else WIDTH
+    width, _, is_hidden = _canvas.get()
     size = (width, stacked_height) if is_narrow() else (width * max(1, 0.4 + 0.2 * n_panels), height)
-    return (Figure if canvas else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    return (Figure if is_hidden else plt.figure)(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
 
 
 def is_narrow() -> bool:
     """Whether the picture is drawn for a phone."""
-    canvas = _canvas.get()
-    return canvas is not None and canvas[0] < _NARROW
+    return _canvas.get()[0] < _NARROW
 
 
 def polish(ax: Any, grid: str = "x") -> Theme:
@@ -152,16 +152,20 @@ def draw_rows(ax: Any, names: Sequence[str], colours: Sequence[str] = (), *, bol
     ax.set_yticks(range(len(names)), wrapped(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", labelsize="medium")
-    ax.tick_params(axis="x", labelsize="small")
     for row, label in enumerate(ax.get_yticklabels()):
         label.set(color=colours[row] if colours else theme().ink, weight="bold" if row in bold else "normal")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
 
 
-def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> Any:
+def mark_mean(ax: Any, mean: float, row: float, ends: tuple[float, float], **look: Any) -> None:
+    """Mark a mean, with its interval if it has one."""
+    ax.errorbar(mean, row, xerr=np.abs(np.subtract(ends, mean))[:, None], fmt="o", **look)
+
+
+def write_beside(ax: Any, place: tuple[float, float], text: str, colour: str, **options: Any) -> None:
     """Write a value beside its mark."""
     look = {"color": colour, "size": "small", "ha": "left", "va": "center", "annotation_clip": False}
-    return ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
+    ax.annotate(text, place, xytext=(7, 0), textcoords="offset points", **look, **options)
 
 
 def write_below(ax: Any, lines: Sequence[tuple[str, str]]) -> None:
@@ -183,8 +187,7 @@ def height_below(texts: Sequence[str]) -> float:
 
 def height_of_title(text: str) -> float:
     """Height of a title of a figure of usual width, in inches; 0 on pages, which have their own."""
-    canvas = _canvas.get()
-    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and (canvas is None or canvas[1]) else 0.0
+    return _LINE * (1 + len(_title(text, WIDTH).split("\n"))) if text and _canvas.get()[1] else 0.0
 
 
 def entitle(figure: Any, text: str) -> None:
@@ -198,47 +201,33 @@ def _title(text: str, width: float) -> str:
 
 
 def highlight(ax: Any, row: int, *, across: bool) -> None:
-    """Put a band behind a row, on request across the figure, behind panels on the right, too."""
-    from matplotlib.patches import Rectangle
+    """Put a band behind a row, on request across the figure, behind its other panels, too."""
     from matplotlib.transforms import blended_transform_factory
 
-    for panel in ax.figure.axes if across else ():
-        panel.patch.set_visible(False)  # it would cover the band
-    place = blended_transform_factory(ax.figure.transSubfigure if across else ax.transAxes, ax.transData)
-    band = Rectangle((0, row - 0.5), 1, 1, transform=place, clip_on=False)
-    band.set(color=theme().best, alpha=0.1, linewidth=0, zorder=0, in_layout=False)
-    ax.add_artist(band)
+    band = ax.axhspan(row - 0.5, row + 0.5, color=theme().best, alpha=0.1, linewidth=0, zorder=0)
+    if across:
+        place = blended_transform_factory(ax.figure.transSubfigure, ax.transData)
+        band.set(transform=place, clip_on=False, in_layout=False)
+        for panel in ax.figure.axes:
+            panel.patch.set_visible(False)  # it would cover the band
 
 
-def label_ends(ax: Any, lines: Sequence[Any]) -> None:
+def label_ends(ax: Any, lines: Mapping[str, Any], bold: Sequence[str]) -> None:
     """Write the name of each line beside its end, apart from the other names."""
     from matplotlib import rcParams
 
-    for text in [text for text in ax.texts if text.get_gid() == "name"]:
-        text.remove()
-    named = sorted((line for line in lines if line.get_gid()), key=lambda line: float(line.get_ydata()[-1]))
-    size = 0.833 * float(rcParams["font.size"])
-    names = [wrapped([line.get_gid()])[0] for line in named]
+    ends = {name: float(line.get_ydata()[-1]) for name, line in lines.items() if name}
+    names = sorted(ends, key=ends.__getitem__)
     low, high = ax.get_ylim()
     points = ax.get_position(original=True).height * ax.figure.bbox.height * 72 / ax.figure.dpi
-    unit = (high - low) / points  # height of a point in units of the axis
-    heights = [1.45 * size * (1 + name.count("\n")) * unit for name in names]
-    places = _apart([float(line.get_ydata()[-1]) for line in named], heights, low, high)
-    for line, name, y in zip(named, names, places, strict=True):
-        style = {"xycoords": ("axes fraction", "data"), "gid": "name", "weight": line.get_label().strip("_")}
-        write_beside(ax, (1, y), name, line.get_color(), **style)
-
-
-def _apart(places: list[float], heights: Sequence[float], low: float, high: float) -> list[float]:
-    """Move places, in ascending order, so that labels of these heights do not overlap."""
-    moved: list[float] = []
-    for place, height in zip(places, heights, strict=True):
-        floor = moved[-1] + (heights[len(moved) - 1] + height) / 2 if moved else low
-        moved.append(max(place, floor))
-    for number in reversed(range(len(moved))):
-        above = moved[number + 1] - (heights[number] + heights[number + 1]) / 2 if number + 1 < len(moved) else high
-        moved[number] = min(moved[number], above)
-    return moved
+    line_height = 1.45 * 0.833 * float(rcParams["font.size"]) * (high - low) / points  # in units of the axis
+    heights = np.array([line_height * (1 + name.count("\n")) for name in wrapped(names)])
+    above = np.cumsum(heights) - heights / 2  # where the middle of each name is if all are stacked
+    free = np.maximum.accumulate([ends[name] for name in names] - above) if names else above
+    for name, y in zip(names, np.clip(free, low, high - heights.sum()) + above, strict=True):
+        weight = "bold" if name in bold else "normal"
+        place = {"xycoords": ("axes fraction", "data"), "weight": weight}
+        write_beside(ax, (1, y), wrapped([name])[0], lines[name].get_color(), **place)
 
 
 def count_ticks(first: float, last: float) -> list[float]:

@@ -66,7 +66,7 @@ class Comparison(Result):
     """
 
     _index: ClassVar[str | None] = "ranking"
-    _display: ClassVar[str | None] = "comparison.ComparisonDisplay"
+    _display: ClassVar[str | None] = "ComparisonDisplay"
 
     reports: dict[str, RankingReport]
     metrics: tuple[str, ...]

@@ -63,7 +63,7 @@ class Difference(Result):
         Behaviour of the two libraries that these values do not reproduce.
     """
 
-    _display = "difference.DifferenceDisplay"
+    _display = "DifferenceDisplay"
 
     metric: str
     conventions: tuple[str, str]

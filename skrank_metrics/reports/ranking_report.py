@@ -84,7 +84,7 @@ class RankingReport(Result):
     """
 
     _index: ClassVar[str | None] = "qid"
-    _display: ClassVar[str | None] = "query_scores.QueryScoreDisplay"
+    _display: ClassVar[str | None] = "QueryScoreDisplay"
 
     metrics: Mapping[str, BoundMetric]
     qid: NDArray[Any]

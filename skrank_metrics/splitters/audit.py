@@ -55,7 +55,7 @@ class SplitReport(Result):
     """
 
     _index: ClassVar[str | None] = "fold"
-    _display: ClassVar[str] = "splits.SplitDisplay"
+    _display: ClassVar[str] = "SplitDisplay"
 
     splitter: str
     table: dict[str, NDArray[Any]]

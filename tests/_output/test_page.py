@@ -82,7 +82,7 @@ def test_a_picture_is_drawn_by_the_display_of_the_result(results, monkeypatch):
     class Display:
         from_result = staticmethod(lambda result, **options: (result, options))
 
-    display = importlib.import_module("skrank_metrics.displays.query_scores")
+    display = importlib.import_module("skrank_metrics.displays")
     monkeypatch.setattr(display, "QueryScoreDisplay", Display)
     assert results["report"].plot(metric="dcg") == (results["report"], {"metric": "dcg"})
     with pytest.raises(TypeError, match="There is no picture of a Health"):

@@ -27,15 +27,15 @@ def board():
     return leaderboard(LABELS, SCORES, qid=IDS, metrics=metrics, confidence=0.9)
 
 
-def drawn(bars):
+def drawn(panel):
     """Value and interval of each mark; NaN if no interval is drawn."""
-    marks = [float(bar.lines[0].get_xdata()[0]) for bar in bars]
-    segments = [bar.lines[2][0].get_segments()[0] for bar in bars]
+    marks = [float(bar.lines[0].get_xdata()[0]) for bar in panel.containers]
+    segments = [bar.lines[2][0].get_segments()[0] for bar in panel.containers]
     return marks, [segment[:, 0].tolist() if len(segment) else [np.nan, np.nan] for segment in segments]
 
 
-def written(texts):
-    return [text.get_text().replace("\N{MINUS SIGN}", "-").replace("\N{EN SPACE}", " ") for text in texts]
+def written(panel):
+    return [text.get_text().replace("\N{MINUS SIGN}", "-").replace("\N{EN SPACE}", " ") for text in panel.texts]
 
 
 def row_names(ax):
@@ -45,17 +45,17 @@ def row_names(ax):
 def test_means_and_differences_are_those_of_the_standings(board):
     display = ComparisonDisplay.from_result(board)
     assert row_names(display.ax_) == list(board.names) == ["best", "middle", "worst"]
-    assert len(display.levels_) == 3, "of four metrics"
-    for metric, bars in zip(board.metrics[:3], display.levels_, strict=True):
-        means, ends = drawn(bars)
+    assert len(display.axes_) == 4, "three of four metrics"
+    for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
+        means, ends = drawn(panel)
         assert means == pytest.approx([board.means(metric)[name] for name in board.names])
         intervals = [board.reports[name].intervals(0.9)[metric] for name in board.names]
         np.testing.assert_allclose(ends, intervals)
     standings = board.standings()
-    differences, ends = drawn(display.differences_)
+    differences, ends = drawn(display.axes_[3])
     assert differences == [row.difference for row in standings] == pytest.approx([1 / 6, -1 / 6, -2 / 3])
     np.testing.assert_allclose(ends, [row.interval for row in standings])
-    assert written(display.texts_) == [f"{row.difference:+.4f} {row.status}" for row in standings]
+    assert written(display.axes_[3]) == [f"{row.difference:+.4f} {row.status}" for row in standings]
     assert [panel.get_xlabel().replace("\n", " ") for panel in display.axes_[::3]] == [
         "mrr mean, 90% interval",
         "difference from the best other, simultaneous 90% intervals",
@@ -66,9 +66,9 @@ def test_means_and_differences_are_those_of_the_standings(board):
 
 def test_colours_show_what_may_be_best_by_each_metric(board):
     display = board.plot()
-    for metric, bars in zip(board.metrics[:3], display.levels_, strict=True):
+    for metric, panel in zip(board.metrics, display.axes_[:3], strict=False):
         status = {row.name: row.status for row in board.standings(metric)}
-        colours = {name: bar.lines[0].get_color() for name, bar in zip(board.names, bars, strict=True)}
+        colours = {name: bar.lines[0].get_color() for name, bar in zip(board.names, panel.containers, strict=True)}
         expected = {name: style.LIGHT.soft if word == "worse" else style.LIGHT.best for name, word in status.items()}
         assert colours == expected
     assert {"worse", "may be best"} <= {row.status for row in board.standings()}
@@ -76,7 +76,7 @@ def test_colours_show_what_may_be_best_by_each_metric(board):
 
 def test_another_metric_and_fewer_models(board):
     display = board.plot(metric="recall@1", n_models=2)
-    assert len(display.levels_) == 1
+    assert len(display.axes_) == 2
     assert row_names(display.ax_) == ["best", "middle"]
     assert display.figure_.get_suptitle().replace("\n", " ") == board.by_metric("recall@1").verdict
     with pytest.raises(ValueError, match="metric must be one of"):
@@ -88,38 +88,39 @@ def test_another_metric_and_fewer_models(board):
 def test_two_models_show_their_queries():
     reports = {"new": report_of_ranks([1, 2, 1, 3, 1]), "old": report_of_ranks([2, 2, 4, 1, 1])}
     display = compare(reports, "mrr").plot()
-    new, old = (area.get_data().values.tolist() for area in display.areas_)
+    new, old = (area.get_data().values.tolist() for area in display.axes_[-1].patches)
     assert new == pytest.approx([3 / 4, 1 / 2, 0, 0, 0])
     assert old == pytest.approx([0, 0, 0, 0, -2 / 3])
-    lines = written(display.axes_[-1].texts)
+    lines = written(display.axes_[-1])
     assert lines == ["2 queries: new is better", "1 query: old is better", "2 queries: equal"]
 
 
-def test_a_pair_of_several_models_in_the_direction_of_the_metric(board):
-    display = board.plot(metric=kendall_tau_distance, pair=("worst", "best"))
-    first, second = (area.get_data().values for area in display.areas_)
-    assert not first.any()
-    assert second.tolist() == [2] * 9, "inversions"
-    assert written(display.axes_[-1].texts) == ["0 queries: worst is better", "9 queries: best is better"]
+def test_queries_in_the_direction_of_the_metric():
+    two = {name: SCORES[name] for name in ("worst", "best")}
+    display = leaderboard(LABELS, two, qid=IDS, metrics=["mrr", kendall_tau_distance]).plot(metric=kendall_tau_distance)
+    first, second = (area.get_data().values for area in display.axes_[-1].patches)
+    assert first.tolist() == [-2] * 9, "inversions"
+    assert not second.any()
+    assert written(display.axes_[-1]) == ["9 queries: best is better", "0 queries: worst is better"]
 
 
 def test_many_queries_are_drawn_by_quantiles():
     values = np.linspace(-1, 1, 10_001)
     first, second = ({"qid": range(len(values)), "kendall_tau": column} for column in (values, np.zeros(len(values))))
     reports = {"first": RankingReport.from_frame(first), "second": RankingReport.from_frame(second)}
-    display = compare(reports, test="t").plot(pair=("first", "second"))
-    above, below = (area.get_data() for area in display.areas_)
+    display = compare(reports, test="t").plot()
+    above, below = (area.get_data() for area in display.axes_[-1].patches)
     assert len(above.values) <= 300
     assert (above.edges[0], above.edges[-1]) == (0, 10_001)
     assert (above.values.max(), below.values.min()) == (1, -1)
-    assert written(display.axes_[-1].texts)[0] == "5000 queries: first is better"
+    assert written(display.axes_[-1])[0] == "5000 queries: first is better"
 
 
 def test_a_baseline_and_a_margin():
     reports = {name: report_of_ranks(ranks) for name, ranks in RANKS.items()}
     comparison = compare(reports, "mrr", baseline="middle", margin=0.05)
     display = comparison.plot()
-    assert written(display.texts_) == [
+    assert written(display.axes_[1]) == [
         row.status if row.status == "baseline" else f"{row.difference:+.4f} {row.status}"
         for row in comparison.standings()
     ]
@@ -130,7 +131,6 @@ def test_a_baseline_and_a_margin():
 def test_metrics_without_tests_and_single_models_show_means_only(board):
     median = leaderboard(LABELS, SCORES, qid=IDS, metrics=["mrr(average=median)"]).plot()
     assert len(median.axes_) == 1
-    assert median.differences_ == median.areas_ == []
 
 
 def test_one_axes_is_divided():
@@ -145,5 +145,5 @@ def test_one_axes_is_divided():
 def test_infinite_or_missing_intervals_leave_the_mark():
     few = {name: report_of_ranks(ranks[:3], metrics=["dcg"]) for name, ranks in RANKS.items()}
     display = compare(few, "dcg").plot()
-    assert np.isfinite([bar.lines[0].get_xdata()[0] for bar in display.differences_]).all()
+    assert np.isfinite([bar.lines[0].get_xdata()[0] for bar in display.axes_[-1].containers]).all()
     display.figure_.draw_without_rendering()

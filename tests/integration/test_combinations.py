@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 import sklearn
 from lightgbm import LGBMRanker
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
 from xgboost import XGBRanker
 
 from skrank_metrics import QueryKFold, QueryRanker, make_ranking_scorer, ndcg_score, with_qid
@@ -34,37 +35,24 @@ def by_hand(model, X, y, qid, weights=None):
     return scores
 
 
-def search_scores(X, y, **keywords):
-    search = GridSearchCV(
-        ranker(), {"estimator__num_leaves": [31]}, scoring=make_ranking_scorer("ndcg@10"), cv=QueryKFold(3)
-    ).fit(X, y, **keywords)
-    return [search.cv_results_[f"split{split}_test_score"][0] for split in range(3)]
-
-
-@pytest.mark.slow
-def test_a_shuffled_frame_of_pandas(digits):
-    X, y, qid = digits
+def as_pandas(X, y, qid):
     frame = pd.DataFrame(X).add_prefix("f").assign(grade=y, query=qid).set_axis(np.arange(len(y))[::-1])
-    features = frame.filter(like="f")
-    expected = by_hand(ranker(), X, y, qid)
-    assert search_scores(features, with_qid(frame["grade"], frame["query"])) == expected
-    with sklearn.config_context(enable_metadata_routing=True):
-        assert search_scores(features, frame["grade"], groups=frame["query"]) == expected
+    return frame.filter(like="f"), frame["grade"], frame["query"]
+
+
+def as_polars(X, y, qid):
+    return pl.DataFrame(X, schema=[f"f{i}" for i in range(X.shape[1])]), pl.Series(y), pl.Series(qid)
 
 
 @pytest.mark.slow
-def test_frames_of_polars(digits):
-    X, y, qid = digits
-    frame = pl.DataFrame(X, schema=[f"f{i}" for i in range(X.shape[1])]).with_columns(grade=y, query=qid)
-    features, grade, query = frame.drop("grade", "query"), frame["grade"], frame["query"]
-    model = QueryRanker(sklearn.linear_model.Ridge())
-    expected = by_hand(model, X, y, qid)
-    scorer = make_ranking_scorer("ndcg@10")
-    off = cross_validate(model, features, with_qid(grade, query), scoring=scorer, cv=QueryKFold(3))["test_score"]
-    np.testing.assert_allclose(off, expected, rtol=0, atol=1e-12)
+@pytest.mark.parametrize(("model", "as_frame"), [(ranker(), as_pandas), (QueryRanker(Ridge()), as_polars)])
+def test_shuffled_frames(model, as_frame, digits):
+    features, grade, query = as_frame(*digits)
+    options = {"scoring": make_ranking_scorer("ndcg@10"), "cv": QueryKFold(3)}
+    off = cross_validate(model, features, with_qid(grade, query), **options)["test_score"]
+    np.testing.assert_allclose(off, by_hand(model, *digits), rtol=0, atol=1e-12)
     with sklearn.config_context(enable_metadata_routing=True):
-        params = {"groups": query}
-        on = cross_validate(model, features, grade, scoring=scorer, cv=QueryKFold(3), params=params)["test_score"]
+        on = cross_validate(model, features, grade, params={"groups": query}, **options)["test_score"]
     np.testing.assert_array_equal(on, off)
 
 

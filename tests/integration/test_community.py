@@ -57,16 +57,6 @@ def test_the_workflow_runs_the_check_on_all_supported_versions_of_python(project
     assert job["steps"][-1] == {"run": ".ci/run"}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem
-)
-def test_an_issue_form_asks_for_something(path):
-    form = load(path)
-    assert {"name", "description", "body"} <= form.keys()
-    assert len({field["id"] for field in form["body"]}) == len(form["body"]) >= 3
-    assert any(field.get("validations", {}).get("required") for field in form["body"])
-
-
 def test_the_sdist_holds_the_community_files(project):
     included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"} <= set(included)

@@ -66,25 +66,16 @@ def trec():
     return columns, figures
 
 
-def test_trec_eval_topic_by_topic(trec):
-    (topics, _, labels, scores, retrieved, _), figures = trec
-    report = evaluate(
-        labels, scores, qid=topics, metrics=list(NAMES.values()), convention="trec_eval", retrieved=retrieved
-    )
+@pytest.mark.parametrize("names_unjudged", [False, True])
+def test_trec_eval_topic_by_topic(names_unjudged, trec):
+    (topics, _, labels, scores, retrieved, judged), figures = trec
+    names, masks = NAMES, {"retrieved": retrieved}
+    if names_unjudged:  # bpref leaves out what nobody judged
+        names, masks = NAMES | {"bpref": "bpref"}, masks | {"judged": judged}
+        labels = np.where(judged, labels, np.nan)
+    report = evaluate(labels, scores, qid=topics, metrics=[*names.values()], convention="trec_eval", **masks)
     assert sorted(report.qid) == ["301", "302", "303"]
-    for measure, name in NAMES.items():
+    for measure, name in names.items():
         for topic, value in zip(report.qid, report.per_query[name], strict=True):
             assert f"{value:.4f}" == figures[topic][measure], (topic, measure)
         assert f"{report.mean[name]:.4f}" == figures["all"][measure], measure
-
-
-def test_trec_eval_bpref_leaves_out_what_nobody_judged(trec):
-    (topics, _, labels, scores, retrieved, judged), figures = trec
-    rows = {"qid": topics, "metrics": ["bpref", *NAMES.values()], "convention": "trec_eval"}
-    labels = np.where(judged, labels, np.nan)
-    report = evaluate(labels, scores, **rows, retrieved=retrieved, judged=judged)
-    for topic, value in zip(report.qid, report.per_query["bpref"], strict=True):
-        assert f"{value:.4f}" == figures[topic]["bpref"]
-    assert {name: f"{report.mean[name]:.4f}" for name in NAMES.values()} == {
-        name: figures["all"][measure] for measure, name in NAMES.items()
-    }

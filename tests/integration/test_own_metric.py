@@ -11,6 +11,7 @@ from skrank_metrics import (
     QueryRanker,
     compare,
     cross_evaluate,
+    evaluate,
     get_metric,
     make_metric,
     ranking_scorers,
@@ -93,7 +94,8 @@ def test_appears_in_reports_comparisons_and_pictures():
     assert abs(pair.difference) == pytest.approx(abs(np.subtract(*expected.values()).mean()), abs=1e-12)
 
     scores = result.scores["0.1"]
-    display = MetricAtKDisplay.from_predictions(Y, scores, qid=QID, metric=metric, k=[1, 4])
+    report = evaluate(Y, scores, qid=QID, metrics=[get_metric(metric, k=k) for k in (1, 4)])
+    display = MetricAtKDisplay.from_result(report)
     at_k = [by_hand(discounted_share, Y, scores, QID, k=k).mean() for k in (1, 4)]
-    np.testing.assert_allclose(display.lines_[0].get_ydata(), at_k, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(display.ax_.lines[0].get_ydata(), at_k, rtol=0, atol=1e-12)
     plt.close(display.figure_)

@@ -9,15 +9,12 @@ from sklearn.model_selection import GridSearchCV
 from skrank_metrics import QueryKFold, QueryRanker, RacingSearchCV, ranking_scorers, with_qid
 from skrank_metrics.datasets import load_digits_retrieval
 
-distributed = pytest.importorskip("distributed")
-
 NAMES = ("ndcg@10", "map", "mrr")
 
 
 @pytest.mark.slow
 @pytest.mark.clusters
-@pytest.mark.filterwarnings("default")  # what a cluster warns of while it starts and stops is its own
-def test_two_worker_processes_give_identical_results():
+def test_two_worker_processes_give_identical_results(on_dask):
     X, y, qid = load_digits_retrieval(return_X_y_qid=True)
     rows = qid < 40
     options = {"scoring": ranking_scorers(*NAMES), "refit": False, "cv": QueryKFold(3), "error_score": "raise"}
@@ -25,11 +22,7 @@ def test_two_worker_processes_give_identical_results():
     searches = [kind(model, grid, **options) for kind in (GridSearchCV, RacingSearchCV)]
     labels = with_qid(y[rows], qid[rows])
     here = [search.fit(X[rows], labels).cv_results_ for search in searches]
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-        parallel_backend("dask"),
-    ):
+    with parallel_backend("dask"):
         there = [search.fit(X[rows], labels).cv_results_ for search in searches]
     for one, other in zip(here, there, strict=True):
         for name in NAMES:

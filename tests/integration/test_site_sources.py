@@ -41,17 +41,3 @@ def test_files_above_are_pages():
 def test_a_part_that_is_missing_raises_an_error():
     with pytest.raises(ValueError, match="must have the marks '/home' and 'home', in this order"):
         site_sources.PART.sub(site_sources._part, "<!-- README: from /home to home -->")
-
-
-def table(cell):
-    head = "".join(f"<th>{name}</th>" for name in "abcd")
-    return f'<table class="table"><thead><tr>{head}</tr></thead><tbody><tr>{cell * 4}</tr></tbody></table>'
-
-
-@pytest.mark.parametrize(("cell", "is_wide"), [("<td>words that are read</td>", True), ("<td>0.5</td>", False)])
-def test_cells_of_wide_tables_of_text_name_their_columns(cell, is_wide):
-    context = {"body": f"<p>before</p>{table(cell)}"}
-    site_sources.label_cells(None, "page", "page.html", context, None)
-    assert re.findall('data-head="(.)"', context["body"]) == (list("abcd") if is_wide else [])
-    assert ('class="cards table"' in context["body"]) == is_wide
-    assert context["body"].startswith("<p>before</p>")

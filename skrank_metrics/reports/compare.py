@@ -286,7 +286,9 @@ def _with_scores(lists: QueryLists, column: Any, shape: tuple[int, ...]) -> Quer
     missing = np.isnan(to_float64(column, "y_score"))
     if missing.all():
         raise ValueError("y_score must hold scores; all are NaN.")
-    scores = lists.grouping.sort(check_scores(column, shape, ~missing).ravel())
+    scores = lists.grouping.sort(check_scores(column, shape, ~missing if missing.any() else None).ravel())
+    if not missing.any() and lists.retrieved is None:
+        return lists.with_scores(scores)
     ranked = lists.grouping.sort(~missing.ravel())
     if lists.retrieved is not None:
         ranked &= lists.retrieved

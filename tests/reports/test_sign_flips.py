@@ -138,18 +138,6 @@ def test_folds_that_differ_more_than_queries_decide():
     assert paired(even, folds=fold) == paired(even)
 
 
-def test_nothing_depends_on_the_order_of_queries_or_rankings():
-    random = np.random.default_rng(0)
-    values, weights, units = random.random((60, 5)), random.exponential(1, 60), random.permutation(60) // 2 + 7
-    rows, columns = random.permutation(60), random.permutation(5)
-    one = Family([flips(values, weights, units)], 0.05)
-    other = Family([flips(values[rows][:, columns], weights[rows], units[rows])], 0.05)
-    np.testing.assert_allclose(other.p_adjusted[0], one.p_adjusted[0][np.ix_(columns, columns)], rtol=1e-12)
-    np.testing.assert_allclose(other.best_set().p_values, one.best_set().p_values[columns], rtol=1e-12)
-    np.testing.assert_allclose(other.best_set().regret, one.best_set().regret[columns], rtol=1e-9)
-    assert not np.allclose(Family([flips(values, weights, units, seed=1)], 0.05).p_adjusted, one.p_adjusted)
-
-
 def test_size_does_not_matter():
     d = np.random.default_rng(0).normal(0.05, 0.3, 30)
     p, interval = paired(d, span=np.inf)

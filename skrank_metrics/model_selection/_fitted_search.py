@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Number
 from typing import Any, cast
 
 import numpy as np
@@ -71,11 +71,11 @@ def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: An
 
 def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     """Scores with one row per candidate and one column per fold."""
-    columns = _columns_of_folds(cv_results, metric)
+    numbers = itertools.takewhile(lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count())
+    columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-        others = [name for name in known if name != metric]
-        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
+        hint = " Leave metric out, or pass 'score'." if known == ["score"] != [metric] else nearest(metric, known)
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
             f"{', '.join(known)}.{hint}"
@@ -83,49 +83,18 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     return np.column_stack(columns)
 
 
-def _columns_of_folds(cv_results: Mapping[str, Any], metric: str) -> list[Any]:
-    columns: list[Any] = []
-    while f"split{len(columns)}_test_{metric}" in cv_results:
-        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
-    return columns
-
-
 def ranked_rows(search: Any, metric: str) -> list[int]:
-    """Rows of the results, best first and failed ones last.
+    """Rows of the results, best first and failed ones last; of a halving search, those of the last rung.
 
-    For halving searches, these are the last rungs of the candidates. In a race, dropped candidates follow the others,
-    the last to be dropped first.
+    In a race, dropped candidates follow the others, the last to be dropped first.
     """
     found = search.cv_results_
-    rows = np.array(_last_rungs(search) if "iter" in found else range(len(found["params"])))
-    folds = np.column_stack(_columns_of_folds(found, metric))
+    means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
     if "dropped_after" in found:
-        rungs = np.nan_to_num(found["dropped_after"], nan=np.inf)
-        means = mean_so_far(folds)
-    else:
-        rungs, means = np.asarray(found.get("iter", np.zeros(len(folds)))), found[f"mean_test_{metric}"]
-    return [int(row) for row in rows[np.lexsort((-means[rows], -rungs[rows], np.isnan(means[rows])))]]
-
-
-def _last_rungs(search: Any) -> list[int]:
-    """The last row of each candidate of a halving search, which has a row for each of its rungs."""
-    last = {}
-    for row, params in enumerate(search.cv_results_["params"]):
-        last[
-            tuple((name, _key_of_value(value)) for name, value in sorted(params.items()) if name != search.resource)
-        ] = row
-    return list(last.values())
-
-
-def _key_of_value(value: Any) -> Any:
-    """The same for a value on each rung, also in a search that was saved.
-
-    pickle copies numbers, and joblib arrays too; other objects stay shared. Text of estimators is abbreviated.
-    """
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, tuple(map(_key_of_value, value.ravel().tolist()))
-    is_plain = value is None or isinstance(value, str | bytes | Number | np.generic)
-    return (type(value), repr(value)) if is_plain else id(value)
+        means, last = mean_so_far(fold_scores(found, metric)), np.nan_to_num(found["dropped_after"], nan=np.inf)
+    rungs = np.asarray(found.get("iter", np.zeros(len(last))))
+    order = np.lexsort((-means, -last, np.isnan(means)))
+    return [int(row) for row in order if rungs[row] == rungs.max()]
 
 
 def mean_so_far(folds: FloatArray) -> FloatArray:
@@ -137,9 +106,7 @@ def mean_so_far(folds: FloatArray) -> FloatArray:
 def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     """Candidates by the parameters that vary, or by number if that is too long or not unique."""
     names = dict.fromkeys(name for params in candidates for name in params)
-    values = {
-        name: {_key_of_value(params[name]) if name in params else None for params in candidates} for name in names
-    }
+    values = {name: {repr(params[name]) if name in params else None for params in candidates} for name in names}
     varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
     texts = [spelled_params(params) or "defaults" for params in varying]
     counts = Counter(texts)

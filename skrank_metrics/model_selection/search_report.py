@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method
 from skrank_metrics.metrics._bound import BoundMetric
@@ -26,12 +26,7 @@ from skrank_metrics.model_selection._fitted_search import (
     ranked_rows,
     scorers_of,
 )
-from skrank_metrics.model_selection.cross_evaluate import (
-    CrossEvaluation,
-    OutOfFoldRows,
-    out_of_fold_rows,
-)
-from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, out_of_fold
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.standings import check_by_query
@@ -39,16 +34,13 @@ from skrank_metrics.reports.standings import check_by_query
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SearchReport(CrossEvaluation):
-    """The best candidates of a search, compared query by query; also if a single one ran all folds.
+    """A CrossEvaluation of the best candidates of a search; also if a single one ran all folds.
 
-    Prints a verdict and tables in terminals and notebooks. ``to_frame()`` gives one row per compared candidate, with
-    its parameters; a parameter with the name of another column is called "param <name>".
+    Distances are negated, as in the search. ``to_frame()`` gives one row per compared candidate, with its parameters; a
+    parameter with the name of another column is called "param <name>".
 
     Attributes
     ----------
-    reports : dict of str to RankingReport
-        Out-of-fold reports of the compared candidates, best first by their mean over queries. Distances are negated, as
-        in the search, so that larger is better.
     params : dict of str to dict
         Parameters of all candidates by name, best first by the search. A name says which parameters vary, or "candidate
         3" for the third best if that would be too long.
@@ -83,8 +75,8 @@ class SearchReport(CrossEvaluation):
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or the data, the order of the rows, the weights or masks differ. Pass sample_weight=, "
-                "retrieved= and judged= if the search scored with them, and arguments of fit in params."
+                "random, or rows, weights or masks differ. Pass sample_weight=, retrieved= and judged= if the search "
+                "scored with them, and arguments of fit in params."
             )
         yield from super()._notes()
 
@@ -119,20 +111,16 @@ def search_report(
 ) -> SearchReport:
     """Compare the best candidates of a fitted search, query by query.
 
-    A search keeps one score per fold, and five fold scores rarely separate two models. This function fits the best
-    candidates again on the folds of the search, which takes n_candidates fits per fold, and compares them per query. A
-    RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by.
+    This is a cross_evaluate of the best candidates on the folds of the search, which takes n_candidates fits per fold.
+    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by.
 
     Parameters
     ----------
     search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV or RacingSearchCV
-        A search that uses scorers of this package. Halving searches are reported on their last rungs.
-    X : array-like or sparse matrix of shape (n_documents, n_features), default=None
-        Features that the search was fitted on. Not needed for a RacingSearchCV.
-    y : array-like of shape (n_documents,), default=None
-        Relevance labels that the search was fitted on. May carry the query ids in an index level named "qid".
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. None means those in the index of ``y``.
+        A search that uses scorers of this package. Of a halving search, only the last rung is compared.
+    X, y, qid : array-like, default=None
+        Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
+        cross_evaluate. Not needed for a RacingSearchCV.
     metric : str, metric function or bound metric, default=None
         Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means the metric
         that the search used for ``refit``.
@@ -143,8 +131,7 @@ def search_report(
     baseline, margin, test, correction, confidence, random_state : object
         As in compare.
     params : dict, default=None
-        Arguments of the search's ``fit`` that it passed to the ``fit`` of the estimator, such as ``sample_weight``, and
-        ``groups``.
+        Further arguments of the search's ``fit``: ``groups``, and those that it passed to the ``fit`` of the estimator.
     n_jobs : int, default=None
         As in cross_evaluate.
     verbose : int, default=1
@@ -162,15 +149,13 @@ def search_report(
     TypeError
         If X, y or the query ids are missing, or an argument has the wrong type.
     ValueError
-        If the search has scorers of other packages, no candidate that ran all folds or a ``cv`` that is an iterator; if
-        it tested a query more than once; if ``metric`` is not one of its metrics; if its scorers took weights that are
-        missing; or if the data are not those of the search.
+        If the search has scorers of other packages, no candidate that ran all folds or a ``cv`` that is used up; if
+        ``metric`` is not one of its metrics; if weights that its scorers took are missing; or as in cross_evaluate.
 
     Notes
     -----
-    ``expected_score`` chooses the best candidate on all folds but one, scores it on that fold, and takes the mean over
-    folds. Like bootstrap bias-corrected cross-validation (Tsamardinos et al. 2018), it removes most of the optimism
-    of a chosen winner, and it is less pessimistic if one candidate is clearly the best.
+    ``expected_score``, like bootstrap bias-corrected cross-validation (Tsamardinos et al. 2018), removes most of the
+    optimism of a chosen winner, and it is less pessimistic if one candidate is clearly the best.
 
     References
     ----------
@@ -201,14 +186,16 @@ def search_report(
     if not whole:
         raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
     compared = {row: names[row] for row in whole[:n_candidates]}
-    found = _kept(search, key, compared, metrics[key])
-    if found is None:
-        columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-        again = _Again(search, key, metrics, {"n_jobs": n_jobs, "verbose": verbose})
-        found = again.reports(compared, X, y, params, columns, {"qid": qid, "groups": None})
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(
+    scorers, found = scorers_of(search), _kept(search, key, compared, metrics[key])
+    response = response_method(scorers[key])
+    alike = {name: metrics[name] for name in [key, *metrics] if response_method(scorers[name]) == response}
+    if found is None:
+        columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "qid": qid}
+        parallel = {"n_jobs": n_jobs, "verbose": verbose}
+        found = _fitted_again(search, alike, compared, X, y, dict(params or {}), columns, parallel)
+    report = compare_reports(
         SearchReport,
         **found,
         **options,
@@ -217,6 +204,7 @@ def search_report(
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
     )
+    return replace(report, changed=_changed(report, search, alike, compared))
 
 
 def expected_score(scores: FloatArray) -> float:
@@ -252,70 +240,49 @@ def _kept(search: Any, key: str, compared: Mapping[int, str], metric: BoundMetri
     return {"reports": reports, "folds": np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])}
 
 
-@dataclass(frozen=True)
-class _Again:
-    """Fits candidates of a search again."""
+def _fitted_again(
+    search: Any,
+    metrics: Mapping[str, BoundMetric],
+    compared: Mapping[int, str],
+    X: Any,
+    y: Any,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+    parallel: dict[str, Any],
+) -> dict[str, Any]:
+    """What is known of candidates after fitting them again."""
+    if X is None or y is None:
+        raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
+    scorer = scorers_of(search)[next(iter(metrics))]
+    weighs = get_routing_for_object(scorer).score.requests.get("sample_weight")
+    if weighs and carried(y, sample_weight=columns["sample_weight"])["sample_weight"] is None:
+        raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
+    models = {
+        name: clone(search.estimator).set_params(**clone(dict(search.cv_results_["params"][row]), safe=False))
+        for row, name in compared.items()
+    }
+    if parallel["verbose"]:
+        fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
+        print(f"Refitting {fits}.", file=sys.stderr)
+    columns |= {"groups": params.pop("groups", None)}
+    response, how = response_method(scorer), {"metrics": list(metrics.values())}
+    return out_of_fold("search_report", models, X, y, search.cv, params, columns, response, parallel, **how)
 
-    search: Any
-    key: str
-    metrics: Mapping[str, BoundMetric]
-    parallel: Mapping[str, Any]
 
-    def reports(self, compared: Mapping[int, str], X: Any, y: Any, *rest: Any) -> dict[str, Any]:
-        """Reports of candidates, the fold of each query, the scores of rows, and how far scores of folds differ."""
-        if X is None or y is None:
-            raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
-        scorers, then = scorers_of(self.search), self.search.cv_results_
-        rows = self._rows(scorers[self.key], X, y, *rest)
-        params = {name: clone(dict(then["params"][row]), safe=False) for row, name in compared.items()}
-        models = {name: clone(self.search.estimator).set_params(**own) for name, own in params.items()}
-        if self.parallel["verbose"]:
-            fits = f"{counted(len(models), 'candidate')} x {counted(len(rows.splits), 'fold')}"
-            print(f"Refitting {fits}.", file=sys.stderr)
-        response = response_method(scorers[self.key])
-        scores = self._scores(models, rows, response)
-        alike = (name for name in self.metrics if response_method(scorers[name]) == response)
-        metrics = {name: self.metrics[name] for name in dict.fromkeys([self.key, *alike])}
-        reports = rows.evaluate(scores, {str(metric): metric for metric in metrics.values()})
-        changed = [  # by fold
-            abs(
-                report._part(np.flatnonzero(rows.folds == fold)).mean[str(metric)]
-                - then[f"split{fold}_test_{name}"][row]
-            )
-            for row, own in compared.items()
-            for report in [reports[own]]
-            for name, metric in metrics.items()
-            for fold in range(len(rows.splits))
-        ]
-        largest = float(np.nanmax(changed, initial=0.0))
-        return {"reports": reports, "folds": rows.folds, "scores": scores, "changed": largest}
-
-    def _rows(self, scorer: Any, *given: Any) -> OutOfFoldRows:
-        """The rows and folds of the search, after checking that they can be those."""
-        X, y, params, columns, ids = given
-        if hasattr(self.search.cv, "__next__"):
-            raise ValueError(
-                "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
-                "cv=list(...)."
-            )
-        rows = out_of_fold_rows("search_report", X, y, self.search.cv, params, columns, ids)
-        if "sample_weight" not in rows.columns and get_routing_for_object(scorer).score.requests.get("sample_weight"):
-            raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
-        if len(rows.splits) != self.search.n_splits_:
-            raise ValueError(
-                f"X, y and qid must be those of the search; got data that its cv splits into {len(rows.splits)} folds, "
-                f"but the search had {self.search.n_splits_}."
-            )
-        return rows
-
-    def _scores(self, models: Mapping[str, Any], rows: OutOfFoldRows, response: Any) -> dict[str, FloatArray]:
-        """Fit as the search did: with metadata routing if the models request the arguments of fit, else without."""
-        with sklearn.config_context(enable_metadata_routing=True):
-            try:
-                arguments, routed = rows.requested_by_fit(models), True
-            except (TypeError, ValueError):
-                arguments, routed = {name: dict(rows.params) for name in models}, False
-        if not routed:  # ids travel with the labels
-            rows = replace(rows, y=with_qid(np.asarray(rows.y), rows.ids))
-        with sklearn.config_context(enable_metadata_routing=routed):
-            return rows.predict(models, arguments, response, **self.parallel)
+def _changed(
+    report: SearchReport, search: Any, metrics: Mapping[str, BoundMetric], compared: Mapping[int, str]
+) -> float:
+    """Largest difference between the scores of folds here and in the search."""
+    largest = 0.0
+    for name, metric in metrics.items():
+        if str(metric) not in report.metrics:
+            continue
+        scores, found = fold_scores(search.cv_results_, name), report.fold_means(metric)
+        for row, own in compared.items():
+            if len(found[own]) != search.n_splits_:
+                raise ValueError(
+                    f"X, y and qid must be those of the search; got data that its cv splits into {len(found[own])} "
+                    f"folds, but the search had {search.n_splits_}."
+                )
+            largest = max(largest, float(np.nanmax(np.abs(found[own] - scores[row]), initial=0.0)))
+    return largest

@@ -75,7 +75,8 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-        hint = " Leave metric out, or pass 'score'." if known == ["score"] != [metric] else nearest(metric, known)
+        others = [name for name in known if name != metric]
+        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
             f"{', '.join(known)}.{hint}"

@@ -19,6 +19,7 @@ from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
     by_text,
+    check_choice,
     check_label_column,
     count_rows,
     is_column,
@@ -154,7 +155,8 @@ def cross_evaluate(
         As in evaluate. The first metric ranks the models.
     sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, and masks, as in evaluate. Models are fitted on all documents, without
-        weights, so documents that nobody judged must have a numeric label, usually 0.
+        weights, so documents that nobody judged must have a numeric label, usually 0. ``retrieved="scored"`` means the
+        documents whose score is not NaN or -inf, as in make_ranking_scorer.
     groups : array-like of shape (n_documents,), default=None
         Units to keep together, such as users. They are passed to the splitter, and the tests treat their queries as
         dependent.
@@ -193,13 +195,14 @@ def cross_evaluate(
     >>> result.fold_means()
     {'QueryRanker': array([1., 1.])}
     """
-    columns = {"qid": qid, "groups": groups, "by": by, "documents": documents}
-    columns |= {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
+    declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
+    columns = {"qid": qid, "groups": groups, "by": by, "documents": documents, "sample_weight": sample_weight}
+    columns |= {"retrieved": None if declines else retrieved, "judged": judged}
     how = {"metrics": metrics, "convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
-    cv = QueryKFold(5) if cv is None else cv
-    models, parallel = _models(estimators), {"n_jobs": n_jobs, "verbose": verbose}
     how |= {"condense": condense}
-    found = out_of_fold("cross_evaluate", models, X, y, cv, params, columns, response_method, parallel, **how)
+    models, parallel = _models(estimators), {"n_jobs": n_jobs, "verbose": verbose}
+    given = (X, y, QueryKFold(5) if cv is None else cv, params, columns)
+    found = out_of_fold("cross_evaluate", models, *given, response_method, parallel, declines=declines, **how)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     return compare_reports(CrossEvaluation, **found, **options, confidence=confidence, random_state=random_state)
 
@@ -223,6 +226,8 @@ def out_of_fold(
     columns: dict[str, Any],
     response_method: Any,
     parallel: Mapping[str, Any],
+    *,
+    declines: bool,
     **how: Any,
 ) -> dict[str, Any]:
     """Reports of models that were fitted on other folds, the folds of their queries, and the scores of all rows.
@@ -245,9 +250,11 @@ def out_of_fold(
     check_splits(splits, cv, X, y, qid=qid, groups=groups)
     folds = _folds(queries, splits)
     scores = _scores(models, X, y, splits, params, {"qid": qid, "groups": groups}, response_method, parallel)
-    tested = np.flatnonzero(folds[queries.codes] >= 0)
-    labels, columns = np.asarray(y)[tested], {name: _part_of(column, tested) for name, column in columns.items()}
-    reports = {name: evaluate(labels, found[tested], **columns, **how) for name, found in scores.items()}
+    tested, reports = np.flatnonzero(folds[queries.codes] >= 0), {}
+    columns = {name: _part_of(column, tested) for name, column in columns.items()}
+    for name, found in scores.items():
+        own = {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)} if declines else {}
+        reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
     return {"reports": reports, "folds": folds[folds >= 0], "scores": scores}
 
 

@@ -15,7 +15,7 @@ from skrank_metrics._engine.per_query import PerQuery
 from skrank_metrics._input.arrays import FloatArray, check_int
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import response_method
+from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
 from skrank_metrics.model_selection._fitted_search import (
     candidate_names,
@@ -265,7 +265,10 @@ def _fitted_again(
         fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
         print(f"Refitting {fits}.", file=sys.stderr)
     columns |= {"groups": params.pop("groups", None)}
-    response, how = response_method(scorer), {"metrics": list(metrics.values())}
+    response, how = (
+        response_method(scorer),
+        {"metrics": list(metrics.values()), "declines": score_function(scorer).declines},
+    )
     return out_of_fold("search_report", models, X, y, search.cv, params, columns, response, parallel, **how)
 
 

@@ -1,7 +1,6 @@
 import copy
 import pickle
 import re
-import weakref
 
 import numpy as np
 import pandas as pd
@@ -151,16 +150,6 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
 
 
-def test_a_scorer_of_a_dict_keeps_no_rows_alive(problem):
-    X, y, qid = problem
-    predicted = np.array(X[:, 0])
-    known, score = weakref.ref(predicted), ranking_scorers("ndcg@10", "map")["map"]._score_func
-    assert score(y, predicted, qid=qid) == map_score(y, X[:, 0], qid=qid)
-    del predicted
-    assert known() is None
-    assert score(list(y), list(X[:, 0]), qid=list(qid)) == map_score(y, X[:, 0], qid=qid)
-
-
 def test_scorers_of_a_dict_notice_other_data(problem):
     X, y, qid = problem
     scorers, changing = ranking_scorers("ndcg@10", "map"), X.copy()
@@ -171,16 +160,6 @@ def test_scorers_of_a_dict_notice_other_data(problem):
     assert scorers["ndcg@10"](Given(), X, with_qid(y[::-1], qid)) == ndcg_score(y[::-1], X[:, 0], qid=qid, k=10)
     renamed = np.where(qid == "a", "b", qid)
     assert scorers["map"](Given(), X, with_qid(y[::-1], renamed)) == map_score(y[::-1], X[:, 0], qid=renamed)
-
-
-def test_a_metric_that_refuses_the_labels_fails_alone():
-    X, y = [[1], [0]], with_qid([0.5, 0], [1, 1])
-    scorers = {**ranking_scorers("map", "ndcg")}
-    table = make_ranking_scorer("ndcg", gain=[0, 1])
-    together = ranking_scorers("map", table._score_func.metric)
-    assert together["map"](Given(), X, y) == scorers["map"](Given(), X, y) == 1
-    with pytest.raises(ValueError, match="whole numbers"):
-        together["ndcg(gain=[0, 1])"](Given(), X, y)
 
 
 def test_weights_are_decided_on_explicitly(problem):

@@ -286,6 +286,6 @@ def check_one_column(y_score: Any) -> None:
     scores = to_array(y_score, "y_score")
     if scores.ndim == 2:
         raise ValueError(
-            f"y_score must hold one score per document; got {scores.shape[1]} columns, one per class. Wrap the model in "
-            "QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
+            f"y_score must hold one score per document; got {scores.shape[1]} columns, one per class. Wrap the model "
+            "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
         )

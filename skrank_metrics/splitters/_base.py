@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +42,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         """
         return self.n_splits * self.n_repeats
 
-    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, ...]]:
         """Generate the row numbers of the training and test part of each split.
 
         Parameters
@@ -69,12 +68,10 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
         ValueError
             If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
-        grouping = self._units(X, y, groups, qid)
-        for train, test in self._sides(grouping, y):
-            yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
+        return self._rows(self._sides, X, y, groups, qid)
 
-    def _units(self, X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
-        """Rows grouped by the unit to keep together."""
+    def _rows(self, sides: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[IntArray, ...]]:
+        """The rows of the queries on each side of each split, after grouping them by the unit to keep together."""
         check_consistent_length(X, y)
         name, column = self._per_row, getattr(self, self._per_row, None)
         if column is not None and count_rows(column) != count_rows(X):
@@ -83,8 +80,10 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
                 f"rows of X, select the same rows of {name}."
             )
         sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
-        ways = ways_out("groups")
-        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", ways_out=ways, X=X, **sources)
+        options: dict[str, Any] = {"unit": True, "rows_of": "X", "ways_out": ways_out("groups")}
+        grouping = query_ids(count_rows(X), "A query-aware split", **options, X=X, **sources)
+        for queries in sides(grouping, y):
+            yield tuple(np.flatnonzero(side[grouping.codes]) for side in queries)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
@@ -99,23 +98,13 @@ def random_source(random_state: Any) -> Any:
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
-    with suppress(TypeError):  # ids of different types cannot be compared
-        if ids.dtype.kind != "O" or not any(map(_holds_set, ids)):
-            return np.argsort(ids, kind="stable")
-    return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, _text_of_id(ids[i]))))
-
-
-def _holds_set(one: Any) -> bool:
-    """Whether an id is or holds a set. Sets compare by inclusion, which is no order of all sets."""
-    return isinstance(one, frozenset) or (isinstance(one, tuple) and any(map(_holds_set, one)))
-
-
-def _text_of_id(one: Any) -> str:
-    """An id as text that does not depend on the order in which a set was filled."""
-    if not _holds_set(one):
-        return repr(one)
-    parts = map(_text_of_id, one)
-    return f"{type(one).__name__}({', '.join(sorted(parts) if isinstance(one, frozenset) else parts)})"
+    parts = (part for one in ids for part in (one if isinstance(one, tuple) else [one]))
+    if ids.dtype.kind == "O" and any(isinstance(part, frozenset) for part in parts):
+        raise TypeError("ids must not be or hold sets, which have no order; pass tuples.")
+    try:
+        return np.argsort(ids, kind="stable")
+    except TypeError:  # ids of different types cannot be compared
+        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:

@@ -21,23 +21,18 @@ from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import check_times
 
 MOST_NAMED = 3
-_LEAKING, _CUT = "with rows both in train and in test", "with only some of the rows used"
 _WHAT = {
-    "leaking": _LEAKING,
-    "cut": _CUT,
-    "leaking_groups": _LEAKING,
-    "cut_groups": _CUT,
+    "leaking": "with rows both in train and in test",
+    "cut": "with only some of the rows used",
     "from_future": "in train that are later than the first row in test",
 }
-_UNIT = {kind: "group" if kind.endswith("groups") else "query" for kind in _WHAT}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SplitReport(Result):
     """The folds of a splitter, and the queries and groups that leak from its test parts.
 
-    Prints as a table and one line per leak in terminals and notebooks. ``to_frame()`` returns ``table``, one row per
-    fold.
+    Prints as a table and one line per leak. ``to_frame()`` returns ``table``, one row per fold.
 
     Attributes
     ----------
@@ -67,13 +62,7 @@ class SplitReport(Result):
         return sum(len(found) for by_fold in self.ids.values() for found in by_fold)
 
     def check(self) -> None:
-        """Raise an error if a query or group leaks.
-
-        Raises
-        ------
-        ValueError
-            If there is a leak. The message names the first fold that has one.
-        """
+        """Raise a ValueError that names the first fold that has a leak, if there is any."""
         kept = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
         kept += " and train on the past only" * ("from_future" in self.ids)
         for line in self._lines_of_leaks():
@@ -87,7 +76,8 @@ class SplitReport(Result):
             for kind, by_fold in self.ids.items():
                 if n_found := len(found := by_fold[fold]):
                     named = ", ".join(map(str, found[:MOST_NAMED])) + ", ..." * (n_found > MOST_NAMED)
-                    yield f"fold {fold} has {counted(n_found, _UNIT[kind])} {_WHAT[kind]}: {named}"
+                    units = counted(n_found, "group" if kind.endswith("groups") else "query")
+                    yield f"fold {fold} has {units} {_WHAT[kind.removesuffix('_groups')]}: {named}"
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
@@ -109,8 +99,8 @@ class SplitReport(Result):
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
-    scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
-    on, and on shorter lists than they will have to rank.
+    If a splitter cuts queries, models are tested on queries that they were trained on, and on shorter lists than they
+    will have to rank.
 
     Parameters
     ----------
@@ -120,14 +110,10 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         Passed to the splitter.
     y : array-like of shape (n_documents,)
         Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. If None, the index level "qid" of ``y`` or else ``groups``.
-    groups : array-like of shape (n_documents,), default=None
-        Units to keep together, such as users. They are passed to the splitter, and audited like queries. If None, the
-        query ids are passed.
+    qid, groups : array-like of shape (n_documents,), default=None
+        Query ids, and units to keep together, such as users, as in ``split`` of QueryKFold. Groups are audited, too.
     time : array-like of shape (n_documents,), default=None
-        Time of each row, dates or numbers, to find queries from the future: those with rows in train that are later
-        than the earliest row in test.
+        Time of each row, dates or numbers, to find queries from the future.
 
     Returns
     -------
@@ -140,7 +126,9 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     TypeError
         If there are no ids or an argument has the wrong type.
     ValueError
-        If labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows that do not exist.
+        If labels, ids or times are invalid, lengths differ, or a side of a fold is empty.
+    IndexError
+        If a fold has rows that do not exist.
 
     Examples
     --------
@@ -170,25 +158,28 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     if groups is not None and groups is not qid:
         units = query_ids(len(relevant), "audit_splits", groups=groups)
         audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
-    found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in audited for way in ("leaking", "cut")}
-    folds = []
-    splitter = check_cv(cv)
+    found, folds, splitter = [], [], check_cv(cv)
     kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
-        in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
-        in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
+        in_train, in_test = np.zeros((2, len(relevant)), dtype=bool)
+        in_train[train], in_test[test] = True, True
+        if not (in_train.any() and in_test.any()):
+            raise ValueError(f"cv must yield rows for both sides; got none for one side of fold {fold}.")
         folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
+        leaks = {}
         for of, units in audited.items():
-            for way, ids in zip(("leaking", "cut"), _leaking_and_cut(units, in_train, in_test), strict=True):
-                found[way + of].append(ids)
+            leaks["leaking" + of], leaks["cut" + of] = _leaking_and_cut(units, in_train, in_test)
         if times is not None:
-            later = _count(grouping, in_train & (times > times[in_test].min())) > 0
-            found.setdefault("from_future", []).append(grouping.ids[later])
+            later = in_train & (times > times[in_test].min())
+            leaks["from_future"] = grouping.ids[_count(grouping, later) > 0]
+        found.append(leaks)
     if not folds:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
-    table |= {kind: np.array([len(ids) for ids in by_fold]) for kind, by_fold in found.items()}
-    return SplitReport(_text_of_splitter(splitter), table, found)
+    table |= {kind: np.array([len(leaks[kind]) for leaks in found]) for kind in found[0]}
+    return SplitReport(
+        _text_of_splitter(splitter), table, {kind: [leaks[kind] for leaks in found] for kind in found[0]}
+    )
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
@@ -213,23 +204,9 @@ def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any
         return list(splitter.split(X, y, **ids))
 
 
-def _rows(rows: Any, n_rows: int, what: str) -> Mask:
-    mask = np.zeros(n_rows, dtype=bool)
-    numbers = np.asarray(rows)
-    valid = numbers.shape == (n_rows,) if numbers.dtype.kind == "b" else numbers.dtype.kind in "iu"
-    if numbers.ndim != 1 or not numbers.size or not valid:
-        raise ValueError(f"cv must yield at least one row number per side; got {rows!r} as {what}.")
-    if numbers.dtype.kind != "b" and not -n_rows <= numbers.min() <= numbers.max() < n_rows:
-        raise ValueError(f"cv must yield row numbers below {n_rows}; got {numbers.max()} in {what}.")
-    mask[numbers] = True
-    return mask
-
-
 def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    """Number of rows of each query among the chosen rows; counts these or the other rows, whichever are fewer."""
-    most = 2 * np.count_nonzero(rows) > len(rows)
-    counts = np.bincount(grouping.codes[~rows if most else rows], minlength=len(grouping.ids))
-    return grouping.sizes - counts if most else counts
+    """Number of rows of each query among the chosen rows."""
+    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
 def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:

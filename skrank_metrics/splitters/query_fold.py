@@ -15,8 +15,8 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     """Assign each document to a fold by a hash of its query id.
 
     The fold of a query depends only on its id, n_folds and seed: not on other queries, the order of rows, the process,
-    or the dtype or library that holds the ids. Parts of the data on different machines are therefore split alike, and a
-    query stays in its fold when others are added. In return, fold sizes are random; QueryKFold balances them.
+    or the dtype or library that holds the ids. So data on different machines are split alike. In return, fold sizes are
+    random; QueryKFold balances them.
 
     Parameters
     ----------
@@ -38,10 +38,6 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
         If an argument has the wrong type.
     ValueError
         If ids are missing, or n_folds or seed is out of range.
-
-    See Also
-    --------
-    QueryKFold : Folds of equal size, for data in memory.
 
     Examples
     --------

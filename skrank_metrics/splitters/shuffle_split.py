@@ -19,8 +19,8 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, rando
 class QueryShuffleSplit(QuerySplitter):
     """Draw whole queries for training and testing, independently for each split.
 
-    All queries are equally likely to be tested; the test parts of different splits may overlap. The draws depend on the
-    seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
+    The test parts of different splits may overlap. The draws depend on the seed and the ids, not on the order of rows.
+    The query ids are found as in QueryKFold.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def query_train_test_split(
 ) -> list[Any]:
     """Split arrays into a training and a test part of whole queries, drawn at random.
 
-    This is the counterpart of scikit-learn's train_test_split. Rows keep their order.
+    Rows keep their order.
 
     Parameters
     ----------
@@ -86,11 +86,8 @@ def query_train_test_split(
         pass them here too.
     qid : array-like of shape (n_documents,), default=None
         Query id of each document. Optional if one of the arrays has an index level named "qid", see with_qid.
-    test_size : float or int, default=None
-        Size of the test part, as in QueryShuffleSplit. If None, all queries that train_size leaves, or 0.25 if
-        train_size is also None.
-    train_size : float or int, default=None
-        Size of the training part, as in QueryShuffleSplit. If None, all queries that test_size leaves.
+    test_size, train_size : float or int, default=None
+        Sizes of the parts, as in QueryShuffleSplit, but a test part of 0.25 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random split.
 
@@ -116,33 +113,23 @@ def query_train_test_split(
     >>> qid_train, qid_test
     (['a', 'a'], ['b'])
     """
-    check_seed(random_state)
     if not arrays:
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
     _check_sizes(test_size, train_size)
+    random = random_source(random_state)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
     if missing := [name for name, array in columns.items() if array is None]:
         raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
-    sides = _draw_sides(grouping, test_size, train_size, 0.25, random_source(random_state))
+    sides = _draw_sides(grouping, test_size, train_size, 0.25, random)
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
 def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
-    n_train, n_test = _count_queries(n_queries, test_size, train_size, default)
-    drawn = random.permutation(canonical_order(grouping.ids))
-    train, test = np.zeros((2, n_queries), dtype=bool)
-    test[drawn[:n_test]] = True
-    train[drawn[n_test : n_test + n_train]] = True
-    return train, test
-
-
-def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
-    """Number of training queries and of test queries, both at least 1."""
     if test_size is None and train_size is None:
         test_size = default
     n_test, n_train = _number(test_size, n_queries, math.ceil), _number(train_size, n_queries, math.floor)
@@ -154,7 +141,10 @@ def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: flo
             f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} for testing and "
             f"{n_train} for training, with {n_queries} queries. Change the sizes or add queries."
         )
-    return n_train, n_test
+    drawn = random.permutation(canonical_order(grouping.ids))
+    train, test = np.zeros((2, n_queries), dtype=bool)
+    test[drawn[:n_test]], train[drawn[n_test : n_test + n_train]] = True, True
+    return train, test
 
 
 def _number(size: Any, n_queries: int, rounded: Any) -> Any:

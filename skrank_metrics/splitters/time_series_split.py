@@ -16,12 +16,10 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check
 class QueryTimeSeriesSplit(QuerySplitter):
     """Train on past queries, and test on those that follow.
 
-    This is the counterpart of scikit-learn's TimeSeriesSplit. The query ids are found as in QueryKFold.
-
     With ``time``, queries are ordered by their earliest time, and a query is trained on only if its latest time is
     before the earliest time of the test part. Queries at the very time when a test part begins are therefore in neither
-    part. Without ``time``, rows must be in time order: queries are ordered by their first row, and the rows of a query
-    need not be contiguous.
+    part. Without ``time``, rows must be in time order: queries are ordered by their first row. The query ids are found
+    as in QueryKFold.
 
     Parameters
     ----------
@@ -43,17 +41,9 @@ class QueryTimeSeriesSplit(QuerySplitter):
 
     Examples
     --------
-    Four queries "a" to "d", the first with two rows:
-
-    >>> from skrank_metrics import QueryTimeSeriesSplit
-    >>> splitter = QueryTimeSeriesSplit(2, test_size=1)
-    >>> for train, test in splitter.split([[0]] * 5, qid=["a", "a", "b", "c", "d"]):
-    ...     print(train, test)
-    [0 1 2] [3]
-    [0 1 2 3] [4]
-
     Rows in any order, with a week between training and testing; query "c" starts five days after "b":
 
+    >>> from skrank_metrics import QueryTimeSeriesSplit
     >>> days = ["2026-03-20", "2026-03-12", "2026-03-01", "2026-03-07"]
     >>> splitter = QueryTimeSeriesSplit(2, test_size=1, gap="7D", time=days)
     >>> for train, test in splitter.split([[0]] * 4, qid=["d", "c", "a", "b"]):
@@ -91,7 +81,12 @@ class QueryTimeSeriesSplit(QuerySplitter):
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         place, starts, ends = self._places(grouping)
         n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap, self.time))
-        self._check_enough(n_queries, size, n_left_out)
+        if size < 1 or n_queries - self.n_splits * size - n_left_out < 1:
+            raise ValueError(
+                "n_splits, test_size and gap must leave a query to train on in the first split; got "
+                f"n_splits={self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries. "
+                "Lower one of them or add queries."
+            )
         for first in range(n_queries - self.n_splits * size, n_queries, size):
             test = (first <= place) & (place < first + size)
             past = place < first - n_left_out
@@ -115,15 +110,6 @@ class QueryTimeSeriesSplit(QuerySplitter):
         starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
         by_id = np.argsort(canonical_order(grouping.ids))  # so that the order of rows does not matter
         return np.argsort(np.lexsort((by_id, starts))), starts, ends
-
-    def _check_enough(self, n_queries: int, size: int, gap: int) -> None:
-        if size >= 1 and n_queries - self.n_splits * size - gap >= 1:
-            return
-        raise ValueError(
-            "n_splits, test_size and gap must leave a query to train on in the first split; got "
-            f"n_splits={self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries. Lower "
-            "one of them or add queries."
-        )
 
 
 def _duration(gap: Any, time: Any) -> np.timedelta64:

@@ -196,15 +196,27 @@ def cross_evaluate(
     {'QueryRanker': array([1., 1.])}
     """
     declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
-    columns = {"qid": qid, "groups": groups, "by": by, "documents": documents, "sample_weight": sample_weight}
-    columns |= {"retrieved": None if declines else retrieved, "judged": judged}
+    columns = {"sample_weight": sample_weight, "retrieved": None if declines else retrieved, "judged": judged}
+    columns |= {"groups": groups, "by": by, "documents": documents}
     how = {"metrics": metrics, "convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
     how |= {"condense": condense}
-    models, parallel = _models(estimators), {"n_jobs": n_jobs, "verbose": verbose}
-    given = (X, y, QueryKFold(5) if cv is None else cv, params, columns)
-    found = out_of_fold("cross_evaluate", models, *given, response_method, parallel, declines=declines, **how)
+    models, params, n_rows = _models(estimators), dict(params or {}), len(check_label_column(y))
+    queries = _check_rows(n_rows, X, y, qid, columns, params)
+    ids = {"qid": columns["qid"], "groups": columns["qid"] if groups is None else without_labels(groups)}
+    y = without_labels(y)
+    evaluate(np.asarray(y), np.arange(n_rows), **columns, **how)  # bad input is noticed before anything is fitted
+    splits = split_rows(cv := check_cv(QueryKFold(5) if cv is None else cv), X, y, **ids)
+    check_splits(splits, cv, X, y, **ids)
+    folds = _folds(queries, splits)
+    scores = _scores(models, X, y, splits, params, ids, response_method, n_jobs=n_jobs, verbose=verbose)
+    tested, reports = np.flatnonzero(folds[queries.codes] >= 0), {}
+    columns = {name: _part_of(column, tested) for name, column in columns.items()}
+    for name, found in scores.items():
+        own = {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)} if declines else {}
+        reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
-    return compare_reports(CrossEvaluation, **found, **options, confidence=confidence, random_state=random_state)
+    options |= {"confidence": confidence, "random_state": random_state}
+    return compare_reports(CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options)
 
 
 def _models(estimators: Any) -> dict[str, Any]:
@@ -216,46 +228,21 @@ def _models(estimators: Any) -> dict[str, Any]:
     return by_text(models.items(), "estimators")
 
 
-def out_of_fold(
-    who: str,
-    models: Mapping[str, Any],
-    X: Any,
-    y: Any,
-    cv: Any,
-    params: Mapping[str, Any] | None,
-    columns: dict[str, Any],
-    response_method: Any,
-    parallel: Mapping[str, Any],
-    *,
-    declines: bool,
-    **how: Any,
-) -> dict[str, Any]:
-    """Reports of models that were fitted on other folds, the folds of their queries, and the scores of all rows.
+def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], params: dict[str, Any]) -> Grouping:
+    """Check what has an entry per row, and replace it, in place, by arrays without labels.
 
-    ``columns`` have one entry per row, ``how`` are metrics and other options of evaluate.
+    A default index does not count from 0 in a fold.
     """
-    params, n_rows = dict(params or {}), len(check_label_column(y))
     masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
-    queries = query_ids(n_rows, who, y=y, X=X, qid=columns.pop("qid"), groups=columns["groups"], **masks)
+    queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
     others = {**columns, **params}
     check_aligned(X=X, y=y, **{name: value for name, value in others.items() if not isinstance(value, Mapping)})
-    # A default index does not count from 0 in a fold.
-    qid, y, params = queries.ids[queries.codes], without_labels(y), {n: without_labels(v) for n, v in params.items()}
-    groups = qid if columns["groups"] is None else without_labels(columns["groups"])
-    if np.array_equal(group_ids(groups, n_rows, "groups", "y").codes, queries.codes):
-        columns["groups"] = None
-    columns |= {"qid": qid, **check_columns(masks, queries)}
-    evaluate(np.asarray(y), np.arange(n_rows), **columns, **how)  # bad input is noticed before anything is fitted
-    splits = split_rows(cv := check_cv(cv), X, y, groups, qid)
-    check_splits(splits, cv, X, y, qid=qid, groups=groups)
-    folds = _folds(queries, splits)
-    scores = _scores(models, X, y, splits, params, {"qid": qid, "groups": groups}, response_method, parallel)
-    tested, reports = np.flatnonzero(folds[queries.codes] >= 0), {}
-    columns = {name: _part_of(column, tested) for name, column in columns.items()}
-    for name, found in scores.items():
-        own = {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)} if declines else {}
-        reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
-    return {"reports": reports, "folds": folds[folds >= 0], "scores": scores}
+    params |= {name: without_labels(value) for name, value in params.items()}
+    if (groups := columns["groups"]) is not None:
+        units = group_ids(groups, n_rows, "groups", "y").codes
+        columns["groups"] = None if np.array_equal(units, queries.codes) else without_labels(groups)
+    columns |= {"qid": queries.ids[queries.codes], **check_columns(masks, queries)}
+    return queries
 
 
 def _folds(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
@@ -288,7 +275,7 @@ def _scores(
     params: dict[str, Any],
     ids: dict[str, Any],
     response_method: Any,
-    parallel: Mapping[str, Any],
+    **parallel: Any,
 ) -> dict[str, FloatArray]:
     """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
     scorer = make_scorer(_predictions, response_method=response_method)

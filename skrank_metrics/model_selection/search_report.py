@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._engine.per_query import PerQuery
@@ -26,7 +27,7 @@ from skrank_metrics.model_selection._fitted_search import (
     ranked_rows,
     scorers_of,
 )
-from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, out_of_fold
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.standings import check_by_query
@@ -75,8 +76,8 @@ class SearchReport(CrossEvaluation):
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or rows, weights or masks differ. Pass sample_weight=, retrieved= and judged= if the search "
-                "scored with them, and arguments of fit in params."
+                "random, or rows, weights or masks differ. Pass sample_weight= if the search scored with weights, "
+                "with_qid(y, qid, ...) if with masks, and arguments of fit in params."
             )
         yield from super()._notes()
 
@@ -97,8 +98,6 @@ def search_report(
     metric: Any = None,
     n_candidates: int = 10,
     sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
     test: str = "permutation",
@@ -120,14 +119,15 @@ def search_report(
         A search that uses scorers of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
         Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
-        cross_evaluate. Not needed for a RacingSearchCV.
+        cross_evaluate. Masks that the scorers took are index levels of ``y``, see with_qid. Not needed for a
+        RacingSearchCV.
     metric : str, metric function or bound metric, default=None
         Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means the metric
         that the search used for ``refit``.
     n_candidates : int, default=10
         Number of candidates to compare, best first, at least 2.
-    sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
-        Weights of the queries and masks that the scorers of the search took, unless they are in the index of ``y``.
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weights of the queries that the scorers of the search took, unless they are in the index of ``y``.
     baseline, margin, test, correction, confidence, random_state : object
         As in compare.
     params : dict, default=None
@@ -177,34 +177,30 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    metrics = metrics_of(search)
+    metrics, results = metrics_of(search), search.cv_results_
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
-    rows, scores = ranked_rows(search, key), fold_scores(search.cv_results_, key)
-    names = dict(zip(rows, candidate_names([search.cv_results_["params"][row] for row in rows]), strict=True))
+    rows, scores = ranked_rows(search, key), fold_scores(results, key)
+    names = dict(zip(rows, candidate_names([results["params"][row] for row in rows]), strict=True))
     whole = [row for row in rows if not np.isnan(scores[row]).any()]
     if not whole:
         raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
     compared = {row: names[row] for row in whole[:n_candidates]}
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    scorers, found = scorers_of(search), _kept(search, key, compared, metrics[key])
-    response = response_method(scorers[key])
-    alike = {name: metrics[name] for name in [key, *metrics] if response_method(scorers[name]) == response}
+    found = _kept(search, key, compared, metrics[key], options)
     if found is None:
-        columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged, "qid": qid}
-        parallel = {"n_jobs": n_jobs, "verbose": verbose}
-        found = _fitted_again(search, alike, compared, X, y, dict(params or {}), columns, parallel)
-    report = compare_reports(
-        SearchReport,
-        **found,
-        **options,
-        params={names[row]: search.cv_results_["params"][row] for row in rows},
+        options |= {"qid": qid, "sample_weight": sample_weight, "n_jobs": n_jobs, "verbose": verbose}
+        found = _fitted_again(search, key, compared, X, y, params, options)
+    means = found.fold_means()
+    return SearchReport(
+        **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
+        params={names[row]: results["params"][row] for row in rows},
         not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in rows if row not in compared},
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
+        changed=max(float(np.nanmax(np.abs(means[name] - scores[row]))) for row, name in compared.items()),
     )
-    return replace(report, changed=_changed(report, search, alike, compared))
 
 
 def expected_score(scores: FloatArray) -> float:
@@ -222,70 +218,53 @@ def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str
     return "failed" if np.isnan(scores[row]).any() else f"not among the best {n_candidates}"
 
 
-def _kept(search: Any, key: str, compared: Mapping[int, str], metric: BoundMetric) -> dict[str, Any] | None:
-    """Reports from the values per query that a race kept; None if it kept none of this metric."""
-    folds = getattr(search, "_fold_values", None)
-    if not folds or key != search._key_of_values:
+def _kept(
+    search: Any, key: str, compared: Mapping[int, str], metric: BoundMetric, options: Mapping[str, Any]
+) -> CrossEvaluation | None:
+    """Compare the values per query that a race kept; None if it kept none of this metric."""
+    parts = getattr(search, "_fold_values", None)
+    if not parts or key != search._key_of_values:
         return None
-    qid = np.concatenate([fold.ids for fold in folds])
+    qid = np.concatenate([part.ids for part in parts])
     if len(set(qid.tolist())) < len(qid):
         return None  # tested again; cross_evaluate says what to do
-    weights = None if folds[0].weights is None else np.concatenate([fold.weights for fold in folds])
-    defined = np.concatenate([fold.defined for fold in folds])
+    weights = None if parts[0].weights is None else np.concatenate([part.weights for part in parts])
+    defined = np.concatenate([part.defined for part in parts])
     reports = {}
     for row, name in compared.items():
-        values = np.where(defined, np.concatenate([fold.values[row] for fold in folds]), np.nan)
+        values = np.where(defined, np.concatenate([part.values[row] for part in parts]), np.nan)
         result = PerQuery(-values if metric.negative else values, np.ones(len(values)))
         reports[name] = RankingReport({str(metric): metric}, qid, weights, _results={str(metric): result})
-    return {"reports": reports, "folds": np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])}
+    folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])
+    return compare_reports(CrossEvaluation, reports, folds=folds, **options)
 
 
 def _fitted_again(
-    search: Any,
-    metrics: Mapping[str, BoundMetric],
-    compared: Mapping[int, str],
-    X: Any,
-    y: Any,
-    params: dict[str, Any],
-    columns: dict[str, Any],
-    parallel: dict[str, Any],
-) -> dict[str, Any]:
-    """What is known of candidates after fitting them again."""
+    search: Any, key: str, compared: Mapping[int, str], X: Any, y: Any, params: Any, options: dict[str, Any]
+) -> CrossEvaluation:
+    """Compare candidates after fitting them again, by all metrics that rank by the same response."""
     if X is None or y is None:
         raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
-    scorer = scorers_of(search)[next(iter(metrics))]
-    weighs = get_routing_for_object(scorer).score.requests.get("sample_weight")
-    if weighs and carried(y, sample_weight=columns["sample_weight"])["sample_weight"] is None:
+    scorers, metrics = scorers_of(search), metrics_of(search)
+    weighs = get_routing_for_object(scorers[key]).score.requests.get("sample_weight")
+    if weighs and carried(y, sample_weight=options["sample_weight"])["sample_weight"] is None:
         raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
     models = {
         name: clone(search.estimator).set_params(**clone(dict(search.cv_results_["params"][row]), safe=False))
         for row, name in compared.items()
     }
-    if parallel["verbose"]:
+    if options["verbose"]:
         fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
         print(f"Refitting {fits}.", file=sys.stderr)
-    columns |= {"groups": params.pop("groups", None)}
-    response, how = (
-        response_method(scorer),
-        {"metrics": list(metrics.values()), "declines": score_function(scorer).declines},
-    )
-    return out_of_fold("search_report", models, X, y, search.cv, params, columns, response, parallel, **how)
-
-
-def _changed(
-    report: SearchReport, search: Any, metrics: Mapping[str, BoundMetric], compared: Mapping[int, str]
-) -> float:
-    """Largest difference between the scores of folds here and in the search."""
-    largest = 0.0
-    for name, metric in metrics.items():
-        if str(metric) not in report.metrics:
-            continue
-        scores, found = fold_scores(search.cv_results_, name), report.fold_means(metric)
-        for row, own in compared.items():
-            if len(found[own]) != search.n_splits_:
-                raise ValueError(
-                    f"X, y and qid must be those of the search; got data that its cv splits into {len(found[own])} "
-                    f"folds, but the search had {search.n_splits_}."
-                )
-            largest = max(largest, float(np.nanmax(np.abs(found[own] - scores[row]), initial=0.0)))
-    return largest
+    response = response_method(scorers[key])
+    alike = [metrics[name] for name in (key, *metrics) if response_method(scorers[name]) == response]
+    options |= {"cv": check_cv(search.cv), "metrics": alike, "response_method": response}
+    options["retrieved"] = "scored" if score_function(scorers[key]).declines else None
+    others = dict(params or {})
+    found = cross_evaluate(models, X, y, groups=others.pop("groups", None), params=others, **options)
+    if (n_folds := len(next(iter(found.fold_means().values())))) != search.n_splits_:
+        raise ValueError(
+            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
+            f"search had {search.n_splits_}."
+        )
+    return found

@@ -102,7 +102,7 @@ def test_searches_take_them(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
     assert search_report(search, X, labels, verbose=0).changed < 1e-12
-    assert search_report(routed, X, y, qid=qid, verbose=0, **masks).changed < 1e-12
+    assert search_report(routed, X, with_qid(y, qid, **masks), verbose=0).changed < 1e-12
 
 
 @pytest.mark.slow

@@ -146,7 +146,9 @@ def test_only_so_many_are_compared(search):
 @pytest.mark.slow
 @pytest.mark.option("search_report.metric", "search_report.qid")
 def test_other_metrics_and_the_one_of_within_noise():
-    search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha")).fit(X, with_qid(Y, QID))
+    search = ridge_search(refit=within_noise("map", prefer="-estimator__alpha", test_ratio=1 / 2)).fit(
+        X, with_qid(Y, QID)
+    )
     assert reported(search, X, Y, qid=QID).metrics[0] == "map"
     assert reported(search, X, with_qid(Y, QID), metric="ndcg@10").metrics[0] == "ndcg@10"
     unsaid = ridge_search(refit=False).fit(X, with_qid(Y, QID))

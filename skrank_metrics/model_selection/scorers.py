@@ -26,7 +26,8 @@ from skrank_metrics._sklearn_internals import (
     ways_out,
 )
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import expand, get_metric
+from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.evaluate import bind_metrics
 
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
@@ -88,10 +89,8 @@ class RankingScore:
         """Compute the metric on predictions."""
         try:
             if unknown:
-                taken = "qid, groups, sample_weight, retrieved and judged"
-                raise TypeError(
-                    f"{next(iter(unknown))} must not be requested by a ranking scorer, which takes {taken}."
-                )
+                taken = "which takes qid, groups, sample_weight, retrieved and judged"
+                raise TypeError(f"{next(iter(unknown))} must not be requested by a ranking scorer, {taken}.")
             columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
             result, weights, ids = self._queries(y_true, y_score, X, qid=qid, groups=groups, **columns)
             value = float(self.metric.aggregate(result, weights))
@@ -128,9 +127,8 @@ class RankingScore:
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
         who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
-        scores = y_score
-        if self.declines:
-            scores = np.where(np.isnan(scores := to_float64(y_score, "y_score")), -np.inf, scores)
+        # The larger one of NaN and -inf is -inf.
+        scores = np.fmax(to_float64(y_score, "y_score"), -np.inf) if self.declines else y_score
         lists = query_lists(y_score=scores, X=X, **columns, who=who, ways_out=ways)
         if self.declines:
             returned = lists.scores > -np.inf
@@ -173,8 +171,8 @@ def make_ranking_scorer(
     masks of the metric functions. It requests all of these, so metadata routing needs no set_score_request. Without
     routing, no arguments reach a scorer: pass ``with_qid(y, qid, judged=judged)`` as ``y``.
 
-    Like QueryRanker.score, the scorer warns if queries of the fit are scored. It recognizes them only if a QueryRanker
-    made the predictions, alone or at the end of a Pipeline. For other estimators, use audit_splits.
+    Like QueryRanker.score, the scorer warns if queries of the fit are scored, provided that a QueryRanker made the
+    predictions, alone or at the end of a Pipeline. For other estimators, use audit_splits.
 
     Parameters
     ----------
@@ -185,10 +183,9 @@ def make_ranking_scorer(
     convention : str, default="sklearn"
         Library whose defaults apply to parameters that are not set, as in get_metric.
     retrieved : {"all", "scored"}, default="all"
-        With "scored", a model declines documents by a score of NaN or -inf: they count as relevant documents and in the
-        ideal order, but are not ranked, as in ``evaluate(retrieved=...)``. So a search can choose how many to return.
-        With "all", -inf is the last rank, and NaN is an error. Searches, RacingSearchCV and search_report know this
-        option; in cross_evaluate, pass ``retrieved="scored"``.
+        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the number
+        of relevant documents and in the ideal, as in ``evaluate(retrieved=...)``, so a search can choose how many to
+        return. With "all", -inf is the last rank, and NaN is an error.
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
@@ -199,10 +196,8 @@ def make_ranking_scorer(
 
     Raises
     ------
-    ValueError
-        If the metric or the value of a parameter is unknown.
-    TypeError
-        If a parameter is unknown or has the wrong type.
+    TypeError, ValueError
+        If the metric, a parameter or its value is unknown.
 
     Notes
     -----
@@ -231,7 +226,7 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        Metrics to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
+        Metrics to compute, as in evaluate. "ndcg@1,5,10" is short for three names.
     retrieved : {"all", "scored"}, default="all"
         Whether models can decline documents, as in make_ranking_scorer.
 
@@ -243,7 +238,7 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If there are no names, names repeat, or a metric is unknown.
+        If there are no names or a metric is unknown.
 
     Examples
     --------
@@ -251,16 +246,10 @@ def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     >>> list(ranking_scorers("ndcg@10", "map"))
     ['ndcg@10', 'map']
     """
-    if not names:
-        raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
     if any(isinstance(name, list | tuple | set) for name in names):
         raise TypeError("names must be separate arguments; got a sequence of names. Write ranking_scorers(*names).")
-    names = tuple(expand(names))
-    bound = [get_metric(name) for name in names]
-    keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
-    if len(set(keys)) < len(keys):
-        raise ValueError(f"names must differ; got {', '.join(keys)}.")
-    return dict(zip(keys, _scorers_of_metrics(bound, RESPONSE_METHODS, retrieved), strict=True))
+    bound = bind_metrics(names)
+    return dict(zip(bound, _scorers_of_metrics(list(bound.values()), RESPONSE_METHODS, retrieved), strict=True))
 
 
 def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any, retrieved: str) -> list[Any]:

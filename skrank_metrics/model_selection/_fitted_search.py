@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,16 +31,6 @@ def check_search(search: Any) -> None:
 def scorers_of(search: Any) -> Mapping[str, Any]:
     """Scorers by their names in the results."""
     return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
-
-
-def metrics_of(search: Any) -> dict[str, BoundMetric]:
-    """Metrics by the names of the scorers, all of which must be of this package."""
-    metrics = scored_metrics(search)
-    if None in metrics.values():
-        raise ValueError(
-            f"search must use scorers of skrank_metrics; got {search.scorer_!r}. Pass scoring=ranking_scorers(...)."
-        )
-    return cast(dict[str, BoundMetric], metrics)
 
 
 def metric_of_scorer(scorer: Any) -> BoundMetric | None:
@@ -126,9 +115,9 @@ def spelled_params(params: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """One line of a value; that of an object may take several, or be a single long word."""
+    """One line of a value; that of an object may take several."""
     text = getattr(value, "__name__", None) or str(value)
     if isinstance(value, float) and float(f"{value:g}") == value:
         text = f"{value:g}"
-    words = textwrap.shorten(text, VALUE_WIDTH, placeholder=" ...")
-    return f"{text[: VALUE_WIDTH - 3]}..." if words == "..." != text else words
+    text = " ".join(text.split())
+    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 3]}..."

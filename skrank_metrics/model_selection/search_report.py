@@ -23,8 +23,8 @@ from skrank_metrics.model_selection._fitted_search import (
     check_search,
     fold_scores,
     metric_of,
-    metrics_of,
     ranked_rows,
+    scored_metrics,
     scorers_of,
 )
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
@@ -177,7 +177,12 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    metrics, results = metrics_of(search), search.cv_results_
+    metrics, results = {name: one for name, one in scored_metrics(search).items() if one}, search.cv_results_
+    if len(metrics) < len(scorers_of(search)):
+        scoring = search.scorer_
+        raise ValueError(
+            f"search must use scorers of skrank_metrics; got {scoring!r}. Pass scoring=ranking_scorers(...)."
+        )
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
     rows, scores = ranked_rows(search, key), fold_scores(results, key)
@@ -191,7 +196,7 @@ def search_report(
     found = _kept(search, key, compared, metrics[key], options)
     if found is None:
         options |= {"qid": qid, "sample_weight": sample_weight, "n_jobs": n_jobs, "verbose": verbose}
-        found = _fitted_again(search, key, compared, X, y, params, options)
+        found = _fitted_again(search, key, metrics, compared, X, y, params, options)
     means = found.fold_means()
     return SearchReport(
         **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
@@ -240,12 +245,12 @@ def _kept(
 
 
 def _fitted_again(
-    search: Any, key: str, compared: Mapping[int, str], X: Any, y: Any, params: Any, options: dict[str, Any]
+    search: Any, key: str, metrics: Any, compared: Any, X: Any, y: Any, params: Any, options: dict[str, Any]
 ) -> CrossEvaluation:
     """Compare candidates after fitting them again, by all metrics that rank by the same response."""
     if X is None or y is None:
         raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
-    scorers, metrics = scorers_of(search), metrics_of(search)
+    scorers = scorers_of(search)
     weighs = get_routing_for_object(scorers[key]).score.requests.get("sample_weight")
     if weighs and carried(y, sample_weight=options["sample_weight"])["sample_weight"] is None:
         raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")

@@ -28,14 +28,12 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     y : array-like of shape (n_documents,)
         Relevance labels.
     qid : array-like of shape (n_documents,)
-        Query id of each document, in the row order of ``y``. pandas categories stay categories, which makes folds
-        faster than strings.
+        Query id of each document. pandas categories stay categories, which makes folds faster than strings.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
         Masks of documents, as in the metric functions. They become index levels of these names, from which metrics,
         reports and scorers take them.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in means, which must not vary within a query. They become an index level of this name.
-        They are not used for fitting; pass weights for that to ``fit``.
+        Weights of the queries in means, not in fits. They become an index level, too.
 
     Returns
     -------
@@ -47,8 +45,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     ImportError
         If pandas is not installed.
     ValueError
-        If lengths differ, an id is missing, weights are invalid, ``y`` and another argument are Series with different
-        indexes, or ``y`` already carries other ids, masks or weights.
+        If lengths or indexes differ, an id is missing, weights are invalid, or ``y`` already carries other ids, masks
+        or weights.
 
     Examples
     --------
@@ -96,10 +94,8 @@ def qid_from_sizes(sizes: Any) -> IntArray:
 
     Raises
     ------
-    TypeError
-        If sizes are not numbers.
-    ValueError
-        If sizes are not 1-D, empty, negative or fractional.
+    TypeError, ValueError
+        If sizes are not 1-D, empty, or not whole numbers >= 0.
 
     Examples
     --------

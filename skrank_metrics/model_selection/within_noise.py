@@ -48,15 +48,10 @@ class WithinNoise:
         if callable(self.prefer):
             return self.prefer(params)
         name = self.prefer.removeprefix("-")
-        if name not in params:
+        if not isinstance(params.get(name), Real):
             raise ValueError(
-                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} A candidate "
-                f"has {', '.join(params)}. If only some have it, pass a function of the parameters."
-            )
-        if not isinstance(params[name], Real):
-            raise TypeError(
-                f"prefer must name a numeric parameter; got {name}={params[name]!r}. Pass a function of the parameters "
-                "that returns a number."
+                f"prefer must name a numeric parameter of all candidates; got {name!r} for one with "
+                f"{dict(params)}.{nearest(name, params)} Or pass a function of the parameters that returns a number."
             )
         return -params[name] if self.prefer.startswith("-") else params[name]
 
@@ -70,10 +65,10 @@ def within_noise(
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
-    Each candidate is compared with the best, fold by fold. Since training sets overlap, differences on folds vary less
-    than on independent data. The corrected resampled t-test therefore enlarges their variance, by n_test / n_train.
-    With five folds the test has little power, so small differences favour the simpler candidate. Halving searches
-    ignore a callable ``refit``; call it on their ``cv_results_`` instead.
+    Each candidate is compared with the best, fold by fold, by the corrected resampled t-test: since training sets
+    overlap, it enlarges the variance of differences, by n_test / n_train. With five folds it has little power, so small
+    differences favour the simpler candidate. Halving searches ignore a callable ``refit``; call it on their
+    ``cv_results_`` instead.
 
     Parameters
     ----------
@@ -86,8 +81,7 @@ def within_noise(
     test_ratio : float
         Number of test rows per training row of a split: 1 / 4 for five folds, also if they are repeated.
     level : float, default=0.05
-        Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as being as good as the
-        best.
+        Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as good as the best.
 
     Returns
     -------
@@ -96,10 +90,8 @@ def within_noise(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If ``level`` or ``test_ratio`` is out of range; when called, if the search lacks the metric or parameter.
+    TypeError, ValueError
+        If an argument has the wrong type or is out of range; when called, if the search lacks the metric or parameter.
 
     References
     ----------
@@ -108,8 +100,7 @@ def within_noise(
 
     Examples
     --------
-    The best candidate has 31 leaves. On the three folds, 15 leaves are worse by 0.02, 0.00 and 0.01, and 7 leaves by
-    0.10, 0.11 and 0.12:
+    15 leaves are worse than 31 by 0.02, 0.00 and 0.01, and 7 leaves by 0.10, 0.11 and 0.12:
 
     >>> from skrank_metrics import within_noise
     >>> results = {

@@ -39,14 +39,12 @@ class SplitReport(Result):
     splitter : str
         The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
-        For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
-        "share_without_relevant" (share of queries) and "single_document" (number of queries); and the number of leaks
-        of each kind, as in ``ids``.
+        What the test part of each fold holds, such as the share of queries without a relevant document, and the number
+        of leaks of each kind.
     ids : dict of str to list of ndarray
-        Ids that leak, by kind and fold: "leaking" (queries with rows both in train and in test), "cut" (other
-        queries with only some of their rows in the fold), "leaking_groups" and "cut_groups" if the groups are not the
-        queries, and "from_future" if there are times (queries with rows in train that are later than the earliest row
-        in test).
+        Ids that leak, by kind and fold: "leaking" (queries with rows both in train and in test), "cut" (others with
+        only some of their rows in the fold), "leaking_groups" and "cut_groups" if the groups are not the queries, and
+        "from_future" (queries with rows in train that are later than the earliest row in test) if there are times.
     """
 
     _index: ClassVar[str | None] = "fold"

@@ -26,7 +26,7 @@ class PredefinedQuerySplit(QuerySplitter):
         Number or name of the part of each row. There must be at least two parts, or three with ``validation=True``.
         Unlike in scikit-learn's PredefinedSplit, -1 is a part like any other.
     validation : bool, default=False
-        Whether ``split`` leaves the validation part out of the training part. ``split_in_three`` always yields it.
+        Whether ``split`` leaves out the validation part, which ``split_in_three`` yields.
 
     Examples
     --------
@@ -39,6 +39,8 @@ class PredefinedQuerySplit(QuerySplitter):
     [2 3] [0 1]
     [0 1 3] [2]
     [0 1 2] [3]
+    >>> next(PredefinedQuerySplit([1, 1, 2, 3]).split_in_three(X, qid=qid))
+    (array([2]), array([3]), array([0, 1]))
     """
 
     _per_row: ClassVar[str] = "parts"
@@ -65,26 +67,12 @@ class PredefinedQuerySplit(QuerySplitter):
         Parameters
         ----------
         X, y, groups, qid : object
-            As in ``split``.
+            As in ``split``, which also describes the errors.
 
         Yields
         ------
         train, validation, test : ndarray of int
             Row numbers, ascending.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in ``split``, or if there are fewer than three parts.
-
-        Examples
-        --------
-        >>> from skrank_metrics import PredefinedQuerySplit
-        >>> for triple in PredefinedQuerySplit(["S1", "S2", "S3"]).split_in_three([[0]] * 3, qid=["a", "b", "c"]):
-        ...     print(*triple)
-        [1] [2] [0]
-        [2] [0] [1]
-        [0] [1] [2]
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold at least 3 different parts to split in three; got {self.n_splits}.")

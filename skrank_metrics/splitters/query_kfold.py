@@ -47,15 +47,11 @@ class QueryKFold(QuerySplitter):
         What else to balance. "relevance" balances the share of relevant rows (label above 0) and the number of queries
         without any, which differs by at most one; it needs ``y``. "size" balances the distribution of lengths: for any
         length, the number of queries at least that long differs by at most one, or by a few with shuffle=True. "both"
-        balances all of these, with lengths balanced separately for queries with and without relevant documents.
+        balances all of these.
     shuffle : bool, default=False
         Whether to draw the folds at random. They are balanced in the same way.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random folds. Only with shuffle=True.
-
-    See Also
-    --------
-    audit_splits : Show what each fold holds, and whether queries leak.
 
     Examples
     --------

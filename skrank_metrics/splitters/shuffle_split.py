@@ -26,12 +26,9 @@ class QueryShuffleSplit(QuerySplitter):
     ----------
     n_splits : int, default=10
         Number of splits, at least 1.
-    test_size : float or int, default=None
-        Size of the test part: a float in (0, 1) is a share of all queries, rounded up; an int is a number of queries.
-        If None, all queries that train_size leaves, or 0.1 if train_size is also None.
-    train_size : float or int, default=None
-        Size of the training part: a float in (0, 1) is a share of all queries, rounded down; an int is a number of
-        queries. If None, all queries that test_size leaves.
+    test_size, train_size : float or int, default=None
+        Sizes of the parts: a float in (0, 1) is a share of all queries, rounded up for testing and down for training;
+        an int is a number of queries. None means what the other leaves, and a test part of 0.1 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random splits.
 
@@ -82,10 +79,9 @@ def query_train_test_split(
     Parameters
     ----------
     *arrays : sequence of indexables of length n_documents
-        Lists, arrays, sparse matrices, DataFrames or Series, one row per document. To split the query ids as well,
-        pass them here too.
+        Lists, arrays, sparse matrices, DataFrames or Series. To split the query ids as well, pass them here too.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document. Optional if one of the arrays has an index level named "qid", see with_qid.
+        Query ids. Optional if one of the arrays has an index level named "qid".
     test_size, train_size : float or int, default=None
         Sizes of the parts, as in QueryShuffleSplit, but a test part of 0.25 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None

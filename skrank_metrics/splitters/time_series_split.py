@@ -66,8 +66,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
-        elif _duration(gap, time) < np.timedelta64(0, "s"):
-            raise ValueError(f"gap must be >= 0; got {gap!r}.")
+        elif time is None or _duration(gap) < np.timedelta64(0, "s"):
+            raise ValueError(f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
         self.n_splits: int = int(n_splits)
@@ -80,7 +80,7 @@ class QueryTimeSeriesSplit(QuerySplitter):
         n_queries = len(grouping.ids)
         size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
         place, starts, ends = self._places(grouping)
-        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap, self.time))
+        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
         if size < 1 or n_queries - self.n_splits * size - n_left_out < 1:
             raise ValueError(
                 "n_splits, test_size and gap must leave a query to train on in the first split; got "
@@ -112,15 +112,11 @@ class QueryTimeSeriesSplit(QuerySplitter):
         return np.argsort(np.lexsort((by_id, starts))), starts, ends
 
 
-def _duration(gap: Any, time: Any) -> np.timedelta64:
+def _duration(gap: Any) -> np.timedelta64:
     """A gap in time, such as "7D"."""
-    if time is None:
-        raise ValueError(f"gap must be a number of queries without time=; got {gap!r}.")
-    if isinstance(gap, str):
-        import pandas as pd
+    import pandas as pd
 
-        try:
-            gap = pd.Timedelta(gap)
-        except ValueError as error:
-            raise ValueError(f'gap must be a duration such as "7D" or "12h"; got {gap!r}.') from error
-    return np.timedelta64(gap.to_numpy() if hasattr(gap, "to_numpy") else gap)
+    try:
+        return pd.Timedelta(gap).to_timedelta64()
+    except ValueError as error:
+        raise ValueError(f'gap must be a duration such as "7D" or "12h"; got {gap!r}.') from error

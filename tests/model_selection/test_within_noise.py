@@ -123,18 +123,18 @@ def test_equal_candidates_and_constant_distances():
         (
             lambda: by_hand(results([1, 2], params=[{"estimator__alpha": 1, "b": 2}]), prefer="-alpha"),
             ValueError,
-            "got 'alpha'. A candidate has estimator__alpha, b. If only some",
+            "prefer must name a numeric parameter of all .*; got 'alpha' for one with {'estimator__alpha': 1, 'b': 2}",
         ),
-        (lambda: by_hand(results([1, 2]), prefer="sise"), ValueError, "got 'sise'. Did you mean 'size'"),
+        (lambda: by_hand(results([1, 2]), prefer="sise"), ValueError, "got 'sise' for one with .* Did you mean 'size'"),
         (
             lambda: by_hand(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),
             ValueError,
-            "prefer must name a parameter of all candidates; got 'size'.*pass a function",
+            "got 'size' for one with {'depth': 1}.*pass a function",
         ),
         (
             lambda: by_hand(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}]), prefer="depth"),
-            TypeError,
-            "prefer must name a numeric parameter; got depth=None. Pass a function",
+            ValueError,
+            "got 'depth' for one with {'depth': None}",
         ),
     ],
 )

@@ -71,8 +71,8 @@ def fail_in_search(error: Exception) -> Any:
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     """Check by row labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. If
-    scikit-learn calls, check all rows that were passed to it, and return the columns without labels.
+    In a fold, a default index no longer counts from 0. If scikit-learn calls, check all rows that were passed to it,
+    and return the columns without labels.
     """
     *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False)))  # the outermost is the last
     if not whole:
@@ -105,13 +105,12 @@ def is_first_warning() -> bool:
     if candidate is None or fold is None:
         return True
     if candidate[0] == fold[0] == 0:
-        _warned.clear()
-    is_first = candidate[0] == 0 and not _warned
-    _warned.add("fitted queries")
-    return is_first
+        _warnings.clear()
+    _warnings.append(candidate[0])
+    return _warnings == [0]
 
 
-_warned: set[str] = set()  # in the running search
+_warnings: list[int] = []  # of the running search, by candidate
 
 
 def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
@@ -159,8 +158,7 @@ def response_method(scorer: Any) -> Any:
     return scorer._response_method
 
 
-# The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
-# predict returned. Nothing is known about other arrays, so there is no warning for them.
+# The fitted queries behind the very array that predict returned, by its identity.
 _known: dict[int, tuple[weakref.ref[NDArray[Any]], Any]] = {}
 
 
@@ -171,15 +169,9 @@ def remember(predictions: NDArray[Any], fitted: Any) -> None:
 
 
 def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None:
-    """Warn if some of the scored queries are among those of the fit.
-
-    If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
-    ``return_train_score=True``.
-    """
-    if id(predictions) not in _known:
-        return
-    reference, fitted = _known[id(predictions)]
-    if reference() is not predictions:
+    """Warn if some, but not all, of the scored queries were fitted on; a whole training set is scored on purpose."""
+    reference, fitted = _known.get(id(predictions), (None, None))
+    if reference is None or fitted is None or reference() is not predictions:
         return
     both, same = fitted.shared(ids, sizes)
     if both and not same and is_first_warning():

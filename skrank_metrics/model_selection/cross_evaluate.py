@@ -140,17 +140,14 @@ def cross_evaluate(
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        Models to fit, such as QueryRanker(...). They are cloned. A single estimator is named after its class. Names
-        become text, by which they must differ.
+        Models to clone and fit, such as QueryRanker(...). A single estimator is named after its class.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
-    y : array-like of shape (n_documents,)
-        Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. None means those in the index of ``y``, else ``groups``.
+    y, qid : array-like of shape (n_documents,)
+        Relevance labels and query ids. ``qid=None`` means the ids in the index of ``y``, see with_qid, else ``groups``.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
-        Queries that are never tested, such as the first ones in a split by time, are missing from the reports.
+        Queries that are never tested are missing from the reports.
     metrics, convention, ties, replace_undefined_by, condense, documents, by : object
         As in evaluate. The first metric ranks the models.
     sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
@@ -158,8 +155,7 @@ def cross_evaluate(
         weights, so documents that nobody judged must have a numeric label, usually 0. ``retrieved="scored"`` means the
         documents whose score is not NaN or -inf, as in make_ranking_scorer.
     groups : array-like of shape (n_documents,), default=None
-        Units to keep together, such as users. They are passed to the splitter, and the tests treat their queries as
-        dependent.
+        Units to keep together in folds, such as users, whose queries are dependent in the tests.
     baseline, margin, test, correction, confidence, random_state : object
         As in compare. ``compare(result.reports)`` does not know the folds: it takes only queries to vary.
     params : dict, default=None
@@ -220,19 +216,14 @@ def cross_evaluate(
 
 
 def _models(estimators: Any) -> dict[str, Any]:
-    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
-        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
     models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
-    if not models:
-        raise ValueError("estimators must hold at least one estimator; got none.")
+    if not models or not all(hasattr(model, "fit") for model in models.values()):
+        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {estimators!r}.")
     return by_text(models.items(), "estimators")
 
 
 def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], params: dict[str, Any]) -> Grouping:
-    """Check what has an entry per row, and replace it, in place, by arrays without labels.
-
-    A default index does not count from 0 in a fold.
-    """
+    """Check what has an entry per row, and drop its labels, as a default index does not count from 0 in a fold."""
     masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
     queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
     others = {**columns, **params}
@@ -252,9 +243,8 @@ def _folds(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArr
         tested = np.unique(queries.codes[test])
         if (again := tested[folds[tested] >= 0]).size:
             raise ValueError(
-                f"cv must test every query at most once, since models are compared per query; got query "
-                f"{queries.ids[again[0]]!s} in fold {folds[again[0]]} and in fold {number}. Use QueryKFold, or "
-                "call cross_evaluate once per repetition."
+                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold {folds[again[0]]} "
+                f"and in fold {number}. Use QueryKFold, or call cross_evaluate once per repetition."
             )
         folds[tested] = number
     return folds
@@ -288,10 +278,7 @@ def _scores(
 
 
 def _arguments(model: Any, y: Any, params: dict[str, Any], ids: dict[str, Any]) -> tuple[Any, dict[str, Any], bool]:
-    """Labels and arguments of fit, and whether they were routed to it, as far as the model requests them.
-
-    Params that it does not request are passed as without metadata routing, where ids travel with the labels.
-    """
+    """Labels and arguments of fit, and whether they are routed; if not, ids travel with the labels."""
     router = MetadataRouter(owner="cross_evaluate")
     router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
     with sklearn.config_context(enable_metadata_routing=True):

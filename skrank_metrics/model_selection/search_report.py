@@ -1,36 +1,35 @@
-"""Compare the candidates of a fitted search, query by query."""
+"""What a fitted search says: its metrics, scores and candidates, and how these compare, query by query."""
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.arrays import FloatArray, check_int, nearest
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import (
-    candidate_names,
-    check_search,
-    fold_scores,
-    metric_of,
-    ranked_rows,
-    scored_metrics,
-    scorers_of,
-)
+from skrank_metrics.metrics.names import check_column
 from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.standings import check_by_query
+
+# Longer parameter values and names of candidates would leave no room for numbers in a table.
+VALUE_WIDTH, NAME_WIDTH = 40, 60
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -43,8 +42,8 @@ class SearchReport(CrossEvaluation):
     Attributes
     ----------
     params : dict of str to dict
-        Parameters of all candidates by name, best first by the search. A name says which parameters vary, or "candidate
-        3" for the third best if that would be too long.
+        Parameters of all candidates, best first by the search. Their names say which vary, or "candidate 3" for the
+        third best if that is too long.
     not_compared : dict of str to str
         Why other candidates were not compared: "failed", when they were dropped, or "not among the best 10".
     naive_score : float
@@ -52,8 +51,8 @@ class SearchReport(CrossEvaluation):
     expected_score : float
         The same without this optimism: in each fold, the score of the candidate that is best on all other folds.
     changed : float
-        Largest difference between the score of a fold here and in the search, if candidates were fitted again. Above 0
-        if folds or models are random, or the data, the order of the rows or the weights differ.
+        Largest difference between the score of a fold here and in the search: above 0 if candidates were fitted again,
+        and folds or models are random or data differ.
     """
 
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -63,13 +62,13 @@ class SearchReport(CrossEvaluation):
     changed: float = 0.0
 
     def _notes(self) -> Iterator[Any]:
-        n_whole = sum(reason != "failed" and "dropped" not in reason for reason in self.not_compared.values())
-        if (n_whole := n_whole + len(self.names)) > 1:
+        reasons = list(self.not_compared.values())
+        n_whole = len(self.names) + sum(reason.startswith("not among") for reason in reasons)
+        if n_whole > 1:
             yield (
                 f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}, which is too good, "
                 f"as it is the best of {n_whole}. The best on all other folds scores {self.expected_score:.4f}."
             )
-        reasons = list(self.not_compared.values())
         if reasons:
             counts = (f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))
             yield f"Not compared: {', '.join(counts)}."
@@ -122,8 +121,8 @@ def search_report(
         cross_evaluate. Masks that the scorers took are index levels of ``y``, see with_qid. Not needed for a
         RacingSearchCV.
     metric : str, metric function or bound metric, default=None
-        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means the metric
-        that the search used for ``refit``.
+        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means that of
+        ``refit``.
     n_candidates : int, default=10
         Number of candidates to compare, best first, at least 2.
     sample_weight : array-like of shape (n_documents,), default=None
@@ -132,10 +131,8 @@ def search_report(
         As in compare.
     params : dict, default=None
         Further arguments of the search's ``fit``: ``groups``, and those that it passed to the ``fit`` of the estimator.
-    n_jobs : int, default=None
-        As in cross_evaluate.
-    verbose : int, default=1
-        1 says how many fits there will be, and reports progress now and then; 10 reports every fit; 0 is silent.
+    n_jobs, verbose : int or None
+        As in cross_evaluate. 1, the default of verbose, also says how many fits there will be; 0 is silent.
 
     Returns
     -------
@@ -146,11 +143,9 @@ def search_report(
     ------
     sklearn.exceptions.NotFittedError
         If the search is not fitted.
-    TypeError
-        If X, y or the query ids are missing, or an argument has the wrong type.
-    ValueError
-        If the search has scorers of other packages, no candidate that ran all folds or a ``cv`` that is used up; if
-        ``metric`` is not one of its metrics; if weights that its scorers took are missing; or as in cross_evaluate.
+    TypeError, ValueError
+        If X or y is missing, the search has scorers of other packages or no candidate that ran all folds, ``metric`` is
+        not one of its metrics, or weights that its scorers took are missing; and as in cross_evaluate.
 
     Notes
     -----
@@ -179,10 +174,7 @@ def search_report(
     check_int(n_candidates, "n_candidates", 2)
     metrics, results = {name: one for name, one in scored_metrics(search).items() if one}, search.cv_results_
     if len(metrics) < len(scorers_of(search)):
-        scoring = search.scorer_
-        raise ValueError(
-            f"search must use scorers of skrank_metrics; got {scoring!r}. Pass scoring=ranking_scorers(...)."
-        )
+        raise ValueError(f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}.")
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
     rows, scores = ranked_rows(search, key), fold_scores(results, key)
@@ -273,3 +265,108 @@ def _fitted_again(
             f"search had {search.n_splits_}."
         )
     return found
+
+
+# Its metrics, scores and candidates
+
+
+def check_search(search: Any) -> None:
+    """Refuse anything but a fitted search."""
+    if not hasattr(search, "refit"):
+        raise TypeError(f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}.")
+    check_is_fitted(search, "cv_results_")
+
+
+def scorers_of(search: Any) -> Mapping[str, Any]:
+    """Scorers by their names in the results."""
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+
+
+def metric_of_scorer(scorer: Any) -> BoundMetric | None:
+    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
+    score = score_function(scorer)
+    if not isinstance(score, RankingScore):
+        return None
+    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
+
+
+def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
+    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
+    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
+    scorers = scorers_of(search)
+    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
+
+
+def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
+    """Key of the metric to rank by, by default that of ``refit``."""
+    if metric is None:
+        chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
+        metric = chosen if chosen in metrics else next(iter(metrics))
+        if chosen is None and len(metrics) > 1:
+            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
+    return check_column(metric, metrics)
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores with one row per candidate and one column per fold."""
+    numbers = itertools.takewhile(lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count())
+    columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
+    if len(columns) < 2:
+        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        others = [name for name in known if name != metric]
+        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
+        raise ValueError(
+            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
+            f"{', '.join(known)}.{hint}"
+        )
+    return np.column_stack(columns)
+
+
+def ranked_rows(search: Any, metric: str) -> list[int]:
+    """Rows of the results, best first and failed ones last; of a halving search, those of the last rung.
+
+    In a race, dropped candidates follow the others, the last to be dropped first.
+    """
+    found = search.cv_results_
+    means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
+    if "dropped_after" in found:
+        means, last = mean_so_far(fold_scores(found, metric)), np.nan_to_num(found["dropped_after"], nan=np.inf)
+    rungs = np.asarray(found.get("iter", np.zeros(len(last))))
+    order = np.lexsort((-means, -last, np.isnan(means)))
+    return [int(row) for row in order if rungs[row] == rungs.max()]
+
+
+def mean_so_far(folds: FloatArray) -> FloatArray:
+    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1))
+
+
+def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Candidates by the parameters that vary, or by number if that is too long or not unique."""
+    names = dict.fromkeys(name for params in candidates for name in params)
+    values = {name: {repr(params[name]) if name in params else None for params in candidates} for name in names}
+    varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
+    texts = [spelled_params(params) or "defaults" for params in varying]
+    counts = Counter(texts)
+    return [
+        text if counts[text] == 1 and len(text) <= NAME_WIDTH else f"candidate {number}"
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def spelled_params(params: Mapping[str, Any]) -> str:
+    """Parameters as text; estimators by their class alone."""
+    return ", ".join(
+        type(value).__name__ if hasattr(value, "get_params") else f"{name.rpartition('__')[2]}={_short(value)}"
+        for name, value in params.items()
+    )
+
+
+def _short(value: Any) -> str:
+    """One line of a value; that of an object may take several."""
+    text = getattr(value, "__name__", None) or str(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        text = f"{value:g}"
+    text = " ".join(text.split())
+    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 3]}..."

@@ -61,10 +61,10 @@ class SplitReport(Result):
 
     def check(self) -> None:
         """Raise a ValueError that names the first fold that has a leak, if there is any."""
-        kept = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
-        kept += " and train on the past only" * ("from_future" in self.ids)
+        units = "query and group" if "leaking_groups" in self.ids else "query"
+        past = " and train on the past only" * ("from_future" in self.ids)
         for line in self._lines_of_leaks():
-            raise ValueError(f"cv must keep {kept}; got {self.splitter}: {line}. {self._way_out()}")
+            raise ValueError(f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}")
 
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
@@ -186,7 +186,6 @@ def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any)
 
 
 def _text_of_splitter(cv: Any) -> str:
-    """A splitter as text."""
     # check_cv wraps an iterable in a splitter whose repr is not informative.
     return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)
 
@@ -215,7 +214,7 @@ def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[ND
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
-    """Describe the test part of a fold, given the number of documents and of relevant ones of each query in it."""
+    """Describe a test part, given the number of documents and of relevant ones of each query in it."""
     present = documents > 0
     return {
         "queries": present.sum(),

@@ -30,8 +30,11 @@ from skrank_metrics import (
     within_noise,
 )
 from skrank_metrics.datasets import make_ranking
-from skrank_metrics.model_selection._fitted_search import candidate_names, spelled_params
-from skrank_metrics.model_selection.search_report import expected_score  # of scores that no search would give
+from skrank_metrics.model_selection.search_report import (
+    candidate_names,
+    expected_score,  # of scores that no search would give
+    spelled_params,
+)
 
 X, Y, QID = make_ranking(60, random_state=0)
 GRID = {"estimator__alpha": [1.0, 1e4, 1e12]}
@@ -203,7 +206,7 @@ def test_names_of_candidates():
     ]  # fmt: skip
     long_word = f"Model({'x' * 40})"
     params = {"step__value": long_word, "kind": "...", "path": "a" * 40, "text": "a " * 21}
-    assert spelled_params(params) == (f"value=Model({'x' * 31}..., kind=..., path={'a' * 40}, text={'a ' * 18}...")
+    assert spelled_params(params) == (f"value=Model({'x' * 31}..., kind=..., path={'a' * 40}, text={'a ' * 18}a...")
 
 
 class NeverFitted(Ridge):
@@ -306,7 +309,7 @@ def test_no_fitted_search(search, error, message):
 @pytest.mark.parametrize(
     ("options", "change", "message"),
     [
-        ({"scoring": "r2", "refit": True}, {}, "search must use scorers of skrank_metrics; got"),
+        ({"scoring": "r2", "refit": True}, {}, "search must use scorers of skrank_metrics, as ranking_scorers; got"),
         ({}, {"n_candidates": 1}, "n_candidates must be an int >= 2; got 1"),
         ({}, {"baseline": "alpha=7"}, "baseline must be one of"),
         ({"cv": QueryKFold(3).split(X, Y, QID)}, {}, "cv must yield at least one pair of train and test; got none"),
@@ -314,7 +317,7 @@ def test_no_fitted_search(search, error, message):
         (
             {"cv": RepeatedQueryKFold(3, n_repeats=2, random_state=0)},
             {},
-            r"every query at most once, .*; got query .* in fold \d and in fold \d\. Use QueryKFold",
+            r"every query at most once; got query .* in fold \d and in fold \d\. Use QueryKFold",
         ),
     ],
 )

@@ -148,12 +148,14 @@ def cross_evaluate(
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
         Queries that are never tested are missing from the reports.
-    metrics, convention, ties, replace_undefined_by, condense, documents, by : object
+    metrics, convention, ties, replace_undefined_by : object
         As in evaluate. The first metric ranks the models.
     sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
         Weights of the queries in the means, and masks, as in evaluate. Models are fitted on all documents, without
         weights, so documents that nobody judged must have a numeric label, usually 0. ``retrieved="scored"`` means the
         documents whose score is not NaN or -inf, as in make_ranking_scorer.
+    condense, documents, by : object
+        As in evaluate.
     groups : array-like of shape (n_documents,), default=None
         Units to keep together in folds, such as users, whose queries are dependent in the tests.
     baseline, margin, test, correction, confidence, random_state : object
@@ -173,10 +175,8 @@ def cross_evaluate(
 
     Raises
     ------
-    TypeError
-        If the query ids are missing or an argument has the wrong type.
-    ValueError
-        If a fold cuts queries or ``groups``, a query is tested more than once, or the data are invalid.
+    TypeError, ValueError
+        If ids are missing, data are invalid, a fold cuts queries or groups, or a query is tested more than once.
 
     Examples
     --------

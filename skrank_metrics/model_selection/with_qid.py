@@ -44,9 +44,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     ------
     ImportError
         If pandas is not installed.
-    ValueError
-        If lengths or indexes differ, an id is missing, weights are invalid, or ``y`` already carries other ids, masks
-        or weights.
+    TypeError, ValueError
+        If lengths or indexes differ, an id is missing, weights or masks are invalid, or ``y`` already carries others.
 
     Examples
     --------

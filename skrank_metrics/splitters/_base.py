@@ -28,18 +28,7 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
     _per_row: ClassVar[str] = ""  # name of the parameter that has a value per row, if there is one
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
-        """Return the number of splits.
-
-        Parameters
-        ----------
-        X, y, groups, qid : object, default=None
-            Ignored, present for API consistency.
-
-        Returns
-        -------
-        n_splits : int
-            Number of splits, over all repeats.
-        """
+        """Return the number of splits, over all repeats; arguments are ignored, and present for API consistency."""
         return self.n_splits * self.n_repeats
 
     def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, ...]]:
@@ -51,10 +40,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
             Only its length and its index, if any, are used.
         y : array-like of shape (n_documents,), default=None
             Relevance labels. May carry the query ids in an index level named "qid".
-        groups : array-like of shape (n_documents,), default=None
-            Units to keep together; they take precedence over ``qid``.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Units to keep together, which take precedence, and query ids.
 
         Yields
         ------
@@ -63,10 +50,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            If there are no ids.
-        ValueError
-            If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
+        TypeError, ValueError
+            If there are no ids, too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
         return self._rows(self._sides, X, y, groups, qid)
 

@@ -97,8 +97,7 @@ class SplitReport(Result):
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
-    If a splitter cuts queries, models are tested on queries that they were trained on, and on shorter lists than they
-    will have to rank.
+    If queries are cut, models are tested on queries that they were trained on, and on shorter lists than usual.
 
     Parameters
     ----------
@@ -116,17 +115,13 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     Returns
     -------
     report : SplitReport
-        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaks; ``report.check()``
-        raises an error if there are any.
+        Prints as a table; ``report.leaks`` counts the leaks, and ``report.check()`` raises an error if there are any.
 
     Raises
     ------
-    TypeError
-        If there are no ids or an argument has the wrong type.
-    ValueError
-        If labels, ids or times are invalid, lengths differ, or a side of a fold is empty.
-    IndexError
-        If a fold has rows that do not exist.
+    TypeError, ValueError, IndexError
+        If there are no ids, labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows
+        that do not exist.
 
     Examples
     --------

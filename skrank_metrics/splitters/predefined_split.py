@@ -46,8 +46,6 @@ class PredefinedQuerySplit(QuerySplitter):
     _per_row: ClassVar[str] = "parts"
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
-        if isinstance(parts, str) or not hasattr(parts, "__len__"):
-            raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
         self.validation: bool = check_bool(validation, "validation")
         if not len(parts):
@@ -76,7 +74,7 @@ class PredefinedQuerySplit(QuerySplitter):
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold at least 3 different parts to split in three; got {self.n_splits}.")
-        return self._rows(self._thirds, X, y, groups, qid)
+        yield from self._rows(self._thirds, X, y, groups, qid)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         for train, _, test in self._thirds(grouping, y):

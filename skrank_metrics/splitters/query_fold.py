@@ -34,10 +34,8 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If ids are missing, or n_folds or seed is out of range.
+    TypeError, ValueError
+        If ids are missing, or an argument has the wrong type or is out of range.
 
     Examples
     --------

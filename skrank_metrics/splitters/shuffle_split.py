@@ -94,10 +94,8 @@ def query_train_test_split(
 
     Raises
     ------
-    TypeError
-        If there are no arrays, there are no ids, or an argument has the wrong type.
-    ValueError
-        If lengths differ, ids disagree, a size is out of range, or one of the two parts would be empty.
+    TypeError, ValueError
+        If there are no arrays or no ids, lengths differ, ids disagree, a size is invalid, or a part would be empty.
 
     Examples
     --------

@@ -659,8 +659,13 @@ def test_train_test_split_finds_ids_in_an_index():
         ),
         (lambda: PredefinedQuerySplit([1, 2], validation=1), TypeError, "validation must be True or False; got 1"),
         (lambda: PredefinedQuerySplit([1, None]), ValueError, "parts must not hold missing"),
-        (lambda: PredefinedQuerySplit([]), ValueError, "parts must hold the part of each row; got none"),
-        (lambda: PredefinedQuerySplit(5), TypeError, "parts must hold the part of each row; got 5"),
+        (
+            lambda: PredefinedQuerySplit([]),
+            ValueError,
+            "parts must hold the part of each row; got none",
+        ),
+        (lambda: PredefinedQuerySplit(5), TypeError, "object of type 'int' has no len"),
+        (lambda: PredefinedQuerySplit("ab"), ValueError, "parts must be 1-D, one id per document; got str"),
     ],
 )
 def test_bad_parameters(make, error, message):

@@ -41,11 +41,6 @@ def test_an_error_of_the_set_up_ends_a_search():
     )
 
 
-def test_outside_a_search_an_error_is_an_error():
-    with pytest.raises(KeyError):
-        fail_in_search(KeyError("the set-up"))
-
-
 def test_a_scorer_keeps_its_function():
     def loss(y_true, y_pred):
         return 0.0

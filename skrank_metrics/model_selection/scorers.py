@@ -31,6 +31,9 @@ from skrank_metrics.reports.evaluate import bind_metrics
 
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
+# Weights are also for fit, so their request is left open: if they are passed but neither requested nor refused,
+# scikit-learn raises an error.
+REQUESTS = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
 
 
 class QueryScores(NamedTuple):
@@ -73,26 +76,14 @@ class RankingScore:
     def __name__(self) -> str:
         return str(self.metric)
 
-    def __call__(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        X: Any = None,
-        qid: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        retrieved: Any = None,
-        judged: Any = None,
-        **unknown: Any,
-    ) -> Any:
-        """Compute the metric on predictions."""
+    def __call__(self, y_true: Any, y_score: Any, *, X: Any = None, **columns: Any) -> Any:
+        """Compute the metric on predictions, given what scorers request."""
         try:
-            if unknown:
-                taken = "which takes qid, groups, sample_weight, retrieved and judged"
-                raise TypeError(f"{next(iter(unknown))} must not be requested by a ranking scorer, {taken}.")
-            columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-            result, weights, ids = self._queries(y_true, y_score, X, qid=qid, groups=groups, **columns)
+            for unknown in columns.keys() - REQUESTS.keys():
+                raise TypeError(
+                    f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
+                )
+            result, weights, ids = self._queries(y_true, y_score, X, {name: columns.get(name) for name in REQUESTS})
             value = float(self.metric.aggregate(result, weights))
             if np.isnan(value):  # for all candidates, so a search would pick the first one
                 raise ValueError(
@@ -110,7 +101,9 @@ class RankingScore:
         score.queries = QueryScores(ids, values, ~np.isnan(result.values), weights)
         return score
 
-    def _queries(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> tuple[PerQuery, Any, NDArray[Any]]:
+    def _queries(
+        self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]
+    ) -> tuple[PerQuery, Any, NDArray[Any]]:
         """Values, weights and ids of the queries, computed once for all metrics that were made together."""
         given = (self.together, y_true, y_score, *columns.values())
         if self.number not in _last.results or any(map(operator.is_not, given, _last.given)):
@@ -259,14 +252,12 @@ def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any, retrie
             raise ValueError("average must not be None in a scorer, which returns a single number; leave it out.")
     together = tuple(metrics)
     scorers = []
-    # A scorer keeps its requests outside the context, where they do no harm. Weights are also for fit, so their request
-    # is left open: if they are passed but neither requested nor refused, scikit-learn raises an error.
-    requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
+    # A scorer keeps its requests outside the context, where they do no harm.
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
             score = RankingScore(together, number, declines=declines)
             scorer = make_scorer(score, response_method=response_method, greater_is_better=metric.greater_is_better)
-            scorers.append(scorer.set_score_request(**requests))
+            scorers.append(scorer.set_score_request(**REQUESTS))
     return scorers
 
 

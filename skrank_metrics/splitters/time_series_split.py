@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_int
 from skrank_metrics._input.grouping import Grouping
@@ -77,39 +78,30 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.time: Any = time
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        n_queries = len(grouping.ids)
-        size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
-        place, starts, ends = self._places(grouping)
+        order, starts, ends = self._in_order(grouping)
         n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
-        if size < 1 or n_queries - self.n_splits * size - n_left_out < 1:
-            raise ValueError(
-                "n_splits, test_size and gap must leave a query to train on in the first split; got "
-                f"n_splits={self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries. "
-                "Lower one of them or add queries."
-            )
-        for first in range(n_queries - self.n_splits * size, n_queries, size):
-            test = (first <= place) & (place < first + size)
-            past = place < first - n_left_out
+        for before, tested in TimeSeriesSplit(self.n_splits, gap=n_left_out, test_size=self.test_size).split(order):
+            past = order[before]
             if starts is not None:
-                begin = starts[test].min()
-                past &= ends < (begin if pause is None else begin - pause)
-            if not past.any():
+                begin = starts[order[tested]].min()
+                past = past[ends[past] < (begin if pause is None else begin - pause)]
+            if not past.size:
                 raise ValueError(
                     "gap and test_size must leave a query that ends before the first test part begins; got "
                     f"gap={self.gap!r} and a part that begins at {begin}. Lower gap, test_size or n_splits."
                 )
-            if self.max_train_size is not None:
-                past &= place >= np.sort(place[past])[-self.max_train_size :][0]
-            yield past, test
+            sides = np.zeros((2, len(order)), dtype=bool)
+            sides[0, past[-(self.max_train_size or 0) :]], sides[1, order[tested]] = True, True
+            yield sides[0], sides[1]
 
-    def _places(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
-        """Place of each query in time order, and its earliest and latest time, if there are times."""
+    def _in_order(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
+        """Queries in time order, and the earliest and latest time of each, if there are times."""
         if self.time is None:
             return np.arange(len(grouping.ids)), None, None
         times = grouping.sort(check_times(self.time, len(grouping.codes)))
         starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
-        by_id = np.argsort(canonical_order(grouping.ids))  # so that the order of rows does not matter
-        return np.argsort(np.lexsort((by_id, starts))), starts, ends
+        by_id = canonical_order(grouping.ids)  # so that the order of rows does not matter
+        return by_id[np.argsort(starts[by_id], kind="stable")], starts, ends
 
 
 def _duration(gap: Any) -> np.timedelta64:

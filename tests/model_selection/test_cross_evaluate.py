@@ -13,7 +13,6 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
@@ -173,12 +172,6 @@ def test_containers_and_ways_of_ids(result, container, ids):
     assert found.reports["Ridge"].mean == pytest.approx(result.reports["ridge"].mean, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_processes_give_the_same(result):
-    found = cross_evaluate({"lightgbm": MODELS["lightgbm"]}, X, Y, qid=QID, cv=CV, n_jobs=2)
-    np.testing.assert_array_equal(found.scores["lightgbm"], result.scores["lightgbm"])
-
-
 class InThread(Ridge):
     """Notes the thread that it is fitted in."""
 
@@ -241,19 +234,6 @@ def test_response_method_and_weights_of_the_reports():
     np.testing.assert_allclose(found.fold_means()["LogisticRegression"], folds, rtol=1e-12)
     with pytest.raises(ValueError, match="sample_weight must be constant within a query"):
         cross_evaluate(NeverFitted(), X, Y, qid=QID, cv=CV, sample_weight=np.arange(1.0, len(Y) + 1))
-
-
-@pytest.mark.parametrize(
-    ("model", "response"),
-    [
-        (LogisticRegression(), lambda model, X: model.decision_function(X)),
-        (GaussianNB(), lambda model, X: model.predict_proba(X)[:, 1]),
-    ],
-)
-def test_scores_are_those_that_scorers_take(model, response):
-    binary, (train, test) = (Y > 1).astype(int), next(CV.split(X, Y, QID))
-    found = cross_evaluate({"model": model}, X, binary, qid=QID, cv=CV).scores["model"][test]
-    np.testing.assert_array_equal(found, response(clone(model).fit(X[train], binary[train]), X[test]))
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
@@ -324,11 +304,6 @@ def test_ids_can_be_groups_alone(result):
 def test_bad_input(change, error, message):
     with pytest.raises(error, match=message):
         cross_evaluate(**{"estimators": Ridge(), "X": X, "y": Y, "qid": QID, **change})
-
-
-def test_a_model_that_fails_ends_it():
-    with pytest.raises(ValueError, match="alpha"):
-        cross_evaluate(Ridge(alpha=-1), X, Y, qid=QID)
 
 
 @pytest.mark.option("cross_evaluate.verbose")

@@ -87,59 +87,24 @@ def test_equal_candidates_and_constant_distances():
     assert by_hand(results([0.75, 0.75], [0.75, 0.75])) == 0
 
 
+ONE = [{"estimator__alpha": 1, "b": 2}]
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (
-            lambda: within_noise(prefer=3, test_ratio=1),
-            TypeError,
-            "prefer must be the name of a parameter or a function of them; got 3",
-        ),
-        (
-            lambda: within_noise(prefer="size", test_ratio=1, level=1),
-            ValueError,
-            r"level must be a number in \(0, 1\); got 1",
-        ),
-        (
-            lambda: within_noise(prefer="size", test_ratio=0),
-            ValueError,
-            "test_ratio must be a number in \\(0, inf\\); got 0",
-        ),
-        (
-            lambda: by_hand(results([1, 2]), metric="map"),
-            ValueError,
-            "got 'map' and a search by score. Leave metric out",
-        ),
-        (
-            lambda: by_hand(results([1, 2], [1, 2], metric="mrr"), metric="map"),
-            ValueError,
-            "got 'map' and a search by mrr.$",
-        ),
-        (
-            lambda: within_noise(prefer="size", test_ratio=1)({"params": [{}], "split0_test_score": [1.0]}),
-            ValueError,
-            "got 'score' and a search by score.$",
-        ),
-        (
-            lambda: by_hand(results([1, 2], params=[{"estimator__alpha": 1, "b": 2}]), prefer="-alpha"),
-            ValueError,
-            "prefer must name a numeric parameter of all .*; got 'alpha' for one with {'estimator__alpha': 1, 'b': 2}",
-        ),
-        (lambda: by_hand(results([1, 2]), prefer="sise"), ValueError, "got 'sise' for one with .* Did you mean 'size'"),
-        (
-            lambda: by_hand(results([1, 2], [1, 2], params=[{"size": 1}, {"depth": 1}])),
-            ValueError,
-            "got 'size' for one with {'depth': 1}.*pass a function",
-        ),
-        (
-            lambda: by_hand(results([1, 2], [1, 2], params=[{"depth": None}, {"depth": 3}]), prefer="depth"),
-            ValueError,
-            "got 'depth' for one with {'depth': None}",
-        ),
+        (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
+        (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
+        (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\); got 0"),
+        (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score. Leave metric out"),
+        (lambda: by_hand(results([1, 2], metric="mrr"), metric="map"), "got 'map' and a search by mrr.$"),
+        (lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"), "got 'alpha' for one with {'estimator__alpha'"),
+        (lambda: by_hand(results([1, 2]), prefer="sise"), "got 'sise' for one with .* Did you mean 'size'"),
+        (lambda: by_hand(results([1, 2], params=[{"size": None}])), "got 'size' for one with {'size': None}"),
     ],
 )
-def test_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_input(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 

@@ -111,17 +111,6 @@ def test_a_query_leaks_or_is_cut():
     assert sorted(report.ids["cut"][0]) == [8, 9]
 
 
-def test_text_and_frames_show_the_table():
-    report = audit_splits(KFold(3), X, Y, qid=QID)
-    frame = report.to_frame("polars")
-    assert frame.columns == ["fold", *report.table]
-    assert frame["share_relevant"].to_list() == report.table["share_relevant"].tolist()
-    rows = [line.split() for line in str(report).splitlines()]
-    for fold, values in enumerate(zip(*report.table.values(), strict=True)):
-        assert [str(fold), *(f"{v:.4f}" if v.dtype.kind == "f" else str(v) for v in values)] in rows
-    assert "share without relevant" in report._repr_html_()
-
-
 @pytest.mark.option("audit_splits.time")
 def test_queries_from_the_future():
     qid, y = list("aabbc"), [1, 0, 0, 1, 1]

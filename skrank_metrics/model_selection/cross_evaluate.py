@@ -95,14 +95,6 @@ class CrossEvaluation(Comparison):
             yield Table(columns, rows)
         yield from super()._notes()
 
-    def _columns(self) -> dict[str, Any]:
-        columns = super()._columns()
-        for metric in self.metrics:
-            found = self.fold_means(metric).values()
-            columns[f"{metric} mean over folds"] = [means.mean() for means in found]
-            columns[f"{metric} std over folds"] = [means.std() for means in found]
-        return columns
-
 
 def cross_evaluate(
     estimators: Any,

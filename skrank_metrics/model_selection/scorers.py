@@ -76,8 +76,9 @@ class RankingScore:
     def __name__(self) -> str:
         return str(self.metric)
 
-    def __call__(self, y_true: Any, y_score: Any, *, X: Any = None, **columns: Any) -> Any:
-        """Compute the metric on predictions, given what scorers request."""
+    def __call__(self, y_true: Any, y_score: Any, *, X: Any = None, sample_weight: Any = None, **columns: Any) -> Any:
+        """Compute the metric on predictions; scikit-learn looks for sample_weight in the signature."""
+        columns["sample_weight"] = sample_weight
         try:
             for unknown in columns.keys() - REQUESTS.keys():
                 raise TypeError(
@@ -194,9 +195,8 @@ def make_ranking_scorer(
 
     Notes
     -----
-    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or enable metadata routing and
-    request them. Since set_score_request replaces all requests, repeat the others: ``scorer.set_score_request(qid=True,
-    groups=True, retrieved=True, judged=True, sample_weight=True)``.
+    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or with metadata routing request
+    them, and, since set_score_request replaces all requests, also what else is needed.
 
     Examples
     --------

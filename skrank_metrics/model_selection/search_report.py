@@ -114,7 +114,7 @@ def search_report(
 
     Parameters
     ----------
-    search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV or RacingSearchCV
+    search : fitted GridSearchCV or similar
         A search that uses scorers of this package. Of a halving search, only the last rung is compared.
     X, y, qid : array-like, default=None
         Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
@@ -124,13 +124,13 @@ def search_report(
         Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means that of
         ``refit``.
     n_candidates : int, default=10
-        Number of candidates to compare, best first, at least 2.
+        Number of candidates to compare, at least 2.
     sample_weight : array-like of shape (n_documents,), default=None
         Weights of the queries that the scorers of the search took, unless they are in the index of ``y``.
     baseline, margin, test, correction, confidence, random_state : object
         As in compare.
     params : dict, default=None
-        Further arguments of the search's ``fit``: ``groups``, and those that it passed to the ``fit`` of the estimator.
+        Further arguments of the search's ``fit``: ``groups``, and those of the estimator's ``fit``.
     n_jobs, verbose : int or None
         As in cross_evaluate. 1, the default of verbose, also says how many fits there will be; 0 is silent.
 
@@ -313,11 +313,9 @@ def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
     columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
     if len(columns) < 2:
         known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
-        others = [name for name in known if name != metric]
-        hint = " Leave metric out, or pass 'score'." if others == ["score"] else nearest(metric, others)
         raise ValueError(
             f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
-            f"{', '.join(known)}.{hint}"
+            f"{', '.join(known)}.{nearest(metric, known) * (metric not in known)}"
         )
     return np.column_stack(columns)
 

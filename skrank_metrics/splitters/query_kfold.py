@@ -85,15 +85,11 @@ class QueryKFold(QuerySplitter):
         random = random_source(self.random_state) if self.shuffle else None
         if len(grouping.ids) < self.n_splits:
             raise ValueError(
-                f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and {len(grouping.ids)} "
-                "queries. Lower n_splits or add queries."
+                f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "
+                f"{len(grouping.ids)} queries."
             )
         amounts, strata = [grouping.sizes.astype(float)], np.zeros(len(grouping.ids), dtype=np.intp)
         if self.stratify in ("relevance", "both"):
-            if y is None:
-                raise TypeError(
-                    "y must hold the relevance labels if folds are stratified by relevance; got None. Pass y."
-                )
             relevant = np.bincount(grouping.codes[check_label_column(y) > 0], minlength=len(grouping.ids))
             amounts.append(relevant.astype(float))
             strata = (relevant == 0).astype(np.intp)
@@ -103,11 +99,7 @@ class QueryKFold(QuerySplitter):
                 yield folds != fold, folds == fold
 
     def _order(self, grouping: Grouping, strata: IntArray, random: Any) -> IntArray:
-        """Queries in the order in which they are dealt: by stratum, the longest first.
-
-        Lengths are those of steps unless folds are stratified by size. With ``random``, the order is random within
-        these limits, and then among the queries of a few turns. Without it, ids break ties.
-        """
+        """Queries in the order in which they are dealt: by stratum, the longest first, then at random or by id."""
         order = canonical_order(grouping.ids)
         if random is not None:
             order = random.permutation(order)
@@ -124,18 +116,20 @@ class QueryKFold(QuerySplitter):
 class RepeatedQueryKFold(QueryKFold):
     """QueryKFold with shuffle=True, repeated with different folds.
 
-    The query ids are found as in QueryKFold.
-
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     n_repeats : int, default=10
         Number of times to draw the folds, at least 1.
-    stratify : {None, "relevance", "size", "both"}, default=None
-        What else to balance, as in QueryKFold.
-    random_state : int, RandomState or Generator instance or None, default=None
-        Controls the random folds.
+    stratify, random_state : object, default=None
+        As in QueryKFold.
+
+    Examples
+    --------
+    >>> from skrank_metrics import RepeatedQueryKFold
+    >>> len(list(RepeatedQueryKFold(2, n_repeats=3).split([[0]] * 4, qid=[1, 1, 2, 3])))
+    6
     """
 
     def __init__(

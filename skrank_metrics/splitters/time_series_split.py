@@ -29,16 +29,10 @@ class QueryTimeSeriesSplit(QuerySplitter):
     gap : int, str or timedelta, default=0
         What to leave out between the training and the test part: a number of queries, or with dates as ``time`` a
         duration, such as "7D".
-    max_train_size : int, default=None
-        Maximum number of queries in a training part; the latest ones are kept. If None, all past queries.
-    test_size : int, default=None
-        Number of queries in each test part. If None, the number of queries // (n_splits + 1).
+    max_train_size, test_size : int, default=None
+        Numbers of queries, as the numbers of rows in scikit-learn's TimeSeriesSplit.
     time : array-like of shape (n_documents,), default=None
         Time of each row, dates or numbers, for the rows that are split. None means that rows are in time order.
-
-    See Also
-    --------
-    audit_splits : With ``time=``, show whether any splitter trains on the future.
 
     Examples
     --------
@@ -87,8 +81,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
                 past = past[ends[past] < (begin if pause is None else begin - pause)]
             if not past.size:
                 raise ValueError(
-                    "gap and test_size must leave a query that ends before the first test part begins; got "
-                    f"gap={self.gap!r} and a part that begins at {begin}. Lower gap, test_size or n_splits."
+                    "gap and test_size must leave a query that ends before each test part begins; got "
+                    f"gap={self.gap!r} and a part that begins at {begin}."
                 )
             sides = np.zeros((2, len(order)), dtype=bool)
             sides[0, past[-(self.max_train_size or 0) :]], sides[1, order[tested]] = True, True

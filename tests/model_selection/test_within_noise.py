@@ -96,7 +96,7 @@ ONE = [{"estimator__alpha": 1, "b": 2}]
         (lambda: within_noise(prefer=3, test_ratio=1), "prefer must be the name of a parameter or a function of them"),
         (lambda: by_hand(results([1, 2]), level=1), r"level must be a number in \(0, 1\); got 1"),
         (lambda: by_hand(results([1, 2]), test_ratio=0), r"test_ratio must be a number in \(0, inf\); got 0"),
-        (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score. Leave metric out"),
+        (lambda: by_hand(results([1, 2]), metric="map"), "got 'map' and a search by score.$"),
         (lambda: by_hand(results([1, 2], metric="mrr"), metric="map"), "got 'map' and a search by mrr.$"),
         (lambda: by_hand(results([1, 2], params=ONE), prefer="-alpha"), "got 'alpha' for one with {'estimator__alpha'"),
         (lambda: by_hand(results([1, 2]), prefer="sise"), "got 'sise' for one with .* Did you mean 'size'"),

@@ -424,7 +424,7 @@ def test_balances_the_distribution_of_lengths(shuffle, most, sparse_relevance):
 
 def test_stratifying_by_relevance_needs_labels():
     qid = np.arange(6)
-    with pytest.raises(TypeError, match=r"y must hold the relevance labels .* Pass y"):
+    with pytest.raises(TypeError, match="y must be an array with one entry per document; got NoneType"):
         next(QueryKFold(2, stratify="relevance").split(qid, groups=qid))
     with pytest.raises(ValueError, match="y must be 1-D, one label per document"):
         next(QueryKFold(2, stratify="both").split(qid, np.zeros((6, 2)), groups=qid))
@@ -500,7 +500,7 @@ def by_day(qid, time, **params):
 def test_with_times_queries_are_whole_and_trained_on_only_if_they_have_ended():
     assert by_day(list("dcab"), [4, 3, 1, 2], test_size=1) == [("ab", "c"), ("abc", "d")]
     # When "c" begins, on day 3, "a" and "b" have not ended.
-    with pytest.raises(ValueError, match="leave a query that ends before the first test part begins"):
+    with pytest.raises(ValueError, match="leave a query that ends before each test part begins"):
         by_day(list("aabbcd"), [1, 3, 2, 6, 3, 6], test_size=1)
     assert by_day(list("aabbcde"), [1, 2, 2, 6, 3, 6, 7], test_size=1) == [("ac", "d"), ("abcd", "e")]
     # Queries of the same time are ordered by their ids.

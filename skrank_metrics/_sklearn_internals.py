@@ -58,11 +58,7 @@ class _NotANumber:
 
 
 def fail_in_search(error: Exception) -> Any:
-    """Raise an error in the set-up; in a search, return an object that raises it.
-
-    With ``error_score=nan``, its default, scikit-learn catches the errors of a scorer. But it also checks that a scorer
-    returns a number, and this check may fail.
-    """
+    """Raise an error in the set-up; in a search, which would catch it, return an object that raises it later."""
     if any(_frames(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
@@ -71,8 +67,8 @@ def fail_in_search(error: Exception) -> Any:
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     """Check by row labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0. If scikit-learn calls, check all rows that were passed to it,
-    and return the columns without labels.
+    If scikit-learn calls, check all rows that were passed to it, and drop the labels: in a fold, a default index no
+    longer counts from 0.
     """
     *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False)))  # the outermost is the last
     if not whole:

@@ -37,7 +37,7 @@ from skrank_metrics._input.query_ids import (
 )
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Column, Table, plus_minus
-from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, check_one_column
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, one_column
 from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.comparison import Comparison
@@ -292,5 +292,4 @@ def _fit_and_predict(
 
 
 def _predictions(y_true: Any, y_score: Any) -> Any:
-    check_one_column(y_score)
-    return y_score
+    return one_column(y_score)

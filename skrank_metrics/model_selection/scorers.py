@@ -116,13 +116,12 @@ class RankingScore:
         return found
 
     def _lists(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> QueryLists:
-        check_one_column(y_score)
         X = scored_rows() if X is None else X
         ids = {name: columns.pop(name) for name in ("qid", "groups")}
         columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
         who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
         # The larger one of NaN and -inf is -inf.
-        scores = np.fmax(to_float64(y_score, "y_score"), -np.inf) if self.declines else y_score
+        scores = np.fmax(to_float64(y_score, "y_score"), -np.inf) if self.declines else one_column(y_score)
         lists = query_lists(y_score=scores, X=X, **columns, who=who, ways_out=ways)
         if self.declines:
             returned = lists.scores > -np.inf
@@ -261,7 +260,7 @@ def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any, retrie
     return scorers
 
 
-def check_one_column(y_score: Any) -> None:
+def one_column(y_score: Any) -> Any:
     """Refuse the several columns of a classifier."""
     scores = to_array(y_score, "y_score")
     if scores.ndim == 2:
@@ -269,3 +268,4 @@ def check_one_column(y_score: Any) -> None:
             f"y_score must hold one score per document; got {scores.shape[1]} columns, one per class. Wrap the model "
             "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
         )
+    return y_score

@@ -208,10 +208,9 @@ def expected_score(scores: FloatArray) -> float:
 
 def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str:
     """Why a candidate was not compared."""
-    after = search.cv_results_.get("dropped_after")
-    if after is not None and not np.isnan(after[row]):
-        because = search.cv_results_["dropped_because"][row]
-        return "failed" if because == "failed" else f"dropped after fold {after[row]:.0f}"
+    results = search.cv_results_
+    if "dropped_after" in results and results["dropped_because"][row] == "behind":
+        return f"dropped after fold {results['dropped_after'][row]:.0f}"
     return "failed" if np.isnan(scores[row]).any() else f"not among the best {n_candidates}"
 
 
@@ -265,9 +264,6 @@ def _fitted_again(
             f"search had {search.n_splits_}."
         )
     return found
-
-
-# Its metrics, scores and candidates
 
 
 def check_search(search: Any) -> None:

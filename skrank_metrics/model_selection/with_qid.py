@@ -20,8 +20,7 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
     scikit-learn slices ``y`` in every fold and keeps its index, so scorers, splitters and rankers find the ids there
-    without metadata routing. An index that ``y`` had stays as a further level, by which its rows are compared with
-    those of a DataFrame ``X``.
+    without metadata routing. An index that ``y`` had stays as a further level, to compare rows with those of ``X``.
 
     Parameters
     ----------
@@ -30,8 +29,7 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     qid : array-like of shape (n_documents,)
         Query id of each document. pandas categories stay categories, which makes folds faster than strings.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        Masks of documents, as in the metric functions. They become index levels of these names, from which metrics,
-        reports and scorers take them.
+        Masks of documents, as in the metric functions. They become further index levels.
     sample_weight : array-like of shape (n_documents,), default=None
         Weights of the queries in means, not in fits. They become an index level, too.
 

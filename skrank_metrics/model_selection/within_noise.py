@@ -13,8 +13,6 @@ from scipy import stats
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
 from skrank_metrics.model_selection.search_report import fold_scores
 
-LEVEL = 0.05
-
 
 @dataclass(frozen=True)
 class WithinNoise:
@@ -61,7 +59,7 @@ def within_noise(
     *,
     prefer: str | Callable[[Mapping[str, Any]], Any],
     test_ratio: float,
-    level: float = LEVEL,
+    level: float = 0.05,
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
@@ -75,13 +73,12 @@ def within_noise(
     metric : str, default="score"
         Key of the search's ``scoring``; "score" if it has a single scorer.
     prefer : str or callable
-        What makes a candidate simple: the name of a numeric parameter whose smallest value is the simplest, or whose
-        largest value is if the name starts with "-"; or a function of the dict of parameters that returns the smallest
-        number for the simplest. Among equally simple candidates, the best is picked.
+        Name of a numeric parameter whose smallest value is the simplest, or with "-" before it, the largest; or a
+        function of the dict of parameters that is smallest for the simplest. Of equally simple ones, the best wins.
     test_ratio : float
         Number of test rows per training row of a split: 1 / 4 for five folds, also if they are repeated.
     level : float, default=0.05
-        Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as good as the best.
+        Level of the one-sided test, in (0, 1). If higher, fewer candidates count as good as the best.
 
     Returns
     -------

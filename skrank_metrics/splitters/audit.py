@@ -20,7 +20,6 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import check_times
 
-MOST_NAMED = 3
 _WHAT = {
     "leaking": "with rows both in train and in test",
     "cut": "with only some of the rows used",
@@ -42,9 +41,8 @@ class SplitReport(Result):
         What the test part of each fold holds, such as the share of queries without a relevant document, and the number
         of leaks of each kind.
     ids : dict of str to list of ndarray
-        Ids that leak, by kind and fold: "leaking" (queries with rows both in train and in test), "cut" (others with
-        only some of their rows in the fold), "leaking_groups" and "cut_groups" if the groups are not the queries, and
-        "from_future" (queries with rows in train that are later than the earliest row in test) if there are times.
+        Ids that leak, by kind and fold: "leaking" (with rows both in train and in test), "cut" (others with only some
+        rows in the fold), the same of "_groups", and "from_future" (with rows in train later than the first in test).
     """
 
     _index: ClassVar[str | None] = "fold"
@@ -73,16 +71,15 @@ class SplitReport(Result):
         for fold in range(len(self.ids["leaking"])):
             for kind, by_fold in self.ids.items():
                 if n_found := len(found := by_fold[fold]):
-                    named = ", ".join(map(str, found[:MOST_NAMED])) + ", ..." * (n_found > MOST_NAMED)
+                    named = ", ".join(map(str, found[:3])) + ", ..." * (n_found > 3)
                     units = counted(n_found, "group" if kind.endswith("groups") else "query")
                     yield f"fold {fold} has {units} {_WHAT[kind.removesuffix('_groups')]}: {named}"
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
             return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
-        if "leaking_groups" in self.ids:
-            return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
-        return "Use a splitter that keeps queries whole, such as QueryKFold."
+        units = "queries and groups" if "leaking_groups" in self.ids else "queries"
+        return f"Use a splitter that keeps {units} whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
         columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), names=(name,)) for name in self.table)]
@@ -140,8 +137,6 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     LEAK: fold 0 has 1 query with rows both in train and in test: b
     LEAK: fold 1 has 1 query with rows both in train and in test: b
     Use a splitter that keeps queries whole, such as QueryKFold.
-    >>> report.leaks
-    2
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
@@ -209,7 +204,7 @@ def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[ND
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
-    """Describe a test part, given the number of documents and of relevant ones of each query in it."""
+    """Describe a test part, given the numbers of documents and of relevant ones of each query in it."""
     present = documents > 0
     return {
         "queries": present.sum(),

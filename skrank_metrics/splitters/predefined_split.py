@@ -17,8 +17,7 @@ class PredefinedQuerySplit(QuerySplitter):
     """Rotate over predefined parts of the queries, such as the five parts of MSLR-WEB.
 
     Each part in turn is the test part, in ascending order. The part before it (for the first one, the last) can be held
-    out for validation, and all others are for training, as in the five folds of MSLR-WEB. The query ids are found as in
-    QueryKFold, and are used to check that no query is in two parts.
+    out for validation, and all others are for training. The query ids, as in QueryKFold, must not be in two parts.
 
     Parameters
     ----------
@@ -39,6 +38,7 @@ class PredefinedQuerySplit(QuerySplitter):
     [2 3] [0 1]
     [0 1 3] [2]
     [0 1 2] [3]
+
     >>> next(PredefinedQuerySplit([1, 1, 2, 3]).split_in_three(X, qid=qid))
     (array([2]), array([3]), array([0, 1]))
     """

@@ -21,7 +21,6 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
-STRATIFY = (None, "relevance", "size", "both")
 # Queries are dealt from the longest to the shortest in steps of this factor. Within a step, lengths still differ, which
 # helps to even out the folds, and the order can be drawn at random.
 STEP_RATIO = 1.25
@@ -68,7 +67,7 @@ class QueryKFold(QuerySplitter):
         self, n_splits: int = 5, *, stratify: str | None = None, shuffle: bool = False, random_state: Any = None
     ) -> None:
         check_int(n_splits, "n_splits", 2)
-        check_choice(stratify, "stratify", STRATIFY)
+        check_choice(stratify, "stratify", (None, "relevance", "size", "both"))
         shuffle = check_bool(shuffle, "shuffle")
         check_seed(random_state)
         if random_state is not None and not shuffle:

@@ -25,7 +25,7 @@ class QueryShuffleSplit(QuerySplitter):
     Parameters
     ----------
     n_splits : int, default=10
-        Number of splits, at least 1.
+        Number of splits.
     test_size, train_size : float or int, default=None
         Sizes of the parts: a float in (0, 1) is a share of all queries, rounded up for testing and down for training;
         an int is a number of queries. None means what the other leaves, and a test part of 0.1 if both are None.
@@ -72,9 +72,7 @@ def query_train_test_split(
     train_size: float | None = None,
     random_state: Any = None,
 ) -> list[Any]:
-    """Split arrays into a training and a test part of whole queries, drawn at random.
-
-    Rows keep their order.
+    """Split arrays into a training and a test part of whole queries, drawn at random; rows keep their order.
 
     Parameters
     ----------
@@ -90,7 +88,7 @@ def query_train_test_split(
     Returns
     -------
     parts : list of length 2 * len(arrays)
-        The training and the test part of each array, in the type of the array.
+        The training and the test part of each array.
 
     Raises
     ------

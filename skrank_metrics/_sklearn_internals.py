@@ -1,14 +1,11 @@
-"""All code that relies on the internals of scikit-learn, since its public interface does not offer these six things.
+"""All code that relies on the internals of scikit-learn, since its public interface does not offer these five things.
 
-Four look at the functions that are running:
+Three look at the functions that are running:
 
-- Errors in the set-up must abort a search, but model selection turns what a scorer raises into NaN scores. Otherwise,
-  a search without query ids would warn and return its first candidate as the best.
-- ``refit=`` must know the splits of the search, but it is only called with ``cv_results_``. Otherwise, within_noise
-  would ask for ``test_ratio``, after all fits.
-- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, without the labels of a
-  default index, and scorers no X. Otherwise, a fold could not be compared, and frames that were sorted without their
-  labels would go unnoticed except by the splitters of this package.
+- Errors in the set-up must abort a search, but scikit-learn turns what a scorer raises into NaN scores. Otherwise, a
+  search without query ids would return its first candidate as the best.
+- Row labels of the whole X and y must be compared, but scorers and rankers see parts of them, and scorers no X.
+  Otherwise, frames that were sorted without their labels would go unnoticed except by the splitters of this package.
 - A warning about a search must appear once, but each fit has its own filters. Otherwise, it would appear for each fit.
 
 Two use private attributes or the identity of arrays:
@@ -26,7 +23,7 @@ import copy
 import sys
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -36,8 +33,6 @@ from skrank_metrics._input.arrays import IntArray
 from skrank_metrics._input.query_ids import check_aligned, without_labels
 
 _VALIDATION = "sklearn.model_selection._validation"
-_SEARCH = "sklearn.model_selection._search.fit"
-_SCORER = "sklearn.metrics._scorer._score"
 
 
 class _NotANumber:
@@ -63,33 +58,19 @@ class _NotANumber:
 
 
 def fail_in_search(error: Exception) -> Any:
-    """Raise an error in the set-up, which affects all candidates of a search.
-
-    With ``error_score=nan``, its default, scikit-learn catches the errors of a scorer, warns, and continues with NaN
-    for every candidate, so the first one wins. But it also checks that a scorer returns a number. There, and only
-    there, return an object that raises the error in this check.
-    """
-    if any(_callers(f"{_VALIDATION}._score")):
+    """Raise an error in the set-up; in a search, which would catch it, return an object that raises it later."""
+    if any(_frames(f"{_VALIDATION}._score")):
         return _NotANumber(error)
     raise error
-
-
-def splits_of_search() -> Iterable[tuple[Any, Any]] | None:
-    """The splits of the calling search, made again; None outside a search."""
-    found = next(_callers(_SEARCH), {})
-    # A local variable in older versions. Copied, since splitting can advance its random state.
-    cv = copy.deepcopy(getattr(found.get("self"), "_checked_cv_orig", found.get("cv_orig")))
-    routed = found.get("routed_params")
-    return None if cv is None or routed is None else cv.split(found["X"], found["y"], **routed.splitter.split)
 
 
 def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
     """Check by row labels that X and columns have the same rows, and return the columns.
 
-    In a fold, a default index no longer counts from 0, and in an estimator of scikit-learn, rows may have no index. If
-    scikit-learn calls, check all rows that were passed to it, and return the columns without labels.
+    If scikit-learn calls, check all rows that were passed to it, and drop the labels: in a fold, a default index no
+    longer counts from 0.
     """
-    *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.")))  # the last one is the outermost
+    *_, whole = {}, *filter(None, map(_rows_of_call, _frames("sklearn.", exact=False)))  # the outermost is the last
     if not whole:
         check_aligned(X=X, **columns)
         return columns
@@ -99,7 +80,7 @@ def check_rows(X: Any, **columns: Any) -> dict[str, Any]:
 
 def scored_rows() -> Any:
     """The X that a scorer is called with; None outside a scorer."""
-    return next(_callers(_SCORER), {}).get("X")
+    return next(_frames("sklearn.metrics._scorer._score"), {}).get("X")
 
 
 def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,27 +96,21 @@ def _rows_of_call(local: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_first_warning() -> bool:
     """Whether a warning is the first one of the running search. Warnings outside a search all are."""
-    running = next(_callers(f"{_VALIDATION}._fit_and_score"), {})
+    running = next(_frames(f"{_VALIDATION}._fit_and_score"), {})
     candidate, fold = (running.get(f"{what}_progress") for what in ("candidate", "split"))
     if candidate is None or fold is None:
         return True
     if candidate[0] == fold[0] == 0:
-        _warned.clear()
-    is_first = candidate[0] == 0 and not _warned
-    _warned.add("fitted queries")
-    return is_first
+        _warnings.clear()
+    _warnings.append(candidate[0])
+    return _warnings == [0]
 
 
-_warned: set[str] = set()  # in the running search
+_warnings: list[int] = []  # of the running search, by candidate
 
 
-def _callers(function: str) -> Iterator[Mapping[str, Any]]:
-    """Local variables of the running calls of a function, innermost first."""
-    return _frames(function, exact=True)
-
-
-def _frames(start: str, *, exact: bool = False) -> Iterator[Mapping[str, Any]]:
-    """Local variables of the running functions whose full name is this or starts like this, innermost first."""
+def _frames(start: str, *, exact: bool = True) -> Iterator[Mapping[str, Any]]:
+    """Local variables of the running functions with this full name, or that starts like this, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
@@ -179,8 +154,7 @@ def response_method(scorer: Any) -> Any:
     return scorer._response_method
 
 
-# The fitted queries behind an array of predictions, by its identity. scikit-learn's scorers pass on the very array that
-# predict returned. Nothing is known about other arrays, so there is no warning for them.
+# The fitted queries behind the very array that predict returned, by its identity.
 _known: dict[int, tuple[weakref.ref[NDArray[Any]], Any]] = {}
 
 
@@ -191,22 +165,16 @@ def remember(predictions: NDArray[Any], fitted: Any) -> None:
 
 
 def warn_of_fitted(predictions: Any, ids: NDArray[Any], sizes: IntArray) -> None:
-    """Warn if some of the scored queries are among those of the fit.
-
-    If all are, with the same numbers of documents, the training set is assumed to be scored on purpose, as with
-    ``return_train_score=True``.
-    """
-    if id(predictions) not in _known:
-        return
-    reference, fitted = _known[id(predictions)]
-    if reference() is not predictions:
+    """Warn if some, but not all, of the scored queries were fitted on; a whole training set is scored on purpose."""
+    reference, fitted = _known.get(id(predictions), (None, None))
+    if reference is None or fitted is None or reference() is not predictions:
         return
     both, same = fitted.shared(ids, sizes)
     if both and not same and is_first_warning():
         warnings.warn(
             f"{both} of the {len(ids)} scored queries were also in the training set, which makes the score too good. "
             "Split by query: cv=QueryKFold(5). If the ids agree by chance, as each file numbers its queries from 0, "
-            "make them differ: qid_from_sizes(sizes, first=...).",
+            "make them differ: qid_from_sizes(sizes) + len(train_sizes).",
             UserWarning,
             stacklevel=2,
         )

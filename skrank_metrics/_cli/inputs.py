@@ -14,7 +14,7 @@ from skrank_metrics._input.arrays import nearest
 from skrank_metrics.metrics.names import bind, column_of, expand
 from skrank_metrics.reports.evaluate import bind_metrics, evaluate
 from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.sources.batches import Progress, read_columns
+from skrank_metrics.sources.batches import read_columns
 from skrank_metrics.sources.columns import columns_of
 from skrank_metrics.sources.evaluate_run import evaluate_run
 from skrank_metrics.sources.files import PACKED, TableFile, format_of, import_arrow

@@ -51,7 +51,7 @@ class CVResultsDisplay(Display):
     """
 
     def __init__(self, result: Any, *, metric: Any = None, n_candidates: int = 10) -> None:
-        from skrank_metrics.model_selection import _fitted_search as fitted  # imports scikit-learn
+        from skrank_metrics.model_selection import search_report as fitted  # imports scikit-learn
 
         super().__init__(result)
         check_int(n_candidates, "n_candidates", 1)

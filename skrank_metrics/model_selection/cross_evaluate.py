@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -11,33 +10,38 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import clone
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.parallel import Parallel, delayed
 
-from skrank_metrics._engine.query_lists import query_lists
 from skrank_metrics._input.arrays import (
     FloatArray,
     IntArray,
     by_text,
-    check_bool,
+    check_choice,
     check_label_column,
-    check_scores,
     count_rows,
     is_column,
     take_rows,
 )
 from skrank_metrics._input.grouping import Grouping
-from skrank_metrics._input.query_ids import carried, check_aligned, check_columns, group_ids, query_ids, without_labels
+from skrank_metrics._input.query_ids import (
+    CARRIED,
+    carried,
+    check_aligned,
+    check_columns,
+    group_ids,
+    query_ids,
+    without_labels,
+)
 from skrank_metrics._output.result import Part
 from skrank_metrics._output.table import Column, Table, plus_minus
-from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, predict_scores
+from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, one_column
+from skrank_metrics.model_selection.with_qid import with_qid
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.comparison import Comparison
-from skrank_metrics.reports.evaluate import bind_metrics, evaluate_lists
-from skrank_metrics.reports.ranking_report import RankingReport
-from skrank_metrics.reports.slices import slices_and_groups
+from skrank_metrics.reports.evaluate import evaluate
 from skrank_metrics.splitters.audit import check_splits, split_rows
 from skrank_metrics.splitters.query_kfold import QueryKFold
 
@@ -47,16 +51,12 @@ BESIDE = 3
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossEvaluation(Comparison):
-    """Models compared on queries that they were not fitted on; also of a single model.
+    """A Comparison of models on queries that they were not fitted on; also of a single model.
 
-    Prints a verdict and tables in terminals and notebooks, as a Comparison does, and the means over folds. Where folds
-    vary more than queries, intervals and tests follow from folds. ``to_frame()`` gives one row per model.
+    Also prints the means over folds. If folds vary more than queries, intervals and tests follow from folds.
 
     Attributes
     ----------
-    reports : dict of str to RankingReport
-        Reports by model name, best first by the first metric, over all tested queries, each scored by a clone that was
-        not fitted on it.
     folds : ndarray of shape (n_queries,)
         The fold in which each query of the reports was tested.
     scores : dict of str to ndarray of shape (n_documents,)
@@ -66,30 +66,13 @@ class CrossEvaluation(Comparison):
     scores: dict[str, FloatArray] = field(default_factory=dict)
 
     def fold_means(self, metric: Any = None) -> dict[str, FloatArray]:
-        """Mean over the queries of each fold by name of the model; scikit-learn's searches report their mean.
-
-        Parameters
-        ----------
-        metric : str, metric function or bound metric, default=None
-            A metric of the comparison.
-
-        Returns
-        -------
-        means : dict of str to ndarray of shape (n_folds,)
-            NaN for a fold that has no value with a weight above 0.
-        """
+        """Mean over the queries of each fold, by model; NaN for a fold that has no value with a weight above 0."""
         name = self._metric(metric)
         parts = [self._part(np.flatnonzero(self.folds == fold)) for fold in np.unique(np.asarray(self.folds))]
         return {own: np.array([part.reports[own].mean[name] for part in parts]) for own in self.names}
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Put the means into a dict, for JSON.
-
-        Returns
-        -------
-        values : dict
-            By model and metric, with the "mean" over queries and the list of means over "folds".
-        """
+        """The "mean" over queries and the list of means over "folds", by model and metric, for JSON."""
         folds = {metric: self.fold_means(metric) for metric in self.metrics}
         return {
             name: {m: {"mean": report.mean[m], "folds": folds[m][name].tolist()} for m in self.metrics}
@@ -111,14 +94,6 @@ class CrossEvaluation(Comparison):
             rows = [(name, *((means[name].mean(), means[name].std()) for means in found)) for name in self.names]
             yield Table(columns, rows)
         yield from super()._notes()
-
-    def _columns(self) -> dict[str, Any]:
-        columns = super()._columns()
-        for metric in self.metrics:
-            found = self.fold_means(metric).values()
-            columns[f"{metric} mean over folds"] = [means.mean() for means in found]
-            columns[f"{metric} std over folds"] = [means.std() for means in found]
-        return columns
 
 
 def cross_evaluate(
@@ -152,46 +127,38 @@ def cross_evaluate(
 ) -> CrossEvaluation:
     """Compare models, query by query, on queries that they were not fitted on.
 
-    scikit-learn's cross_validate returns one score per fold, and five fold scores rarely separate two models. This
-    function keeps the values of all queries, on the same folds for all models.
+    Unlike the one score per fold of scikit-learn's cross_validate, values per query can separate two models.
 
     Parameters
     ----------
     estimators : estimator or dict of str to estimator
-        Models to fit, such as QueryRanker(...). They are cloned. A single estimator is named after its class. Names
-        become text, by which they must differ.
+        Models to clone and fit, such as QueryRanker(...). A single estimator is named after its class.
     X : array-like or sparse matrix of shape (n_documents, n_features)
         Features.
-    y : array-like of shape (n_documents,)
-        Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. None means those in the index of ``y``, else ``groups``.
+    y, qid : array-like of shape (n_documents,)
+        Relevance labels and query ids. ``qid=None`` means the ids in the index of ``y``, see with_qid, else ``groups``.
     cv : splitter, int, iterable of (train, test) or None, default=None
         As in scikit-learn; None means QueryKFold(5). Folds must keep queries whole and test each query at most once.
-        Queries that are never tested, such as the first ones in a split by time, are missing from the reports.
+        Queries that are never tested are missing from the reports.
     metrics, convention, ties, replace_undefined_by : object
-        Metrics to compute, and their options, as in evaluate. The first metric ranks the models.
-    sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in the means, which must not vary within a query. Pass weights for ``fit`` in params.
-    retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        False for documents that are not ranked, and for those that nobody judged, as in evaluate. Models are fitted on
-        all documents, so documents that nobody judged must have a numeric label, usually 0.
+        As in evaluate. The first metric ranks the models.
+    sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
+        Weights of the queries in the means, and masks, as in evaluate. Models are fitted on all documents, without
+        weights, so documents that nobody judged must have a numeric label, usually 0. ``retrieved="scored"`` means the
+        documents whose score is not NaN or -inf, as in make_ranking_scorer.
     condense, documents, by : object
         As in evaluate.
     groups : array-like of shape (n_documents,), default=None
-        Units to keep together, such as users. They are passed to the splitter, and the tests treat their queries as
-        dependent.
+        Units to keep together in folds, such as users, whose queries are dependent in the tests.
     baseline, margin, test, correction, confidence, random_state : object
-        As in compare.
+        As in compare. ``compare(result.reports)`` does not know the folds: it takes only queries to vary.
     params : dict, default=None
-        Metadata for ``fit``, such as ``sample_weight``. It is passed to the models that request it: metadata routing is
-        always enabled here.
+        Further arguments of ``fit``, such as ``sample_weight``: passed by metadata routing to a model that requests
+        them, else as they are.
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimators that gives the scores, as in make_ranking_scorer.
-    n_jobs : int, default=None
-        Number of processes to fit and predict in, as in scikit-learn.
-    verbose : int, default=0
-        Verbosity of joblib; 10 reports every fit.
+    n_jobs, verbose : int or None
+        Number of processes to fit and predict in, and verbosity of joblib; 10 reports every fit.
 
     Returns
     -------
@@ -200,11 +167,8 @@ def cross_evaluate(
 
     Raises
     ------
-    TypeError
-        If the query ids are missing, an argument has the wrong type, or a ranker of LightGBM, XGBoost or CatBoost is
-        not wrapped in QueryRanker and does not request ``qid``.
-    ValueError
-        If a fold cuts queries or ``groups``, a query is tested more than once, or the data are invalid.
+    TypeError, ValueError
+        If ids are missing, data are invalid, a fold cuts queries or groups, or a query is tested more than once.
 
     Examples
     --------
@@ -219,164 +183,113 @@ def cross_evaluate(
     >>> result.fold_means()
     {'QueryRanker': array([1., 1.])}
     """
-    models = _named_estimators(estimators)
-    bound = bind_metrics(metrics, convention, ties=ties, replace_undefined_by=replace_undefined_by)
-    columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-    ids, others = {"qid": qid, "groups": groups}, {"by": by, "documents": documents}
-    rows = out_of_fold_rows("cross_evaluate", X, y, QueryKFold(5) if cv is None else cv, params, columns, ids, **others)
-    with sklearn.config_context(enable_metadata_routing=True):
-        arguments = rows.requested_by_fit(models)
-        scores = rows.predict(models, arguments, response_method, n_jobs=n_jobs, verbose=verbose)
-    reports = rows.evaluate(scores, bound, condense=condense, **others)
+    declines = isinstance(retrieved, str) and bool(check_choice(retrieved, "retrieved", ["scored"]))
+    columns = {"sample_weight": sample_weight, "retrieved": None if declines else retrieved, "judged": judged}
+    columns |= {"groups": groups, "by": by, "documents": documents}
+    how = {"metrics": metrics, "convention": convention, "ties": ties, "replace_undefined_by": replace_undefined_by}
+    how |= {"condense": condense}
+    models, params, n_rows = _models(estimators), dict(params or {}), len(check_label_column(y))
+    queries = _check_rows(n_rows, X, y, qid, columns, params)
+    ids = {"qid": columns["qid"], "groups": columns["qid"] if groups is None else without_labels(groups)}
+    y = without_labels(y)
+    evaluate(np.asarray(y), np.arange(n_rows), **columns, **how)  # bad input is noticed before anything is fitted
+    splits = split_rows(cv := check_cv(QueryKFold(5) if cv is None else cv), X, y, **ids)
+    check_splits(splits, cv, X, y, **ids)
+    folds = _folds(queries, splits)
+    scores = _scores(models, X, y, splits, params, ids, response_method, n_jobs=n_jobs, verbose=verbose)
+    tested, reports = np.flatnonzero(folds[queries.codes] >= 0), {}
+    columns = {name: _part_of(column, tested) for name, column in columns.items()}
+    for name, found in scores.items():
+        own = {"retrieved": (found[tested] > -np.inf) & columns.get("retrieved", True)} if declines else {}
+        reports[name] = evaluate(np.asarray(y)[tested], found[tested], **{**columns, **own}, **how)
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(CrossEvaluation, reports, folds=rows.folds, scores=scores, **options)
+    return compare_reports(CrossEvaluation, reports, folds=folds[folds >= 0], scores=scores, **options)
 
 
-def _named_estimators(estimators: Any) -> dict[str, Any]:
-    """Estimators by their names, without boosters' rankers that would not get the queries."""
-    if not isinstance(estimators, Mapping) and not hasattr(estimators, "fit"):
-        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {type(estimators).__name__}.")
-    named = estimators.items() if isinstance(estimators, Mapping) else [(type(estimators).__name__, estimators)]
-    models = by_text(named, "estimators")
-    if not models:
-        raise ValueError("estimators must hold at least one estimator; got none.")
-    for name, model in models.items():
-        ranker = model
-        while hasattr(ranker, "steps"):
-            ranker = ranker.steps[-1][1]
-        taken = inspect.signature(ranker.fit).parameters if hasattr(ranker, "fit") else ()
-        if ("group" in taken or "group_id" in taken) and not get_routing_for_object(model).consumes("fit", ["qid"]):
-            kind = type(ranker).__name__
-            raise TypeError(
-                f"estimators must take the query id of each document in fit; got {kind} as {name!r}, which does not. "
-                f"Pass QueryRanker({kind}(...)) instead."
-            )
-    return models
+def _models(estimators: Any) -> dict[str, Any]:
+    models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
+    if not models or not all(hasattr(model, "fit") for model in models.values()):
+        raise TypeError(f"estimators must be an estimator or a dict of estimators; got {estimators!r}.")
+    return by_text(models.items(), "estimators")
 
 
-@dataclass(frozen=True)
-class OutOfFoldRows:
-    """Checked rows without labels, as a default index does not count from 0 in a fold."""
-
-    X: Any
-    y: Any
-    queries: Grouping
-    ids: Any  # the query of each row
-    units: Any  # what a split must keep together, one per row
-    columns: Mapping[str, Any]  # masks and weights
-    params: Mapping[str, Any]  # of fit
-    splits: list[tuple[IntArray, IntArray]]
-    fold_of_query: IntArray  # -1 if it is never tested
-
-    @property
-    def folds(self) -> IntArray:
-        """The fold of each tested query."""
-        return self.fold_of_query[self.fold_of_query >= 0]
-
-    def requested_by_fit(self, models: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Metadata that the fit of each model requests. As in scikit-learn, metadata that it does not is an error."""
-        found, known = {}, {"qid": self.ids, "groups": self.units, **self.params}
-        for name, model in models.items():
-            router = MetadataRouter(owner="cross_evaluate")
-            router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-            # Ids are used here even if the model does not request them.
-            router.validate_metadata(method="fit", params=self.params)
-            found[name] = dict(router.route_params(params=known, caller="fit").estimator.fit)
-        return found
-
-    def predict(
-        self, models: Mapping[str, Any], arguments: Mapping[str, Any], response_method: Any, **parallel: Any
-    ) -> dict[str, FloatArray]:
-        """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
-        predicted = Parallel(**parallel)(
-            delayed(_fit_and_predict)(clone(model), self.X, self.y, train, test, arguments[name], response_method)
-            for (name, model), (train, test) in product(models.items(), self.splits)
-        )
-        scores = {name: np.full(len(self.queries.codes), np.nan) for name in models}
-        for (name, (_, test)), values in zip(product(models, self.splits), predicted, strict=True):
-            scores[name][test] = values
-        return scores
-
-    def evaluate(
-        self,
-        scores: Mapping[str, FloatArray],
-        metrics: Mapping[str, BoundMetric],
-        *,
-        condense: bool = False,
-        by: Any = None,
-        documents: Any = None,
-    ) -> dict[str, RankingReport]:
-        """Reports over the tested rows."""
-        tested = np.flatnonzero(self.fold_of_query[self.queries.codes] >= 0)
-        columns = {name: column[tested] for name, column in self.columns.items()}
-        columns |= {"documents": _take_rows_of(documents, tested), "condense": check_bool(condense, "condense")}
-        lists = query_lists(np.asarray(self.y)[tested], np.zeros(len(tested)), qid=self.ids[tested], **columns)
-        units = group_ids(self.units, len(self.queries.codes), "groups", "y")
-        same = np.array_equal(units.codes, self.queries.codes)
-        given = {"by": _take_rows_of(by, tested), "groups": None if same else units.ids[units.codes][tested]}
-        parts = slices_and_groups(lists.grouping, **given)
-        reports = {}
-        for name, found in scores.items():
-            checked = check_scores(found[tested], (len(tested),), columns.get("retrieved"))
-            reports[name] = evaluate_lists(lists.with_scores(lists.grouping.sort(checked)), metrics, **parts)
-        return reports
-
-
-def out_of_fold_rows(
-    who: str,
-    X: Any,
-    y: Any,
-    cv: Any,
-    params: Mapping[str, Any] | None,
-    columns: Mapping[str, Any],
-    ids: Mapping[str, Any],
-    **others: Any,
-) -> OutOfFoldRows:
-    """Check folds, labels, ids, which may be in ``params`` too, masks and weights, and the row labels of others."""
-    params, ids = dict(params or {}), dict(ids)
-    for name, given in ids.items():
-        if given is not None and name in params:
-            raise ValueError(f"{name} must be passed once; got it as {name}= and in params. Leave it out of params.")
-        ids[name] = params.pop(name, given)
-    columns = carried(y, **columns)
-    queries = query_ids(len(check_label_column(y)), who, y=y, X=X, **ids, **columns)
-    columns, qid = check_columns(columns, queries), queries.ids[queries.codes]
-    others |= params
+def _check_rows(n_rows: int, X: Any, y: Any, qid: Any, columns: dict[str, Any], params: dict[str, Any]) -> Grouping:
+    """Check what has an entry per row, and drop its labels, as a default index does not count from 0 in a fold."""
+    masks = carried(y, **{name: columns.pop(name) for name in CARRIED})
+    queries = query_ids(n_rows, "cross_evaluate", y=y, X=X, qid=qid, groups=columns["groups"], **masks)
+    others = {**columns, **params}
     check_aligned(X=X, y=y, **{name: value for name, value in others.items() if not isinstance(value, Mapping)})
-    params = {name: without_labels(value) for name, value in params.items()}
-    y, units = without_labels(y), qid if ids["groups"] is None else without_labels(ids["groups"])
-    splits = split_rows(cv := check_cv(cv), X, y, units, qid)
-    check_splits(splits, cv, X, y, qid=qid, groups=units)
-    return OutOfFoldRows(X, y, queries, qid, units, columns, params, splits, _fold_of_query(queries, splits))
+    params |= {name: without_labels(value) for name, value in params.items()}
+    if (groups := columns["groups"]) is not None:
+        units = group_ids(groups, n_rows, "groups", "y").codes
+        columns["groups"] = None if np.array_equal(units, queries.codes) else without_labels(groups)
+    columns |= {"qid": queries.ids[queries.codes], **check_columns(masks, queries)}
+    return queries
 
 
-def _fold_of_query(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
-    fold = np.full(len(queries.ids), -1)
+def _folds(queries: Grouping, splits: list[tuple[IntArray, IntArray]]) -> IntArray:
+    """The fold of each query; -1 if it is never tested."""
+    folds = np.full(len(queries.ids), -1)
     for number, (_, test) in enumerate(splits):
         tested = np.unique(queries.codes[test])
-        again = tested[fold[tested] >= 0]
-        if len(again):
+        if (again := tested[folds[tested] >= 0]).size:
             raise ValueError(
-                f"cv must test every query at most once, since models are compared per query; got query "
-                f"{queries.ids[again[0]]!s} in fold {fold[again[0]]} and in fold {number}. Use QueryKFold, or "
-                "call cross_evaluate once per repetition."
+                f"cv must test every query at most once; got query {queries.ids[again[0]]!s} in fold {folds[again[0]]} "
+                f"and in fold {number}. Use QueryKFold, or call cross_evaluate once per repetition."
             )
-        fold[tested] = number
-    return fold
+        folds[tested] = number
+    return folds
 
 
-def _take_rows_of(value: Any, rows: IntArray) -> Any:
+def _part_of(value: Any, rows: IntArray) -> Any:
     """Rows of a column, or of each column of a dict."""
     if isinstance(value, Mapping):
         return {name: take_rows(column, rows) for name, column in value.items()}
     return None if value is None else take_rows(value, rows)
 
 
+def _scores(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    splits: list[tuple[IntArray, IntArray]],
+    params: dict[str, Any],
+    ids: dict[str, Any],
+    response_method: Any,
+    **parallel: Any,
+) -> dict[str, FloatArray]:
+    """Scores of the rows by models that were fitted on the training rows of their fold; NaN if never tested."""
+    scorer = make_scorer(_predictions, response_method=response_method)
+    fits = [(model, X, scorer, *_arguments(model, y, params, ids)) for model in models.values()]
+    predicted = Parallel(**parallel)(delayed(_fit_and_predict)(*fit, *split) for fit, split in product(fits, splits))
+    scores = {name: np.full(count_rows(X), np.nan) for name in models}
+    for (name, (_, test)), values in zip(product(models, splits), predicted, strict=True):
+        scores[name][test] = values
+    return scores
+
+
+def _arguments(model: Any, y: Any, params: dict[str, Any], ids: dict[str, Any]) -> tuple[Any, dict[str, Any], bool]:
+    """Labels and arguments of fit, and whether they are routed; if not, ids travel with the labels."""
+    router = MetadataRouter(owner="cross_evaluate")
+    router.add(estimator=model, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+    with sklearn.config_context(enable_metadata_routing=True):
+        try:
+            router.validate_metadata(method="fit", params=params)
+            return y, dict(router.route_params(params=dict(**params, **ids), caller="fit").estimator.fit), True
+        except (TypeError, ValueError):
+            return with_qid(np.asarray(y), ids["qid"]), params, False
+
+
 def _fit_and_predict(
-    model: Any, X: Any, y: Any, train: IntArray, test: IntArray, params: Mapping[str, Any], response_method: Any
+    model: Any, X: Any, scorer: Any, y: Any, params: Any, routed: bool, train: IntArray, test: IntArray
 ) -> Any:
     n_rows = count_rows(X)
     params = {name: take_rows(value, train) if is_column(value, n_rows) else value for name, value in params.items()}
-    model.fit(take_rows(X, train), take_rows(y, train), **params)
-    return predict_scores(model, take_rows(X, test), response_method)
+    with sklearn.config_context(enable_metadata_routing=routed):
+        fitted = clone(model).fit(take_rows(X, train), take_rows(y, train), **params)
+    return scorer(fitted, take_rows(X, test), take_rows(y, test))
+
+
+def _predictions(y_true: Any, y_score: Any) -> Any:
+    return one_column(y_score)

@@ -18,10 +18,10 @@ from sklearn.model_selection._search import BaseSearchCV
 from skrank_metrics._input.arrays import check_int, check_number, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
-from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection._race import Race
 from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
+from skrank_metrics.model_selection.search_report import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.standings import check_by_query

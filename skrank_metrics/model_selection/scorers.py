@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import threading
-import weakref
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -14,7 +14,7 @@ from sklearn.metrics import make_scorer
 
 from skrank_metrics._engine.per_query import PerQuery, per_query
 from skrank_metrics._engine.query_lists import QueryLists, query_lists
-from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, to_array
+from skrank_metrics._input.arrays import FloatArray, Mask, NaNScoreError, check_choice, to_array, to_float64
 from skrank_metrics._input.query_ids import carried
 from skrank_metrics._sklearn_internals import (
     check_rows,
@@ -26,21 +26,14 @@ from skrank_metrics._sklearn_internals import (
     ways_out,
 )
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.metrics.names import expand, get_metric
+from skrank_metrics.metrics.names import get_metric
+from skrank_metrics.reports.evaluate import bind_metrics
 
 # Rankers only have predict. The labels predicted by a classifier would tie most documents, so predict comes last.
 RESPONSE_METHODS = ("decision_function", "predict_proba", "predict")
-
-
-class Scored(NamedTuple):
-    """The result of a scorer before it takes the mean."""
-
-    result: PerQuery
-    weights: FloatArray | None  # one per query
-    ids: NDArray[Any]  # one per query
-
-
-Results: TypeAlias = dict[int, Scored]  # by number of the metric
+# Weights are also for fit, so their request is left open: if they are passed but neither requested nor refused,
+# scikit-learn raises an error.
+REQUESTS = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
 
 
 class QueryScores(NamedTuple):
@@ -72,6 +65,7 @@ class RankingScore:
     number: int  # of this metric among them
     who: str = ""  # name of the caller, if it is not a scorer
     keeps_values: bool = False  # whether to return a ScoreOfQueries
+    declines: bool = False  # whether documents with a score of NaN or -inf are not ranked
 
     @property
     def metric(self) -> BoundMetric:
@@ -82,29 +76,16 @@ class RankingScore:
     def __name__(self) -> str:
         return str(self.metric)
 
-    def __call__(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        X: Any = None,
-        qid: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        retrieved: Any = None,
-        judged: Any = None,
-        **unknown: Any,
-    ) -> Any:
-        """Compute the metric on predictions."""
+    def __call__(self, y_true: Any, y_score: Any, *, X: Any = None, sample_weight: Any = None, **columns: Any) -> Any:
+        """Compute the metric on predictions; scikit-learn looks for sample_weight in the signature."""
+        columns["sample_weight"] = sample_weight
         try:
-            if unknown:
-                taken = "qid, groups, sample_weight, retrieved and judged"
+            for unknown in columns.keys() - REQUESTS.keys():
                 raise TypeError(
-                    f"{next(iter(unknown))} must not be requested by a ranking scorer, which takes {taken}."
+                    f"{unknown} must not be requested by a ranking scorer, which takes {', '.join(REQUESTS)}."
                 )
-            columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-            scored = self._scored(y_true, y_score, X, qid=qid, groups=groups, **columns)
-            value = float(self.metric.aggregate(scored.result, scored.weights))
+            result, weights, ids = self._queries(y_true, y_score, X, {name: columns.get(name) for name in REQUESTS})
+            value = float(self.metric.aggregate(result, weights))
             if np.isnan(value):  # for all candidates, so a search would pick the first one
                 raise ValueError(
                     f"{self.metric} is undefined for all scored queries, and replace_undefined_by is nan. Set "
@@ -114,38 +95,39 @@ class RankingScore:
             raise
         except (TypeError, ValueError) as error:
             return fail_in_search(error)
-        return self._with_values(value, scored) if self.keeps_values else value
-
-    def _scored(self, y_true: Any, y_score: Any, X: Any, **columns: Any) -> Scored:
-        """Values and weights of the queries, computed once for all metrics that were made together."""
-        given = (self.together, y_true, y_score, *columns.values())
-        results = _last.take(given)
-        if self.number not in results:
-            check_one_column(to_array(y_score, "y_score"), ", or pass response_method='predict'")
-            others = {name: columns.pop(name) for name in ("qid", "groups")}
-            X = scored_rows() if X is None else X
-            columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **others)
-            who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
-            lists = query_lists(y_score=y_score, X=X, **columns, who=who, ways_out=ways)
-            warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
-            results = self._ranked(lists)
-        result = results.pop(self.number)
-        _last.keep(given, results)
-        return result
-
-    def _ranked(self, lists: QueryLists) -> Results:
-        try:
-            results = dict(enumerate(per_query(lists, [metric.computation for metric in self.together])))
-        except ValueError:  # a metric that refuses these labels must fail in its own scorer only
-            results = {self.number: per_query(lists, [self.metric.computation])[0]}
-        return {number: Scored(result, lists.weights, lists.grouping.ids) for number, result in results.items()}
-
-    def _with_values(self, value: float, scored: Scored) -> ScoreOfQueries:
-        values = np.asarray(self.metric.aggregate(scored.result, None, average=None))
+        if not self.keeps_values:
+            return value
+        score, values = ScoreOfQueries(value), np.asarray(self.metric.aggregate(result, None, average=None))
         values = values if self.metric.greater_is_better else 0.0 - values
-        score = ScoreOfQueries(value)
-        score.queries = QueryScores(scored.ids, values, ~np.isnan(scored.result.values), scored.weights)
+        score.queries = QueryScores(ids, values, ~np.isnan(result.values), weights)
         return score
+
+    def _queries(
+        self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]
+    ) -> tuple[PerQuery, Any, NDArray[Any]]:
+        """Values, weights and ids of the queries, computed once for all metrics that were made together."""
+        given = (self.together, y_true, y_score, *columns.values())
+        if self.number not in _last.results or any(map(operator.is_not, given, _last.given)):
+            lists = self._lists(y_true, y_score, X, columns)
+            results = per_query(lists, [metric.computation for metric in self.together])
+            _last.results = {number: (one, lists.weights, lists.grouping.ids) for number, one in enumerate(results)}
+        found = _last.results.pop(self.number)
+        _last.given = given if _last.results else ()
+        return found
+
+    def _lists(self, y_true: Any, y_score: Any, X: Any, columns: dict[str, Any]) -> QueryLists:
+        X = scored_rows() if X is None else X
+        ids = {name: columns.pop(name) for name in ("qid", "groups")}
+        columns = check_rows(X, y_true=y_true, **carried(y_true, **columns), **ids)
+        who, ways = self.who or f"The scorer {self.metric}", ways_out("qid" if self.who else "")
+        # The larger one of NaN and -inf is -inf.
+        scores = np.fmax(to_float64(y_score, "y_score"), -np.inf) if self.declines else one_column(y_score)
+        lists = query_lists(y_score=scores, X=X, **columns, who=who, ways_out=ways)
+        if self.declines:
+            returned = lists.scores > -np.inf
+            lists = replace(lists, retrieved=returned if lists.retrieved is None else returned & lists.retrieved)
+        warn_of_fitted(y_score, lists.grouping.ids, lists.grouping.sizes)
+        return lists
 
 
 class _Last(threading.local):
@@ -154,22 +136,9 @@ class _Last(threading.local):
     scikit-learn passes the very same objects to all scorers of a dict, and new ones otherwise.
     """
 
-    given: tuple[Any, ...] | None = None  # references, so that no object is kept alive
-    results: Results
-
-    def take(self, given: tuple[Any, ...]) -> Results:
-        same = self.given is not None and all(
-            part is (known() if isinstance(known, weakref.ref) else known)
-            for part, known in zip(given, self.given, strict=True)
-        )
-        return self.results if same else {}
-
-    def keep(self, given: tuple[Any, ...], results: Results) -> None:
-        try:
-            self.given = tuple(part if part is None or part is given[0] else weakref.ref(part) for part in given)
-        except TypeError:  # lists have no references; each scorer ranks them
-            self.given = None
-        self.results = results
+    def __init__(self) -> None:
+        self.given: tuple[Any, ...] = ()
+        self.results: dict[int, tuple[PerQuery, Any, NDArray[Any]]] = {}  # by number of the metric
 
 
 _last = _Last()
@@ -181,22 +150,22 @@ def keep_values(scorer: Any) -> Any:
 
 
 def make_ranking_scorer(
-    metric: Any, *, response_method: Any = RESPONSE_METHODS, convention: str = "sklearn", **params: Any
+    metric: Any,
+    *,
+    response_method: Any = RESPONSE_METHODS,
+    convention: str = "sklearn",
+    retrieved: str = "all",
+    **params: Any,
 ) -> Any:
     """Make a scorer of a ranking metric, for ``scoring=`` in scikit-learn's model selection.
 
-    The scorer takes the query ids of a fold from ``qid``, else from the index level "qid" of ``y`` (see with_qid), else
-    from ``groups``. It is made by ``sklearn.metrics.make_scorer``, works with and without metadata routing, and can be
-    pickled. Like all scorers, it takes ``qid=`` and ``groups=`` only if routing is enabled; otherwise pass
-    ``with_qid(y, qid)`` as ``y``.
+    The scorer is made by ``sklearn.metrics.make_scorer`` and can be pickled. It takes the query ids of a fold from
+    ``qid``, else from the index level "qid" of ``y``, else from ``groups``; likewise ``retrieved`` and ``judged``, the
+    masks of the metric functions. It requests all of these, so metadata routing needs no set_score_request. Without
+    routing, no arguments reach a scorer: pass ``with_qid(y, qid, judged=judged)`` as ``y``.
 
-    The scorer takes ``retrieved`` and ``judged``, the masks of the metric functions, in the same two ways: without
-    routing, they are index levels of ``y``, as in ``with_qid(y, qid, judged=judged)``. It requests ``qid``, ``groups``,
-    ``retrieved`` and ``judged`` by default, so routing needs no set_score_request.
-
-    Like QueryRanker.score, the scorer warns if queries of the fit are scored. It recognizes them only if a QueryRanker
-    made the predictions, alone or at the end of a Pipeline. For other estimators, and if predictions are transformed,
-    use audit_splits.
+    Like QueryRanker.score, the scorer warns if queries of the fit are scored, provided that a QueryRanker made the
+    predictions, alone or at the end of a Pipeline. For other estimators, use audit_splits.
 
     Parameters
     ----------
@@ -205,8 +174,11 @@ def make_ranking_scorer(
     response_method : str or sequence of str, default=("decision_function", "predict_proba", "predict")
         Method of the estimator that gives the scores. If there are several, the first that the estimator has.
     convention : str, default="sklearn"
-        Library whose defaults apply to parameters that are not set, to reproduce its values: "sklearn", "trec_eval",
-        "lightgbm", "xgboost", "catboost", "ranx", "ir_measures", "rax", "spark", "tf_ranking" or "torchmetrics".
+        Library whose defaults apply to parameters that are not set, as in get_metric.
+    retrieved : {"all", "scored"}, default="all"
+        With "scored", a model declines documents by a score of NaN or -inf: they are not ranked, but stay in the number
+        of relevant documents and in the ideal, as in ``evaluate(retrieved=...)``, so a search can choose how many to
+        return. With "all", -inf is the last rank, and NaN is an error.
     **params
         Parameters of the metric, such as ``k=10`` or ``gain="exp2"``.
 
@@ -217,17 +189,13 @@ def make_ranking_scorer(
 
     Raises
     ------
-    ValueError
-        If the metric or the value of a parameter is unknown.
-    TypeError
-        If a parameter is unknown or has the wrong type.
+    TypeError, ValueError
+        If the metric, a parameter or its value is unknown.
 
     Notes
     -----
-    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or enable metadata routing and
-    request them. Since set_score_request replaces all requests, repeat the others: ``scorer.set_score_request(qid=True,
-    groups=True, retrieved=True, judged=True, sample_weight=True)``. A mask that is not requested does not reach the
-    scorer.
+    To score with weights, pass ``with_qid(y, qid, sample_weight=weights)`` as ``y``, or with metadata routing request
+    them, and, since set_score_request replaces all requests, also what else is needed.
 
     Examples
     --------
@@ -240,16 +208,19 @@ def make_ranking_scorer(
     >>> round(scorer(model, [[1], [2], [3]], with_qid([1, 0, 0], ["a", "a", "a"])), 4)
     0.3333
     """
-    return _scorers_of_metrics([get_metric(metric, convention=convention, **params)], response_method)[0]
+    bound = get_metric(metric, convention=convention, **params)
+    return _scorers_of_metrics([bound], response_method, retrieved)[0]
 
 
-def ranking_scorers(*names: Any) -> dict[str, Any]:
+def ranking_scorers(*names: Any, retrieved: str = "all") -> dict[str, Any]:
     """Make a dict of scorers that share one prediction and one ranking.
 
     Parameters
     ----------
     *names : str, metric functions or bound metrics
-        Metrics to compute, as in get_metric. "ndcg@1,5,10" is short for three names.
+        Metrics to compute, as in evaluate. "ndcg@1,5,10" is short for three names.
+    retrieved : {"all", "scored"}, default="all"
+        Whether models can decline documents, as in make_ranking_scorer.
 
     Returns
     -------
@@ -259,7 +230,7 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If there are no names, names repeat, or a metric is unknown.
+        If there are no names or a metric is unknown.
 
     Examples
     --------
@@ -267,59 +238,34 @@ def ranking_scorers(*names: Any) -> dict[str, Any]:
     >>> list(ranking_scorers("ndcg@10", "map"))
     ['ndcg@10', 'map']
     """
-    if not names:
-        raise ValueError('names must name at least one metric, as in ranking_scorers("ndcg@10", "map"); got none.')
     if any(isinstance(name, list | tuple | set) for name in names):
         raise TypeError("names must be separate arguments; got a sequence of names. Write ranking_scorers(*names).")
-    names = tuple(expand(names))
-    bound = [get_metric(name) for name in names]
-    keys = [name if isinstance(name, str) else str(metric) for name, metric in zip(names, bound, strict=True)]
-    if len(set(keys)) < len(keys):
-        raise ValueError(f"names must differ; got {', '.join(keys)}.")
-    return dict(zip(keys, _scorers_of_metrics(bound, RESPONSE_METHODS), strict=True))
+    bound = bind_metrics(names)
+    return dict(zip(bound, _scorers_of_metrics(list(bound.values()), RESPONSE_METHODS, retrieved), strict=True))
 
 
-def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any) -> list[Any]:
+def _scorers_of_metrics(metrics: list[BoundMetric], response_method: Any, retrieved: str) -> list[Any]:
+    declines = check_choice(retrieved, "retrieved", ("all", "scored")) == "scored"
     for metric in metrics:
         if metric.average is None:
             raise ValueError("average must not be None in a scorer, which returns a single number; leave it out.")
     together = tuple(metrics)
     scorers = []
-    # A scorer keeps its requests outside the context, where they do no harm. Weights are also for fit, so their request
-    # is left open: if they are passed but neither requested nor refused, scikit-learn raises an error.
-    requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
+    # A scorer keeps its requests outside the context, where they do no harm.
     with sklearn.config_context(enable_metadata_routing=True):
         for number, metric in enumerate(metrics):
-            score = RankingScore(together, number)
+            score = RankingScore(together, number, declines=declines)
             scorer = make_scorer(score, response_method=response_method, greater_is_better=metric.greater_is_better)
-            scorers.append(scorer.set_score_request(**requests))
+            scorers.append(scorer.set_score_request(**REQUESTS))
     return scorers
 
 
-def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE_METHODS) -> Any:
-    """Predict the scores that a scorer with this response method would use."""
-    methods = (response_method,) if isinstance(response_method, str) else response_method
-    method = next((name for name in methods if hasattr(estimator, name)), None)
-    if method is None:
-        raise TypeError(
-            f"estimator must have one of {', '.join(methods)}; got {type(estimator).__name__}. Pass a fitted "
-            "model that has one, or another response_method."
+def one_column(y_score: Any) -> Any:
+    """Refuse the several columns of a classifier."""
+    scores = to_array(y_score, "y_score")
+    if scores.ndim == 2:
+        raise ValueError(
+            f"y_score must hold one score per document; got {scores.shape[1]} columns, one per class. Wrap the model "
+            "in QueryRanker, which ranks by the expected grade, or pass response_method='predict'."
         )
-    scores = getattr(estimator, method)(X)
-    if method == "predict_proba" and np.ndim(scores) == 2 and np.shape(scores)[1] == 2:
-        return np.asarray(scores)[:, 1]
-    check_one_column(scores)
-    return scores
-
-
-def check_one_column(y_score: Any, way_out: str = "") -> None:
-    """Refuse the several columns of a classifier, and a single column that is 2-D."""
-    shape = np.shape(y_score)
-    if len(shape) != 2:
-        return
-    if shape[1] == 1:
-        raise ValueError(f"y_score must be 1-D; got a single column. Make the model predict a 1-D array{way_out}.")
-    raise ValueError(
-        f"y_score must hold one score per document; got {shape[1]} columns, one per class. Wrap the model in "
-        f"QueryRanker, which ranks by the expected grade{way_out}."
-    )
+    return y_score

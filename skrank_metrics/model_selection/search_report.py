@@ -1,57 +1,49 @@
-"""Compare the candidates of a fitted search, query by query."""
+"""What a fitted search says: its metrics, scores and candidates, and how these compare, query by query."""
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
 
 from skrank_metrics._engine.per_query import PerQuery
-from skrank_metrics._input.arrays import FloatArray, check_int
+from skrank_metrics._input.arrays import FloatArray, check_int, nearest
+from skrank_metrics._input.query_ids import carried
 from skrank_metrics._output.result import counted
-from skrank_metrics._sklearn_internals import response_method
+from skrank_metrics._sklearn_internals import response_method, score_function
 from skrank_metrics.metrics._bound import BoundMetric
-from skrank_metrics.model_selection._fitted_search import (
-    candidate_names,
-    check_search,
-    fold_scores,
-    metric_of,
-    metrics_of,
-    ranked_rows,
-    scorers_of,
-)
-from skrank_metrics.model_selection.cross_evaluate import (
-    CrossEvaluation,
-    OutOfFoldRows,
-    out_of_fold_rows,
-)
-from skrank_metrics.model_selection.with_qid import with_qid
+from skrank_metrics.metrics.names import check_column
+from skrank_metrics.model_selection.cross_evaluate import CrossEvaluation, cross_evaluate
+from skrank_metrics.model_selection.scorers import RankingScore
 from skrank_metrics.reports.compare import compare_reports
 from skrank_metrics.reports.ranking_report import RankingReport
 from skrank_metrics.reports.standings import check_by_query
 
+# Longer parameter values and names of candidates would leave no room for numbers in a table.
+VALUE_WIDTH, NAME_WIDTH = 40, 60
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SearchReport(CrossEvaluation):
-    """The best candidates of a search, compared query by query; also if a single one ran all folds.
+    """A CrossEvaluation of the best candidates of a search; also if a single one ran all folds.
 
-    Prints a verdict and tables in terminals and notebooks. ``to_frame()`` gives one row per compared candidate, with
-    its parameters; a parameter with the name of another column is called "param <name>".
+    Distances are negated, as in the search. ``to_frame()`` gives one row per compared candidate, with its parameters; a
+    parameter with the name of another column is called "param <name>".
 
     Attributes
     ----------
-    reports : dict of str to RankingReport
-        Out-of-fold reports of the compared candidates, best first by their mean over queries. Distances are negated, as
-        in the search, so that larger is better.
     params : dict of str to dict
-        Parameters of all candidates by name, best first by the search. A name says which parameters vary, or "candidate
-        3" for the third best if that would be too long.
+        Parameters of all candidates, best first by the search. Their names say which vary, or "candidate 3" for the
+        third best if that is too long.
     not_compared : dict of str to str
         Why other candidates were not compared: "failed", when they were dropped, or "not among the best 10".
     naive_score : float
@@ -59,8 +51,8 @@ class SearchReport(CrossEvaluation):
     expected_score : float
         The same without this optimism: in each fold, the score of the candidate that is best on all other folds.
     changed : float
-        Largest difference between the score of a fold here and in the search, if candidates were fitted again. Above 0
-        if folds or models are random, or the data, the order of the rows or the weights differ.
+        Largest difference between the score of a fold here and in the search: above 0 if candidates were fitted again,
+        and folds or models are random or data differ.
     """
 
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -70,21 +62,21 @@ class SearchReport(CrossEvaluation):
     changed: float = 0.0
 
     def _notes(self) -> Iterator[Any]:
-        n_whole = sum(reason != "failed" and "dropped" not in reason for reason in self.not_compared.values())
-        if (n_whole := n_whole + len(self.names)) > 1:
+        reasons = list(self.not_compared.values())
+        n_whole = len(self.names) + sum(reason.startswith("not among") for reason in reasons)
+        if n_whole > 1:
             yield (
                 f"{next(iter(self.params))} has the best mean over folds, {self.naive_score:.4f}, which is too good, "
                 f"as it is the best of {n_whole}. The best on all other folds scores {self.expected_score:.4f}."
             )
-        reasons = list(self.not_compared.values())
         if reasons:
             counts = (f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))
             yield f"Not compared: {', '.join(counts)}."
         if self.changed > 1e-9:
             yield (
                 f"Fitted again, fold scores differ from the search by up to {self.changed:.4f}: folds or models are "
-                "random, or the data, the order of the rows, the weights or masks differ. Pass sample_weight=, "
-                "retrieved= and judged= if the search scored with them, and arguments of fit in params."
+                "random, or rows, weights or masks differ. Pass sample_weight= if the search scored with weights, "
+                "with_qid(y, qid, ...) if with masks, and arguments of fit in params."
             )
         yield from super()._notes()
 
@@ -105,8 +97,6 @@ def search_report(
     metric: Any = None,
     n_candidates: int = 10,
     sample_weight: Any = None,
-    retrieved: Any = None,
-    judged: Any = None,
     baseline: str | None = None,
     margin: float | None = None,
     test: str = "permutation",
@@ -119,36 +109,30 @@ def search_report(
 ) -> SearchReport:
     """Compare the best candidates of a fitted search, query by query.
 
-    A search keeps one score per fold, and five fold scores rarely separate two models. This function fits the best
-    candidates again on the folds of the search, which takes n_candidates fits per fold, and compares them per query. A
-    RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by.
+    This is a cross_evaluate of the best candidates on the folds of the search, which takes n_candidates fits per fold.
+    A RacingSearchCV has kept the values per query, so nothing is fitted for the metric that it raced by.
 
     Parameters
     ----------
-    search : fitted GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV or RacingSearchCV
-        A search that uses scorers of this package. Halving searches are reported on their last rungs.
-    X : array-like or sparse matrix of shape (n_documents, n_features), default=None
-        Features that the search was fitted on. Not needed for a RacingSearchCV.
-    y : array-like of shape (n_documents,), default=None
-        Relevance labels that the search was fitted on. May carry the query ids in an index level named "qid".
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. None means those in the index of ``y``.
+    search : fitted GridSearchCV or similar
+        A search that uses scorers of this package. Of a halving search, only the last rung is compared.
+    X, y, qid : array-like, default=None
+        Features and labels that the search was fitted on, and query ids if ``y`` does not carry them, as in
+        cross_evaluate. Masks that the scorers took are index levels of ``y``, see with_qid. Not needed for a
+        RacingSearchCV.
     metric : str, metric function or bound metric, default=None
-        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means the metric
-        that the search used for ``refit``.
+        Metric to rank by: a key of the search's ``scoring``, or the metric of one of its scorers. None means that of
+        ``refit``.
     n_candidates : int, default=10
-        Number of candidates to compare, best first, at least 2.
-    sample_weight, retrieved, judged : array-like of shape (n_documents,), default=None
-        Weights of the queries and masks that the scorers of the search took, unless they are in the index of ``y``.
+        Number of candidates to compare, at least 2.
+    sample_weight : array-like of shape (n_documents,), default=None
+        Weights of the queries that the scorers of the search took, unless they are in the index of ``y``.
     baseline, margin, test, correction, confidence, random_state : object
         As in compare.
     params : dict, default=None
-        Arguments of the search's ``fit`` that it passed to the ``fit`` of the estimator, such as ``sample_weight``, and
-        ``groups``.
-    n_jobs : int, default=None
-        As in cross_evaluate.
-    verbose : int, default=1
-        1 says how many fits there will be, and reports progress now and then; 10 reports every fit; 0 is silent.
+        Further arguments of the search's ``fit``: ``groups``, and those of the estimator's ``fit``.
+    n_jobs, verbose : int or None
+        As in cross_evaluate. 1, the default of verbose, also says how many fits there will be; 0 is silent.
 
     Returns
     -------
@@ -159,18 +143,14 @@ def search_report(
     ------
     sklearn.exceptions.NotFittedError
         If the search is not fitted.
-    TypeError
-        If X, y or the query ids are missing, or an argument has the wrong type.
-    ValueError
-        If the search has scorers of other packages, no candidate that ran all folds or a ``cv`` that is an iterator; if
-        it tested a query more than once; if ``metric`` is not one of its metrics; if its scorers took weights that are
-        missing; or if the data are not those of the search.
+    TypeError, ValueError
+        If X or y is missing, the search has scorers of other packages or no candidate that ran all folds, ``metric`` is
+        not one of its metrics, or weights that its scorers took are missing; and as in cross_evaluate.
 
     Notes
     -----
-    ``expected_score`` chooses the best candidate on all folds but one, scores it on that fold, and takes the mean over
-    folds. Like bootstrap bias-corrected cross-validation (Tsamardinos et al. 2018), it removes most of the optimism
-    of a chosen winner, and it is less pessimistic if one candidate is clearly the best.
+    ``expected_score``, like bootstrap bias-corrected cross-validation (Tsamardinos et al. 2018), removes most of the
+    optimism of a chosen winner, and it is less pessimistic if one candidate is clearly the best.
 
     References
     ----------
@@ -192,30 +172,31 @@ def search_report(
     """
     check_search(search)
     check_int(n_candidates, "n_candidates", 2)
-    metrics = metrics_of(search)
+    metrics, results = {name: one for name, one in scored_metrics(search).items() if one}, search.cv_results_
+    if len(metrics) < len(scorers_of(search)):
+        raise ValueError(f"search must use scorers of skrank_metrics, as ranking_scorers; got {search.scorer_!r}.")
     key = metric_of(search, metrics, metric)
     check_by_query(str(metrics[key]), metrics[key])
-    rows, scores = ranked_rows(search, key), fold_scores(search.cv_results_, key)
-    names = dict(zip(rows, candidate_names([search.cv_results_["params"][row] for row in rows]), strict=True))
+    rows, scores = ranked_rows(search, key), fold_scores(results, key)
+    names = dict(zip(rows, candidate_names([results["params"][row] for row in rows]), strict=True))
     whole = [row for row in rows if not np.isnan(scores[row]).any()]
     if not whole:
         raise ValueError("search must have a candidate with a score in every fold; each has NaN in some fold.")
     compared = {row: names[row] for row in whole[:n_candidates]}
-    found = _kept(search, key, compared, metrics[key])
-    if found is None:
-        columns = {"sample_weight": sample_weight, "retrieved": retrieved, "judged": judged}
-        again = _Again(search, key, metrics, {"n_jobs": n_jobs, "verbose": verbose})
-        found = again.reports(compared, X, y, params, columns, {"qid": qid, "groups": None})
     options: dict[str, Any] = {"baseline": baseline, "margin": margin, "test": test, "correction": correction}
     options |= {"confidence": confidence, "random_state": random_state}
-    return compare_reports(
-        SearchReport,
-        **found,
-        **options,
-        params={names[row]: search.cv_results_["params"][row] for row in rows},
+    found = _kept(search, key, compared, metrics[key], options)
+    if found is None:
+        options |= {"qid": qid, "sample_weight": sample_weight, "n_jobs": n_jobs, "verbose": verbose}
+        found = _fitted_again(search, key, metrics, compared, X, y, params, options)
+    means = found.fold_means()
+    return SearchReport(
+        **{part.name: getattr(found, part.name) for part in fields(found) if part.init},
+        params={names[row]: results["params"][row] for row in rows},
         not_compared={names[row]: _reason(search, row, scores, n_candidates) for row in rows if row not in compared},
         naive_score=float(scores[whole].mean(axis=1).max()),
         expected_score=expected_score(scores[whole]),
+        changed=max(float(np.nanmax(np.abs(means[name] - scores[row]))) for row, name in compared.items()),
     )
 
 
@@ -227,95 +208,159 @@ def expected_score(scores: FloatArray) -> float:
 
 def _reason(search: Any, row: int, scores: FloatArray, n_candidates: int) -> str:
     """Why a candidate was not compared."""
-    after = search.cv_results_.get("dropped_after")
-    if after is not None and not np.isnan(after[row]):
-        because = search.cv_results_["dropped_because"][row]
-        return "failed" if because == "failed" else f"dropped after fold {after[row]:.0f}"
+    results = search.cv_results_
+    if "dropped_after" in results and results["dropped_because"][row] == "behind":
+        return f"dropped after fold {results['dropped_after'][row]:.0f}"
     return "failed" if np.isnan(scores[row]).any() else f"not among the best {n_candidates}"
 
 
-def _kept(search: Any, key: str, compared: Mapping[int, str], metric: BoundMetric) -> dict[str, Any] | None:
-    """Reports from the values per query that a race kept; None if it kept none of this metric."""
-    folds = getattr(search, "_fold_values", None)
-    if not folds or key != search._key_of_values:
+def _kept(
+    search: Any, key: str, compared: Mapping[int, str], metric: BoundMetric, options: Mapping[str, Any]
+) -> CrossEvaluation | None:
+    """Compare the values per query that a race kept; None if it kept none of this metric."""
+    parts = getattr(search, "_fold_values", None)
+    if not parts or key != search._key_of_values:
         return None
-    qid = np.concatenate([fold.ids for fold in folds])
+    qid = np.concatenate([part.ids for part in parts])
     if len(set(qid.tolist())) < len(qid):
         return None  # tested again; cross_evaluate says what to do
-    weights = None if folds[0].weights is None else np.concatenate([fold.weights for fold in folds])
-    defined = np.concatenate([fold.defined for fold in folds])
+    weights = None if parts[0].weights is None else np.concatenate([part.weights for part in parts])
+    defined = np.concatenate([part.defined for part in parts])
     reports = {}
     for row, name in compared.items():
-        values = np.where(defined, np.concatenate([fold.values[row] for fold in folds]), np.nan)
+        values = np.where(defined, np.concatenate([part.values[row] for part in parts]), np.nan)
         result = PerQuery(-values if metric.negative else values, np.ones(len(values)))
         reports[name] = RankingReport({str(metric): metric}, qid, weights, _results={str(metric): result})
-    return {"reports": reports, "folds": np.repeat(np.arange(len(folds)), [len(fold.ids) for fold in folds])}
+    folds = np.repeat(np.arange(len(parts)), [len(part.ids) for part in parts])
+    return compare_reports(CrossEvaluation, reports, folds=folds, **options)
 
 
-@dataclass(frozen=True)
-class _Again:
-    """Fits candidates of a search again."""
+def _fitted_again(
+    search: Any, key: str, metrics: Any, compared: Any, X: Any, y: Any, params: Any, options: dict[str, Any]
+) -> CrossEvaluation:
+    """Compare candidates after fitting them again, by all metrics that rank by the same response."""
+    if X is None or y is None:
+        raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
+    scorers = scorers_of(search)
+    weighs = get_routing_for_object(scorers[key]).score.requests.get("sample_weight")
+    if weighs and carried(y, sample_weight=options["sample_weight"])["sample_weight"] is None:
+        raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
+    models = {
+        name: clone(search.estimator).set_params(**clone(dict(search.cv_results_["params"][row]), safe=False))
+        for row, name in compared.items()
+    }
+    if options["verbose"]:
+        fits = f"{counted(len(models), 'candidate')} x {counted(search.n_splits_, 'fold')}"
+        print(f"Refitting {fits}.", file=sys.stderr)
+    response = response_method(scorers[key])
+    alike = [metrics[name] for name in (key, *metrics) if response_method(scorers[name]) == response]
+    options |= {"cv": check_cv(search.cv), "metrics": alike, "response_method": response}
+    options["retrieved"] = "scored" if score_function(scorers[key]).declines else None
+    others = dict(params or {})
+    found = cross_evaluate(models, X, y, groups=others.pop("groups", None), params=others, **options)
+    if (n_folds := len(next(iter(found.fold_means().values())))) != search.n_splits_:
+        raise ValueError(
+            f"X, y and qid must be those of the search; got data that its cv splits into {n_folds} folds, but the "
+            f"search had {search.n_splits_}."
+        )
+    return found
 
-    search: Any
-    key: str
-    metrics: Mapping[str, BoundMetric]
-    parallel: Mapping[str, Any]
 
-    def reports(self, compared: Mapping[int, str], X: Any, y: Any, *rest: Any) -> dict[str, Any]:
-        """Reports of candidates, the fold of each query, the scores of rows, and how far scores of folds differ."""
-        if X is None or y is None:
-            raise TypeError("X and y must be the data of the search, which kept no values per query; got None.")
-        scorers, then = scorers_of(self.search), self.search.cv_results_
-        rows = self._rows(scorers[self.key], X, y, *rest)
-        params = {name: clone(dict(then["params"][row]), safe=False) for row, name in compared.items()}
-        models = {name: clone(self.search.estimator).set_params(**own) for name, own in params.items()}
-        if self.parallel["verbose"]:
-            fits = f"{counted(len(models), 'candidate')} x {counted(len(rows.splits), 'fold')}"
-            print(f"Refitting {fits}.", file=sys.stderr)
-        response = response_method(scorers[self.key])
-        scores = self._scores(models, rows, response)
-        alike = (name for name in self.metrics if response_method(scorers[name]) == response)
-        metrics = {name: self.metrics[name] for name in dict.fromkeys([self.key, *alike])}
-        reports = rows.evaluate(scores, {str(metric): metric for metric in metrics.values()})
-        changed = [  # by fold
-            abs(
-                report._part(np.flatnonzero(rows.folds == fold)).mean[str(metric)]
-                - then[f"split{fold}_test_{name}"][row]
-            )
-            for row, own in compared.items()
-            for report in [reports[own]]
-            for name, metric in metrics.items()
-            for fold in range(len(rows.splits))
-        ]
-        largest = float(np.nanmax(changed, initial=0.0))
-        return {"reports": reports, "folds": rows.folds, "scores": scores, "changed": largest}
+def check_search(search: Any) -> None:
+    """Refuse anything but a fitted search."""
+    if not hasattr(search, "refit"):
+        raise TypeError(f"search must be a fitted GridSearchCV or similar; got {type(search).__name__}.")
+    check_is_fitted(search, "cv_results_")
 
-    def _rows(self, scorer: Any, *given: Any) -> OutOfFoldRows:
-        """The rows and folds of the search, after checking that they can be those."""
-        X, y, params, columns, ids = given
-        if hasattr(self.search.cv, "__next__"):
-            raise ValueError(
-                "search must have a cv that can be iterated again; got an iterator. Search with a splitter, or with "
-                "cv=list(...)."
-            )
-        rows = out_of_fold_rows("search_report", X, y, self.search.cv, params, columns, ids)
-        if "sample_weight" not in rows.columns and get_routing_for_object(scorer).score.requests.get("sample_weight"):
-            raise ValueError("sample_weight must be given, since the scorers of the search took weights; got None.")
-        if len(rows.splits) != self.search.n_splits_:
-            raise ValueError(
-                f"X, y and qid must be those of the search; got data that its cv splits into {len(rows.splits)} folds, "
-                f"but the search had {self.search.n_splits_}."
-            )
-        return rows
 
-    def _scores(self, models: Mapping[str, Any], rows: OutOfFoldRows, response: Any) -> dict[str, FloatArray]:
-        """Fit as the search did: with metadata routing if the models request the arguments of fit, else without."""
-        with sklearn.config_context(enable_metadata_routing=True):
-            try:
-                arguments, routed = rows.requested_by_fit(models), True
-            except (TypeError, ValueError):
-                arguments, routed = {name: dict(rows.params) for name in models}, False
-        if not routed:  # ids travel with the labels
-            rows = replace(rows, y=with_qid(np.asarray(rows.y), rows.ids))
-        with sklearn.config_context(enable_metadata_routing=routed):
-            return rows.predict(models, arguments, response, **self.parallel)
+def scorers_of(search: Any) -> Mapping[str, Any]:
+    """Scorers by their names in the results."""
+    return search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+
+
+def metric_of_scorer(scorer: Any) -> BoundMetric | None:
+    """Metric of a scorer of this package, with distances negated as in the results; None for other scorers."""
+    score = score_function(scorer)
+    if not isinstance(score, RankingScore):
+        return None
+    return score.metric if score.metric.greater_is_better else replace(score.metric, negative=True)
+
+
+def scored_metrics(search: Any) -> dict[str, BoundMetric | None]:
+    """Metrics by the names of the scorers in the results; None for scorers of other packages."""
+    names = [name.removeprefix("mean_test_") for name in search.cv_results_ if name.startswith("mean_test_")]
+    scorers = scorers_of(search)
+    return {name: metric_of_scorer(scorers[name]) if name in scorers else None for name in names}
+
+
+def metric_of(search: Any, metrics: Mapping[str, BoundMetric | None], metric: Any) -> str:
+    """Key of the metric to rank by, by default that of ``refit``."""
+    if metric is None:
+        chosen = search.refit if isinstance(search.refit, str) else getattr(search.refit, "metric", None)
+        metric = chosen if chosen in metrics else next(iter(metrics))
+        if chosen is None and len(metrics) > 1:
+            raise ValueError(f"metric must be one of {list(metrics)} if refit did not name one; got None.")
+    return check_column(metric, metrics)
+
+
+def fold_scores(cv_results: Mapping[str, Any], metric: str) -> FloatArray:
+    """Scores with one row per candidate and one column per fold."""
+    numbers = itertools.takewhile(lambda fold: f"split{fold}_test_{metric}" in cv_results, itertools.count())
+    columns = [cv_results[f"split{fold}_test_{metric}"] for fold in numbers]
+    if len(columns) < 2:
+        known = [name.removeprefix("split0_test_") for name in cv_results if name.startswith("split0_test_")]
+        raise ValueError(
+            f"metric must be scored by the search, on at least two folds; got {metric!r} and a search by "
+            f"{', '.join(known)}.{nearest(metric, known) * (metric not in known)}"
+        )
+    return np.column_stack(columns)
+
+
+def ranked_rows(search: Any, metric: str) -> list[int]:
+    """Rows of the results, best first and failed ones last; of a halving search, those of the last rung.
+
+    In a race, dropped candidates follow the others, the last to be dropped first.
+    """
+    found = search.cv_results_
+    means, last = found[f"mean_test_{metric}"], np.zeros(len(found["params"]))
+    if "dropped_after" in found:
+        means, last = mean_so_far(fold_scores(found, metric)), np.nan_to_num(found["dropped_after"], nan=np.inf)
+    rungs = np.asarray(found.get("iter", np.zeros(len(last))))
+    order = np.lexsort((-means, -last, np.isnan(means)))
+    return [int(row) for row in order if rungs[row] == rungs.max()]
+
+
+def mean_so_far(folds: FloatArray) -> FloatArray:
+    """Mean over the folds that each candidate ran without failing; NaN if there are none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(folds, axis=1) / np.sum(~np.isnan(folds), axis=1))
+
+
+def candidate_names(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Candidates by the parameters that vary, or by number if that is too long or not unique."""
+    names = dict.fromkeys(name for params in candidates for name in params)
+    values = {name: {repr(params[name]) if name in params else None for params in candidates} for name in names}
+    varying = [{n: value for n, value in params.items() if len(values[n]) > 1} for params in candidates]
+    texts = [spelled_params(params) or "defaults" for params in varying]
+    counts = Counter(texts)
+    return [
+        text if counts[text] == 1 and len(text) <= NAME_WIDTH else f"candidate {number}"
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def spelled_params(params: Mapping[str, Any]) -> str:
+    """Parameters as text; estimators by their class alone."""
+    return ", ".join(
+        type(value).__name__ if hasattr(value, "get_params") else f"{name.rpartition('__')[2]}={_short(value)}"
+        for name, value in params.items()
+    )
+
+
+def _short(value: Any) -> str:
+    """One line of a value; that of an object may take several."""
+    text = getattr(value, "__name__", None) or str(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        text = f"{value:g}"
+    text = " ".join(text.split())
+    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 3]}..."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skrank_metrics._input.arrays import IntArray, check_int, to_array, to_float64
+from skrank_metrics._input.arrays import IntArray, to_array, to_float64
 from skrank_metrics._input.query_ids import (
     carried,
     check_columns,
@@ -19,23 +19,19 @@ from skrank_metrics._input.query_ids import (
 def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sample_weight: Any = None) -> Any:
     """Put query ids into the index of labels, which carries them through scikit-learn.
 
-    scikit-learn slices ``y`` in every fold and keeps its index, so the scorers, splitters and rankers of this package
-    find the ids there without metadata routing. An index that ``y`` had stays as a further level, by which its rows
-    are compared with those of a DataFrame ``X``.
+    scikit-learn slices ``y`` in every fold and keeps its index, so scorers, splitters and rankers find the ids there
+    without metadata routing. An index that ``y`` had stays as a further level, to compare rows with those of ``X``.
 
     Parameters
     ----------
     y : array-like of shape (n_documents,)
         Relevance labels.
     qid : array-like of shape (n_documents,)
-        Query id of each document, in the row order of ``y``. pandas categories stay categories, which makes folds
-        faster than strings.
+        Query id of each document. pandas categories stay categories, which makes folds faster than strings.
     retrieved, judged : array-like of bool of shape (n_documents,), default=None
-        Masks of documents, as in the metric functions. They become index levels of these names, from which metrics,
-        reports and scorers take them.
+        Masks of documents, as in the metric functions. They become further index levels.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weights of the queries in means, which must not vary within a query. They become an index level of this name.
-        They are not used for fitting; pass weights for that to ``fit``.
+        Weights of the queries in means, not in fits. They become an index level, too.
 
     Returns
     -------
@@ -46,9 +42,8 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     ------
     ImportError
         If pandas is not installed.
-    ValueError
-        If lengths differ, an id is missing, weights are invalid, ``y`` and another argument are Series with different
-        indexes, or ``y`` already carries other ids, masks or weights.
+    TypeError, ValueError
+        If lengths or indexes differ, an id is missing, weights or masks are invalid, or ``y`` already carries others.
 
     Examples
     --------
@@ -80,44 +75,32 @@ def with_qid(y: Any, qid: Any, *, retrieved: Any = None, judged: Any = None, sam
     return pd.Series(labels, index=index, name=getattr(y, "name", None))
 
 
-def qid_from_sizes(sizes: Any, first: int = 0) -> IntArray:
+def qid_from_sizes(sizes: Any) -> IntArray:
     """Make query ids from the group sizes that boosters use.
 
     Parameters
     ----------
     sizes : array-like of int of shape (n_queries,)
         Number of documents of each query, in the order of the rows, as in ``group=`` of LightGBM.
-    first : int, default=0
-        Id of the first query. To continue the numbering of a training set in its test set, pass
-        ``first=len(train_sizes)``; otherwise different queries share ids, which looks like leakage.
 
     Returns
     -------
     qid : ndarray of int of shape (n_documents,)
-        Query id of each document, ``first`` to ``first + n_queries - 1``.
+        Query id of each document, 0 to ``n_queries - 1``. Add ``len(train_sizes)`` to those of a test set; otherwise
+        different queries share ids, which looks like leakage.
 
     Raises
     ------
-    TypeError
-        If sizes are not numbers or ``first`` is not an int.
-    ValueError
-        If sizes are not 1-D, empty, negative or fractional, or ``first`` is negative.
+    TypeError, ValueError
+        If sizes are not 1-D, empty, or not whole numbers >= 0.
 
     Examples
     --------
-    Two queries of two and three documents for training, and one of two documents for testing:
-
     >>> from skrank_metrics import qid_from_sizes
     >>> qid_from_sizes([2, 3])
     array([0, 0, 1, 1, 1])
-    >>> qid_from_sizes([2], first=2)
-    array([2, 2])
     """
-    check_int(first, "first", 0)
     counts = to_float64(sizes, "sizes")
-    largest = np.iinfo(np.int64).max
-    if first > largest - len(np.atleast_1d(counts)):
-        raise ValueError(f"first must leave ids of all queries within int64, up to {largest}; got {first}.")
     if counts.ndim != 1 or not ((counts >= 0) & (counts < np.inf) & (counts == np.floor(counts))).all():
         raise ValueError(f"sizes must be 1-D and hold whole numbers >= 0, one per query; got {sizes!r}.")
-    return np.repeat(np.arange(first, first + len(counts)), counts.astype(np.intp))
+    return np.repeat(np.arange(len(counts)), counts.astype(np.intp))

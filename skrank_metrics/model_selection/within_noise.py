@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,10 +11,7 @@ import numpy as np
 from scipy import stats
 
 from skrank_metrics._input.arrays import FloatArray, check_number, nearest
-from skrank_metrics._sklearn_internals import splits_of_search
-from skrank_metrics.model_selection._fitted_search import fold_scores
-
-LEVEL = 0.05
+from skrank_metrics.model_selection.search_report import fold_scores
 
 
 @dataclass(frozen=True)
@@ -23,8 +20,8 @@ class WithinNoise:
 
     metric: str
     prefer: str | Callable[[Mapping[str, Any]], Any]
+    test_ratio: float
     level: float
-    test_ratio: float | None
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Choose a row of ``cv_results_``."""
@@ -35,75 +32,53 @@ class WithinNoise:
         rungs = np.asarray(cv_results.get("iter", np.zeros(len(folds))))
         usable &= rungs == rungs[usable].max()  # halving searches compare on the last rung
         means = np.where(usable, folds.mean(axis=1), -np.inf)
-        best = int(means.argmax())
-        ratio = self.test_ratio or _ratio(splits_of_search())
-        kept = [row for row in np.flatnonzero(usable) if _p_worse(folds[best] - folds[row], ratio) > self.level]
-        params = cv_results["params"]
+        ahead, params = folds[means.argmax()] - folds, cv_results["params"]
+        kept = [row for row in np.flatnonzero(usable) if self._p_worse(ahead[row]) > self.level]
         return int(min(kept, key=lambda row: (self._order(params[row]), -means[row])))
+
+    def _p_worse(self, ahead: FloatArray) -> float:
+        """One-sided p-value of differences on folds with overlapping training sets."""
+        mean = float(ahead.mean())
+        error = float(np.sqrt((1 / len(ahead) + self.test_ratio) * ahead.var(ddof=1)))
+        return float(stats.t.sf(mean / error, len(ahead) - 1)) if error else float(mean <= 0)
 
     def _order(self, params: Mapping[str, Any]) -> Any:
         if callable(self.prefer):
             return self.prefer(params)
         name = self.prefer.removeprefix("-")
-        if name not in params:
+        if not isinstance(params.get(name), Real):
             raise ValueError(
-                f"prefer must name a parameter of all candidates; got {name!r}.{nearest(name, params)} A candidate "
-                f"has {', '.join(params)}. If only some have it, pass a function of the parameters."
-            )
-        if not isinstance(params[name], Real):
-            raise TypeError(
-                f"prefer must name a numeric parameter; got {name}={params[name]!r}. Pass a function of the parameters "
-                "that returns a number."
+                f"prefer must name a numeric parameter of all candidates; got {name!r} for one with "
+                f"{dict(params)}.{nearest(name, params)} Or pass a function of the parameters that returns a number."
             )
         return -params[name] if self.prefer.startswith("-") else params[name]
-
-
-def _ratio(splits: Iterable[tuple[Any, Any]] | None) -> float:
-    if splits is None:
-        raise ValueError(
-            "test_ratio must be given if within_noise is not called by a search, since the scores do not tell how many "
-            "rows each split tests; got None. Pass n_test / n_train, which is 1 / (k - 1) for k folds."
-        )
-    n_train, n_test = np.sum([(len(train), len(test)) for train, test in splits], axis=0)
-    return float(n_test / n_train)
-
-
-def _p_worse(ahead: FloatArray, ratio: float) -> float:
-    """One-sided p-value of differences on folds with overlapping training sets."""
-    mean, error = ahead.mean(), float(np.sqrt((1 / len(ahead) + ratio) * ahead.var(ddof=1)))
-    if error == 0:
-        return 0.0 if mean > 0 else 1.0
-    return float(stats.t.sf(mean / error, len(ahead) - 1))
 
 
 def within_noise(
     metric: str = "score",
     *,
     prefer: str | Callable[[Mapping[str, Any]], Any],
-    level: float = LEVEL,
-    test_ratio: float | None = None,
+    test_ratio: float,
+    level: float = 0.05,
 ) -> Callable[[Mapping[str, Any]], int]:
     """Make a ``refit=`` callable that picks the simplest candidate not significantly worse than the best.
 
-    Each candidate is compared with the best, fold by fold. Since training sets overlap, differences on folds vary less
-    than on independent data. The corrected resampled t-test therefore enlarges their variance, by n_test / n_train.
-    With five folds the test has little power, so small differences favour the simpler candidate. Halving searches
-    ignore a callable ``refit``; call it on their ``cv_results_`` instead.
+    Each candidate is compared with the best, fold by fold, by the corrected resampled t-test: since training sets
+    overlap, it enlarges the variance of differences, by n_test / n_train. With five folds it has little power, so small
+    differences favour the simpler candidate. Halving searches ignore a callable ``refit``; call it on their
+    ``cv_results_`` instead.
 
     Parameters
     ----------
     metric : str, default="score"
         Key of the search's ``scoring``; "score" if it has a single scorer.
     prefer : str or callable
-        What makes a candidate simple: the name of a numeric parameter whose smallest value is the simplest, or whose
-        largest value is if the name starts with "-"; or a function of the dict of parameters that returns the smallest
-        number for the simplest. Among equally simple candidates, the best is picked.
+        Name of a numeric parameter whose smallest value is the simplest, or with "-" before it, the largest; or a
+        function of the dict of parameters that is smallest for the simplest. Of equally simple ones, the best wins.
+    test_ratio : float
+        Number of test rows per training row of a split: 1 / 4 for five folds, also if they are repeated.
     level : float, default=0.05
-        Level of the one-sided test, in (0, 1). With a higher level, fewer candidates count as being as good as the
-        best.
-    test_ratio : float, default=None
-        Number of test rows per training row, n_test / n_train. None means that of the search's splitter. Must be given
-        outside a search.
+        Level of the one-sided test, in (0, 1). If higher, fewer candidates count as good as the best.
 
     Returns
     -------
@@ -112,11 +87,8 @@ def within_noise(
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If ``level`` or ``test_ratio`` is out of range; when called, if the search lacks the metric or parameter, or
-        ``test_ratio`` is unknown.
+    TypeError, ValueError
+        If an argument has the wrong type or is out of range; when called, if the search lacks the metric or parameter.
 
     References
     ----------
@@ -125,8 +97,7 @@ def within_noise(
 
     Examples
     --------
-    The best candidate has 31 leaves. On the three folds, 15 leaves are worse by 0.02, 0.00 and 0.01, and 7 leaves by
-    0.10, 0.11 and 0.12:
+    15 leaves are worse than 31 by 0.02, 0.00 and 0.01, and 7 leaves by 0.10, 0.11 and 0.12:
 
     >>> from skrank_metrics import within_noise
     >>> results = {
@@ -141,5 +112,5 @@ def within_noise(
     if not isinstance(prefer, str) and not callable(prefer):
         raise TypeError(f"prefer must be the name of a parameter or a function of them; got {prefer!r}.")
     check_number(level, "level", "(0, 1)")
-    check_number(test_ratio, "test_ratio", "(0, inf)", other="None")
-    return WithinNoise(metric, prefer, level, test_ratio)
+    check_number(test_ratio, "test_ratio", "(0, inf)")
+    return WithinNoise(metric, prefer, test_ratio, level)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,21 +28,10 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
     _per_row: ClassVar[str] = ""  # name of the parameter that has a value per row, if there is one
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
-        """Return the number of splits.
-
-        Parameters
-        ----------
-        X, y, groups, qid : object, default=None
-            Ignored, present for API consistency.
-
-        Returns
-        -------
-        n_splits : int
-            Number of splits, over all repeats.
-        """
+        """Return the number of splits, over all repeats; arguments are ignored, and present for API consistency."""
         return self.n_splits * self.n_repeats
 
-    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None, qid: Any = None) -> Iterator[tuple[IntArray, ...]]:
         """Generate the row numbers of the training and test part of each split.
 
         Parameters
@@ -52,10 +40,8 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
             Only its length and its index, if any, are used.
         y : array-like of shape (n_documents,), default=None
             Relevance labels. May carry the query ids in an index level named "qid".
-        groups : array-like of shape (n_documents,), default=None
-            Units to keep together; they take precedence over ``qid``.
-        qid : array-like of shape (n_documents,), default=None
-            Query ids.
+        groups, qid : array-like of shape (n_documents,), default=None
+            Units to keep together, which take precedence, and query ids.
 
         Yields
         ------
@@ -64,17 +50,13 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            If there are no ids.
-        ValueError
-            If there are too few queries, lengths differ, ids disagree, or a query is in two groups.
+        TypeError, ValueError
+            If there are no ids, too few queries, lengths differ, ids disagree, or a query is in two groups.
         """
-        grouping = self._units(X, y, groups, qid)
-        for train, test in self._sides(grouping, y):
-            yield np.flatnonzero(train[grouping.codes]), np.flatnonzero(test[grouping.codes])
+        return self._rows(self._sides, X, y, groups, qid)
 
-    def _units(self, X: Any, y: Any, groups: Any, qid: Any) -> Grouping:
-        """Rows grouped by the unit to keep together."""
+    def _rows(self, sides: Any, X: Any, y: Any, groups: Any, qid: Any) -> Iterator[tuple[IntArray, ...]]:
+        """The rows of the queries on each side of each split, after grouping them by the unit to keep together."""
         check_consistent_length(X, y)
         name, column = self._per_row, getattr(self, self._per_row, None)
         if column is not None and count_rows(column) != count_rows(X):
@@ -83,8 +65,10 @@ class QuerySplitter(BaseCrossValidator):  # type: ignore[misc]
                 f"rows of X, select the same rows of {name}."
             )
         sources = check_rows(X, y=y, qid=qid, groups=groups, **({name: column} if name else {}))
-        ways = ways_out("groups")
-        return query_ids(count_rows(X), "A query-aware split", unit=True, rows_of="X", ways_out=ways, X=X, **sources)
+        options: dict[str, Any] = {"unit": True, "rows_of": "X", "ways_out": ways_out("groups")}
+        grouping = query_ids(count_rows(X), "A query-aware split", **options, X=X, **sources)
+        for queries in sides(grouping, y):
+            yield tuple(np.flatnonzero(side[grouping.codes]) for side in queries)
 
     @abstractmethod
     def _sides(self, grouping: Grouping, y: Any) -> Iterable[tuple[Mask, Mask]]:
@@ -99,23 +83,13 @@ def random_source(random_state: Any) -> Any:
 
 def canonical_order(ids: NDArray[Any]) -> IntArray:
     """Queries in an order that depends on their ids alone."""
-    with suppress(TypeError):  # ids of different types cannot be compared
-        if ids.dtype.kind != "O" or not any(map(_holds_set, ids)):
-            return np.argsort(ids, kind="stable")
-    return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, _text_of_id(ids[i]))))
-
-
-def _holds_set(one: Any) -> bool:
-    """Whether an id is or holds a set. Sets compare by inclusion, which is no order of all sets."""
-    return isinstance(one, frozenset) or (isinstance(one, tuple) and any(map(_holds_set, one)))
-
-
-def _text_of_id(one: Any) -> str:
-    """An id as text that does not depend on the order in which a set was filled."""
-    if not _holds_set(one):
-        return repr(one)
-    parts = map(_text_of_id, one)
-    return f"{type(one).__name__}({', '.join(sorted(parts) if isinstance(one, frozenset) else parts)})"
+    parts = (part for one in ids for part in (one if isinstance(one, tuple) else [one]))
+    if ids.dtype.kind == "O" and any(isinstance(part, frozenset) for part in parts):
+        raise TypeError("ids must not be or hold sets, which have no order; pass tuples.")
+    try:
+        return np.argsort(ids, kind="stable")
+    except TypeError:  # ids of different types cannot be compared
+        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, repr(ids[i]))))
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:

@@ -20,38 +20,29 @@ from skrank_metrics._output.result import Part, Result, counted
 from skrank_metrics._output.table import Column, Table
 from skrank_metrics.splitters._base import check_times
 
-MOST_NAMED = 3
-_LEAKING, _CUT = "with rows both in train and in test", "with only some of the rows used"
 _WHAT = {
-    "leaking": _LEAKING,
-    "cut": _CUT,
-    "leaking_groups": _LEAKING,
-    "cut_groups": _CUT,
+    "leaking": "with rows both in train and in test",
+    "cut": "with only some of the rows used",
     "from_future": "in train that are later than the first row in test",
 }
-_UNIT = {kind: "group" if kind.endswith("groups") else "query" for kind in _WHAT}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SplitReport(Result):
     """The folds of a splitter, and the queries and groups that leak from its test parts.
 
-    Prints as a table and one line per leak in terminals and notebooks. ``to_frame()`` returns ``table``, one row per
-    fold.
+    Prints as a table and one line per leak. ``to_frame()`` returns ``table``, one row per fold.
 
     Attributes
     ----------
     splitter : str
         The splitter as text.
     table : dict of str to ndarray of shape (n_folds,)
-        For the test part of each fold: "queries", "documents", "share_relevant" (share of rows),
-        "share_without_relevant" (share of queries) and "single_document" (number of queries); and the number of leaks
-        of each kind, as in ``ids``.
+        What the test part of each fold holds, such as the share of queries without a relevant document, and the number
+        of leaks of each kind.
     ids : dict of str to list of ndarray
-        Ids that leak, by kind and fold: "leaking" (queries with rows both in train and in test), "cut" (other
-        queries with only some of their rows in the fold), "leaking_groups" and "cut_groups" if the groups are not the
-        queries, and "from_future" if there are times (queries with rows in train that are later than the earliest row
-        in test).
+        Ids that leak, by kind and fold: "leaking" (with rows both in train and in test), "cut" (others with only some
+        rows in the fold), the same of "_groups", and "from_future" (with rows in train later than the first in test).
     """
 
     _index: ClassVar[str | None] = "fold"
@@ -67,17 +58,11 @@ class SplitReport(Result):
         return sum(len(found) for by_fold in self.ids.values() for found in by_fold)
 
     def check(self) -> None:
-        """Raise an error if a query or group leaks.
-
-        Raises
-        ------
-        ValueError
-            If there is a leak. The message names the first fold that has one.
-        """
-        kept = "every query and group whole" if "leaking_groups" in self.ids else "every query whole"
-        kept += " and train on the past only" * ("from_future" in self.ids)
+        """Raise a ValueError that names the first fold that has a leak, if there is any."""
+        units = "query and group" if "leaking_groups" in self.ids else "query"
+        past = " and train on the past only" * ("from_future" in self.ids)
         for line in self._lines_of_leaks():
-            raise ValueError(f"cv must keep {kept}; got {self.splitter}: {line}. {self._way_out()}")
+            raise ValueError(f"cv must keep every {units} whole{past}; got {self.splitter}: {line}. {self._way_out()}")
 
     def _brief(self) -> str:
         return f"{counted(len(self.ids['leaking']), 'fold')}, {counted(self.leaks, 'leak')}"
@@ -86,15 +71,15 @@ class SplitReport(Result):
         for fold in range(len(self.ids["leaking"])):
             for kind, by_fold in self.ids.items():
                 if n_found := len(found := by_fold[fold]):
-                    named = ", ".join(map(str, found[:MOST_NAMED])) + ", ..." * (n_found > MOST_NAMED)
-                    yield f"fold {fold} has {counted(n_found, _UNIT[kind])} {_WHAT[kind]}: {named}"
+                    named = ", ".join(map(str, found[:3])) + ", ..." * (n_found > 3)
+                    units = counted(n_found, "group" if kind.endswith("groups") else "query")
+                    yield f"fold {fold} has {units} {_WHAT[kind.removesuffix('_groups')]}: {named}"
 
     def _way_out(self) -> str:
         if "from_future" in self.ids:
             return "Use QueryTimeSeriesSplit(time=...), which tests each query on a model of its past."
-        if "leaking_groups" in self.ids:
-            return "Use a splitter that keeps groups whole, such as QueryKFold, and groups that keep queries whole."
-        return "Use a splitter that keeps queries whole, such as QueryKFold."
+        units = "queries and groups" if "leaking_groups" in self.ids else "queries"
+        return f"Use a splitter that keeps {units} whole, such as QueryKFold."
 
     def _parts(self) -> list[Part]:
         columns: list[str | Column] = ["fold", *(Column(name.replace("_", " "), name=name) for name in self.table)]
@@ -109,8 +94,7 @@ class SplitReport(Result):
 def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None, time: Any = None) -> SplitReport:
     """Find the queries and groups that a splitter cuts, and queries of the future that it trains on.
 
-    scikit-learn does not check this. If a splitter cuts queries, models are tested on queries that they were trained
-    on, and on shorter lists than they will have to rank.
+    If queries are cut, models are tested on queries that they were trained on, and on shorter lists than usual.
 
     Parameters
     ----------
@@ -120,27 +104,21 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
         Passed to the splitter.
     y : array-like of shape (n_documents,)
         Relevance labels, finite and >= 0; above 0 is relevant. May carry the query ids in an index level named "qid".
-    qid : array-like of shape (n_documents,), default=None
-        Query ids. If None, the index level "qid" of ``y`` or else ``groups``.
-    groups : array-like of shape (n_documents,), default=None
-        Units to keep together, such as users. They are passed to the splitter, and audited like queries. If None, the
-        query ids are passed.
+    qid, groups : array-like of shape (n_documents,), default=None
+        Query ids, and units to keep together, such as users, as in ``split`` of QueryKFold. Groups are audited, too.
     time : array-like of shape (n_documents,), default=None
-        Time of each row, dates or numbers, to find queries from the future: those with rows in train that are later
-        than the earliest row in test.
+        Time of each row, dates or numbers, to find queries from the future.
 
     Returns
     -------
     report : SplitReport
-        Prints as a table of the folds and one line per leak. ``report.leaks`` counts the leaks; ``report.check()``
-        raises an error if there are any.
+        Prints as a table; ``report.leaks`` counts the leaks, and ``report.check()`` raises an error if there are any.
 
     Raises
     ------
-    TypeError
-        If there are no ids or an argument has the wrong type.
-    ValueError
-        If labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows that do not exist.
+    TypeError, ValueError, IndexError
+        If there are no ids, labels, ids or times are invalid, lengths differ, or a side of a fold is empty or has rows
+        that do not exist.
 
     Examples
     --------
@@ -159,8 +137,6 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     LEAK: fold 0 has 1 query with rows both in train and in test: b
     LEAK: fold 1 has 1 query with rows both in train and in test: b
     Use a splitter that keeps queries whole, such as QueryKFold.
-    >>> report.leaks
-    2
     """
     relevant = check_label_column(y) > 0
     check_consistent_length(X, relevant)
@@ -170,25 +146,28 @@ def audit_splits(cv: Any, X: Any, y: Any, *, qid: Any = None, groups: Any = None
     if groups is not None and groups is not qid:
         units = query_ids(len(relevant), "audit_splits", groups=groups)
         audited |= {} if np.array_equal(units.codes, grouping.codes) else {"_groups": units}
-    found: dict[str, list[NDArray[Any]]] = {way + of: [] for of in audited for way in ("leaking", "cut")}
-    folds = []
-    splitter = check_cv(cv)
+    found, folds, splitter = [], [], check_cv(cv)
     kept = next(ids for ids in (groups, qid, ids_in_index(y)) if ids is not None)
     for fold, (train, test) in enumerate(split_rows(splitter, X, y, kept, qid)):
-        in_train = _rows(train, len(relevant), f"the training part of fold {fold}")
-        in_test = _rows(test, len(relevant), f"the test part of fold {fold}")
+        in_train, in_test = np.zeros((2, len(relevant)), dtype=bool)
+        in_train[train], in_test[test] = True, True
+        if not (in_train.any() and in_test.any()):
+            raise ValueError(f"cv must yield rows for both sides; got none for one side of fold {fold}.")
         folds.append(_describe(_count(grouping, in_test), _count(grouping, in_test & relevant)))
+        leaks = {}
         for of, units in audited.items():
-            for way, ids in zip(("leaking", "cut"), _leaking_and_cut(units, in_train, in_test), strict=True):
-                found[way + of].append(ids)
+            leaks["leaking" + of], leaks["cut" + of] = _leaking_and_cut(units, in_train, in_test)
         if times is not None:
-            later = _count(grouping, in_train & (times > times[in_test].min())) > 0
-            found.setdefault("from_future", []).append(grouping.ids[later])
+            later = in_train & (times > times[in_test].min())
+            leaks["from_future"] = grouping.ids[_count(grouping, later) > 0]
+        found.append(leaks)
     if not folds:
         raise ValueError("cv must yield at least one pair of train and test; got none.")
     table = {column: np.array([fold[column] for fold in folds]) for column in folds[0]}
-    table |= {kind: np.array([len(ids) for ids in by_fold]) for kind, by_fold in found.items()}
-    return SplitReport(_text_of_splitter(splitter), table, found)
+    table |= {kind: np.array([len(leaks[kind]) for leaks in found]) for kind in found[0]}
+    return SplitReport(
+        _text_of_splitter(splitter), table, {kind: [leaks[kind] for leaks in found] for kind in found[0]}
+    )
 
 
 def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any) -> None:
@@ -197,7 +176,6 @@ def check_splits(splits: Any, cv: Any, X: Any, y: Any, *, qid: Any, groups: Any)
 
 
 def _text_of_splitter(cv: Any) -> str:
-    """A splitter as text."""
     # check_cv wraps an iterable in a splitter whose repr is not informative.
     return "an iterable of (train, test)" if type(cv).__name__ == "_CVIterableWrapper" else str(cv)
 
@@ -213,23 +191,9 @@ def split_rows(cv: Any, X: Any, y: Any, groups: Any, qid: Any) -> list[tuple[Any
         return list(splitter.split(X, y, **ids))
 
 
-def _rows(rows: Any, n_rows: int, what: str) -> Mask:
-    mask = np.zeros(n_rows, dtype=bool)
-    numbers = np.asarray(rows)
-    valid = numbers.shape == (n_rows,) if numbers.dtype.kind == "b" else numbers.dtype.kind in "iu"
-    if numbers.ndim != 1 or not numbers.size or not valid:
-        raise ValueError(f"cv must yield at least one row number per side; got {rows!r} as {what}.")
-    if numbers.dtype.kind != "b" and not -n_rows <= numbers.min() <= numbers.max() < n_rows:
-        raise ValueError(f"cv must yield row numbers below {n_rows}; got {numbers.max()} in {what}.")
-    mask[numbers] = True
-    return mask
-
-
 def _count(grouping: Grouping, rows: Mask) -> IntArray:
-    """Number of rows of each query among the chosen rows; counts these or the other rows, whichever are fewer."""
-    most = 2 * np.count_nonzero(rows) > len(rows)
-    counts = np.bincount(grouping.codes[~rows if most else rows], minlength=len(grouping.ids))
-    return grouping.sizes - counts if most else counts
+    """Number of rows of each query among the chosen rows."""
+    return np.bincount(grouping.codes[rows], minlength=len(grouping.ids))
 
 
 def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -240,7 +204,7 @@ def _leaking_and_cut(units: Grouping, in_train: Mask, in_test: Mask) -> tuple[ND
 
 
 def _describe(documents: IntArray, relevant: IntArray) -> dict[str, Any]:
-    """Describe the test part of a fold, given the number of documents and of relevant ones of each query in it."""
+    """Describe a test part, given the numbers of documents and of relevant ones of each query in it."""
     present = documents > 0
     return {
         "queries": present.sum(),

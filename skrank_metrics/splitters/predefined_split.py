@@ -17,9 +17,7 @@ class PredefinedQuerySplit(QuerySplitter):
     """Rotate over predefined parts of the queries, such as the five parts of MSLR-WEB.
 
     Each part in turn is the test part, in ascending order. The part before it (for the first one, the last) can be held
-    out for validation; all others are for training. These are the folds of MSLR-WEB: the one that tests on S5 validates
-    on S4 and trains on S1, S2 and S3. The query ids are found as in QueryKFold, and are used to check that no query is
-    in two parts.
+    out for validation, and all others are for training. The query ids, as in QueryKFold, must not be in two parts.
 
     Parameters
     ----------
@@ -27,7 +25,7 @@ class PredefinedQuerySplit(QuerySplitter):
         Number or name of the part of each row. There must be at least two parts, or three with ``validation=True``.
         Unlike in scikit-learn's PredefinedSplit, -1 is a part like any other.
     validation : bool, default=False
-        Whether ``split`` leaves the validation part out of the training part. ``split_in_three`` always yields it.
+        Whether ``split`` leaves out the validation part, which ``split_in_three`` yields.
 
     Examples
     --------
@@ -41,20 +39,18 @@ class PredefinedQuerySplit(QuerySplitter):
     [0 1 3] [2]
     [0 1 2] [3]
 
-    With validation=True, the last split trains on part 1 alone, since part 2, just before part 3, is left out:
-
-    >>> list(PredefinedQuerySplit([1, 1, 2, 3], validation=True).split(X, qid=qid))[-1]
-    (array([0, 1]), array([3]))
+    >>> next(PredefinedQuerySplit([1, 1, 2, 3]).split_in_three(X, qid=qid))
+    (array([2]), array([3]), array([0, 1]))
     """
 
     _per_row: ClassVar[str] = "parts"
 
     def __init__(self, parts: Any, *, validation: bool = False) -> None:
-        if isinstance(parts, str) or not hasattr(parts, "__len__"):
-            raise TypeError(f"parts must hold the part of each row; got {parts!r} ({type(parts).__name__}).")
         self.parts: Any = parts
         self.validation: bool = check_bool(validation, "validation")
-        self.n_splits: int = len(self._grouped_parts().ids)
+        if not len(parts):
+            raise ValueError("parts must hold the part of each row; got none.")
+        self.n_splits: int = len(group_ids(parts, len(parts), "parts", "X").ids)
         least = 3 if validation else 2
         if self.n_splits < least:
             raise ValueError(
@@ -63,59 +59,32 @@ class PredefinedQuerySplit(QuerySplitter):
 
     def split_in_three(
         self, X: Any, y: Any = None, groups: Any = None, qid: Any = None
-    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    ) -> Iterator[tuple[IntArray, ...]]:
         """Generate the row numbers of the training, validation and test part of each split.
 
         Parameters
         ----------
         X, y, groups, qid : object
-            As in ``split``.
+            As in ``split``, which also describes the errors.
 
         Yields
         ------
         train, validation, test : ndarray of int
             Row numbers, ascending.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in ``split``, or if there are fewer than three parts.
-
-        Examples
-        --------
-        >>> from skrank_metrics import PredefinedQuerySplit
-        >>> for triple in PredefinedQuerySplit(["S1", "S2", "S3"]).split_in_three([[0]] * 3, qid=["a", "b", "c"]):
-        ...     print(*triple)
-        [1] [2] [0]
-        [2] [0] [1]
-        [0] [1] [2]
         """
         if self.n_splits < 3:
             raise ValueError(f"parts must hold at least 3 different parts to split in three; got {self.n_splits}.")
-        codes = (grouping := self._units(X, y, groups, qid)).codes
-        for train, validation, test in self._thirds(grouping):
-            yield np.flatnonzero(train[codes]), np.flatnonzero(validation[codes]), np.flatnonzero(test[codes])
+        yield from self._rows(self._thirds, X, y, groups, qid)
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        for train, _, test in self._thirds(grouping):
+        for train, _, test in self._thirds(grouping, y):
             yield train if self.validation else ~test, test
 
-    def _thirds(self, grouping: Grouping) -> Iterator[tuple[Mask, Mask, Mask]]:
-        parts = self._part_of_query(grouping)
+    def _thirds(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask, Mask]]:
+        parts = group_ids(self.parts, len(self.parts), "parts", "X")
+        hint = "Put all rows of a query in one part."
+        of_query = one_per_query(parts.codes, grouping, "parts", hint, meanings=parts.ids)
+        place = np.argsort(canonical_order(parts.ids))[of_query]
         for number in range(self.n_splits):
-            test, validation = parts == number, parts == (number - 1) % self.n_splits
+            test, validation = place == number, place == (number - 1) % self.n_splits
             yield ~(test | validation), validation, test
-
-    def _part_of_query(self, grouping: Grouping) -> IntArray:
-        """Position of the part of each query among the sorted parts."""
-        parts = self._grouped_parts()
-        of_query = one_per_query(
-            parts.codes, grouping, "parts", "Put all rows of a query in one part.", meanings=parts.ids
-        )
-        return np.argsort(canonical_order(parts.ids))[of_query]
-
-    def _grouped_parts(self) -> Grouping:
-        """Rows grouped by part."""
-        if not len(self.parts):
-            raise ValueError("parts must hold the part of each row; got none.")
-        return group_ids(self.parts, len(self.parts), "parts", "X")

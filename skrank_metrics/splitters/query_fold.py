@@ -14,9 +14,8 @@ from skrank_metrics._input.query_ids import group_ids
 def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     """Assign each document to a fold by a hash of its query id.
 
-    The fold of a query depends only on its id, n_folds and seed: not on other queries, the order of rows, the process,
-    or the dtype or library that holds the ids. Parts of the data on different machines are therefore split alike, and a
-    query stays in its fold when others are added. In return, fold sizes are random; QueryKFold balances them.
+    The fold of a query depends only on its id, n_folds and seed, so that parts of the data on different machines are
+    split alike. In return, fold sizes are random; QueryKFold balances them.
 
     Parameters
     ----------
@@ -25,7 +24,7 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
     n_folds : int
         Number of folds, at least 2.
     seed : int, default=0
-        Seed of the hash, at least 0 and below 2**63. Different seeds give different folds.
+        Seed of the hash, at least 0. Different seeds give different folds.
 
     Returns
     -------
@@ -34,14 +33,8 @@ def query_fold(qid: Any, n_folds: int, seed: int = 0) -> IntArray:
 
     Raises
     ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If ids are missing, or n_folds or seed is out of range.
-
-    See Also
-    --------
-    QueryKFold : Folds of equal size, for data in memory.
+    TypeError, ValueError
+        If ids are missing, or an argument has the wrong type or is out of range.
 
     Examples
     --------

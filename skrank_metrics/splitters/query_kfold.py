@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from skrank_metrics._input.arrays import (
@@ -22,22 +21,19 @@ from skrank_metrics._input.arrays import (
 from skrank_metrics._input.grouping import Grouping
 from skrank_metrics.splitters._base import QuerySplitter, canonical_order, random_source
 
-STRATIFY = (None, "relevance", "size", "both")
 # Queries are dealt from the longest to the shortest in steps of this factor. Within a step, lengths still differ, which
 # helps to even out the folds, and the order can be drawn at random.
 STEP_RATIO = 1.25
 # If folds are drawn at random, the queries of this many turns are shuffled regardless of their lengths.
 SHUFFLED_TURNS = 4
-# An assignment compares every query of a turn with every fold. With more folds than this, amounts are summed instead.
-MOST_FOLDS_TO_ASSIGN = 256
 
 
 class QueryKFold(QuerySplitter):
     """K folds of whole queries, balanced in queries and in documents.
 
     Folds differ by at most one query, and by few documents: queries are dealt from the longest to the shortest, one to
-    each fold per turn, with the longest query of a turn going to the fold with the fewest documents. The folds depend
-    on the ids, the lengths and, if stratified by relevance, the labels of the queries, not on the order of the rows.
+    each fold per turn, with the longest query of a turn going to the fold with the fewest documents. The order of the
+    rows does not matter.
 
     The query ids are taken from ``groups`` (the unit to keep together, if that is not the query), ``qid``, or the index
     level "qid" of ``y`` (see with_qid). If metadata routing is enabled, the splitter requests ``groups`` and ``qid``.
@@ -50,15 +46,11 @@ class QueryKFold(QuerySplitter):
         What else to balance. "relevance" balances the share of relevant rows (label above 0) and the number of queries
         without any, which differs by at most one; it needs ``y``. "size" balances the distribution of lengths: for any
         length, the number of queries at least that long differs by at most one, or by a few with shuffle=True. "both"
-        balances all of these, with lengths balanced separately for queries with and without relevant documents.
+        balances all of these.
     shuffle : bool, default=False
         Whether to draw the folds at random. They are balanced in the same way.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random folds. Only with shuffle=True.
-
-    See Also
-    --------
-    audit_splits : Show what each fold holds, and whether queries leak.
 
     Examples
     --------
@@ -69,20 +61,13 @@ class QueryKFold(QuerySplitter):
     ...     print(train, test)
     [1 3 4] [0 2 5]
     [0 2 5] [1 3 4]
-
-    Four queries have one document each, which is relevant in the first two; each fold gets one of these two:
-
-    >>> for train, test in QueryKFold(2, stratify="relevance").split([[0]] * 4, [1, 1, 0, 0], qid=["a", "b", "c", "d"]):
-    ...     print(train, test)
-    [1 3] [0 2]
-    [0 2] [1 3]
     """
 
     def __init__(
         self, n_splits: int = 5, *, stratify: str | None = None, shuffle: bool = False, random_state: Any = None
     ) -> None:
         check_int(n_splits, "n_splits", 2)
-        check_choice(stratify, "stratify", STRATIFY)
+        check_choice(stratify, "stratify", (None, "relevance", "size", "both"))
         shuffle = check_bool(shuffle, "shuffle")
         check_seed(random_state)
         if random_state is not None and not shuffle:
@@ -97,16 +82,38 @@ class QueryKFold(QuerySplitter):
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
         random = random_source(self.random_state) if self.shuffle else None
+        if len(grouping.ids) < self.n_splits:
+            raise ValueError(
+                f"n_splits must be at most the number of queries; got n_splits={self.n_splits} and "
+                f"{len(grouping.ids)} queries."
+            )
+        amounts, strata = [grouping.sizes.astype(float)], np.zeros(len(grouping.ids), dtype=np.intp)
+        if self.stratify in ("relevance", "both"):
+            relevant = np.bincount(grouping.codes[check_label_column(y) > 0], minlength=len(grouping.ids))
+            amounts.append(relevant.astype(float))
+            strata = (relevant == 0).astype(np.intp)
         for _ in range(self.n_repeats):
-            folds = _fold_of_query(grouping, y, self.n_splits, self.stratify, random)
+            folds = deal(self._order(grouping, strata, random), np.column_stack(amounts), self.n_splits)
             for fold in range(self.n_splits):
                 yield folds != fold, folds == fold
+
+    def _order(self, grouping: Grouping, strata: IntArray, random: Any) -> IntArray:
+        """Queries in the order in which they are dealt: by stratum, the longest first, then at random or by id."""
+        order = canonical_order(grouping.ids)
+        if random is not None:
+            order = random.permutation(order)
+        lengths = grouping.sizes[order]
+        if self.stratify not in ("size", "both"):
+            lengths = np.floor(np.log(lengths) / np.log(STEP_RATIO))
+        order = order[np.lexsort((-lengths, strata[order]))]
+        if random is not None:  # else only one order would be possible if all lengths differ
+            windows = np.arange(len(order)) // (SHUFFLED_TURNS * self.n_splits)
+            order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
+        return order
 
 
 class RepeatedQueryKFold(QueryKFold):
     """QueryKFold with shuffle=True, repeated with different folds.
-
-    The query ids are found as in QueryKFold.
 
     Parameters
     ----------
@@ -114,20 +121,14 @@ class RepeatedQueryKFold(QueryKFold):
         Number of folds, at least 2.
     n_repeats : int, default=10
         Number of times to draw the folds, at least 1.
-    stratify : {None, "relevance", "size", "both"}, default=None
-        What else to balance, as in QueryKFold.
-    random_state : int, RandomState or Generator instance or None, default=None
-        Controls the random folds.
+    stratify, random_state : object, default=None
+        As in QueryKFold.
 
     Examples
     --------
-    Two folds, drawn twice; each time, every row is tested once:
-
-    >>> import numpy as np
     >>> from skrank_metrics import RepeatedQueryKFold
-    >>> splits = RepeatedQueryKFold(2, n_repeats=2, random_state=0).split([[0]] * 6, qid=[1, 1, 2, 3, 4, 4])
-    >>> np.bincount(np.concatenate([test for train, test in splits]))
-    array([2, 2, 2, 2, 2, 2])
+    >>> len(list(RepeatedQueryKFold(2, n_repeats=3).split([[0]] * 4, qid=[1, 1, 2, 3])))
+    6
     """
 
     def __init__(
@@ -138,48 +139,6 @@ class RepeatedQueryKFold(QueryKFold):
         self.n_repeats: int = int(n_repeats)
 
 
-def _fold_of_query(grouping: Grouping, y: Any, n_folds: int, stratify: str | None, random: Any) -> IntArray:
-    n_queries, sizes = len(grouping.ids), grouping.sizes
-    if n_queries < n_folds:
-        raise ValueError(
-            f"n_splits must be at most the number of queries; got n_splits={n_folds} and {n_queries} queries. "
-            "Lower n_splits or add queries."
-        )
-    amounts = [sizes.astype(float)]
-    strata = np.zeros(n_queries, dtype=np.intp)
-    if stratify in ("relevance", "both"):
-        if y is None:
-            raise TypeError(
-                "y must hold the relevance labels if folds are stratified by relevance; got None. "
-                'Pass y, or set stratify=None or "size".'
-            )
-        relevant = np.bincount(grouping.codes[check_label_column(y) > 0], minlength=n_queries)
-        amounts.append(relevant.astype(float))
-        strata = (relevant == 0).astype(np.intp)
-    by_size = stratify in ("size", "both")
-    order = _dealing_order(grouping.ids, sizes, strata, by_size=by_size, n_folds=n_folds, random=random)
-    return deal(order, np.column_stack(amounts), n_folds)
-
-
-def _dealing_order(
-    ids: NDArray[Any], sizes: IntArray, strata: IntArray, *, by_size: bool, n_folds: int, random: Any
-) -> IntArray:
-    """Queries in the order in which they are dealt: by stratum, the longest first.
-
-    ``by_size`` sorts by length instead of steps of length. With ``random``, the order is random within these limits,
-    and then among the queries of a few turns. Without it, ids break ties, so that the order of rows does not matter.
-    """
-    order = canonical_order(ids)
-    if random is not None:
-        order = random.permutation(order)
-    lengths = sizes[order] if by_size else np.floor(np.log(sizes[order]) / np.log(STEP_RATIO))
-    order = order[np.lexsort((-lengths, strata[order]))]
-    if random is not None:  # else only one order would be possible if all lengths differ
-        windows = np.arange(len(order)) // (SHUFFLED_TURNS * n_folds)
-        order = order[np.lexsort((random.random(len(order)), strata[order], windows))]
-    return order
-
-
 def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     """Fold of each query, for queries dealt in ``order``, such that the folds are even in every column of ``amounts``.
 
@@ -188,8 +147,6 @@ def deal(order: IntArray, amounts: FloatArray, n_folds: int) -> IntArray:
     """
     # A single amount stays in whole numbers, so that equal folds compare equal.
     scaled = amounts / amounts.sum(axis=0).clip(min=1) if amounts.shape[1] > 1 else amounts
-    if n_folds > MOST_FOLDS_TO_ASSIGN:
-        scaled = scaled.sum(axis=1, keepdims=True)
     folds, loads = np.empty(len(order), dtype=np.intp), np.zeros((n_folds, scaled.shape[1]))
     for first in range(0, len(order), n_folds):
         turn = order[first : first + n_folds]

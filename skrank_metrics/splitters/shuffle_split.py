@@ -19,19 +19,16 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, rando
 class QueryShuffleSplit(QuerySplitter):
     """Draw whole queries for training and testing, independently for each split.
 
-    All queries are equally likely to be tested; the test parts of different splits may overlap. The draws depend on the
-    seed and the ids, not on the order of rows. The query ids are found as in QueryKFold.
+    The test parts of different splits may overlap. The draws depend on the seed and the ids, not on the order of rows.
+    The query ids are found as in QueryKFold.
 
     Parameters
     ----------
     n_splits : int, default=10
-        Number of splits, at least 1.
-    test_size : float or int, default=None
-        Size of the test part: a float in (0, 1) is a share of all queries, rounded up; an int is a number of queries.
-        If None, all queries that train_size leaves, or 0.1 if train_size is also None.
-    train_size : float or int, default=None
-        Size of the training part: a float in (0, 1) is a share of all queries, rounded down; an int is a number of
-        queries. If None, all queries that test_size leaves.
+        Number of splits.
+    test_size, train_size : float or int, default=None
+        Sizes of the parts: a float in (0, 1) is a share of all queries, rounded up for testing and down for training;
+        an int is a number of queries. None means what the other leaves, and a test part of 0.1 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random splits.
 
@@ -75,36 +72,28 @@ def query_train_test_split(
     train_size: float | None = None,
     random_state: Any = None,
 ) -> list[Any]:
-    """Split arrays into a training and a test part of whole queries, drawn at random.
-
-    This is the counterpart of scikit-learn's train_test_split. Rows keep their order.
+    """Split arrays into a training and a test part of whole queries, drawn at random; rows keep their order.
 
     Parameters
     ----------
     *arrays : sequence of indexables of length n_documents
-        Lists, arrays, sparse matrices, DataFrames or Series, one row per document. To split the query ids as well,
-        pass them here too.
+        Lists, arrays, sparse matrices, DataFrames or Series. To split the query ids as well, pass them here too.
     qid : array-like of shape (n_documents,), default=None
-        Query id of each document. Optional if one of the arrays has an index level named "qid", see with_qid.
-    test_size : float or int, default=None
-        Size of the test part, as in QueryShuffleSplit. If None, all queries that train_size leaves, or 0.25 if
-        train_size is also None.
-    train_size : float or int, default=None
-        Size of the training part, as in QueryShuffleSplit. If None, all queries that test_size leaves.
+        Query ids. Optional if one of the arrays has an index level named "qid".
+    test_size, train_size : float or int, default=None
+        Sizes of the parts, as in QueryShuffleSplit, but a test part of 0.25 if both are None.
     random_state : int, RandomState or Generator instance or None, default=None
         Controls the random split.
 
     Returns
     -------
     parts : list of length 2 * len(arrays)
-        The training and the test part of each array, in the type of the array.
+        The training and the test part of each array.
 
     Raises
     ------
-    TypeError
-        If there are no arrays, there are no ids, or an argument has the wrong type.
-    ValueError
-        If lengths differ, ids disagree, a size is out of range, or one of the two parts would be empty.
+    TypeError, ValueError
+        If there are no arrays or no ids, lengths differ, ids disagree, a size is invalid, or a part would be empty.
 
     Examples
     --------
@@ -116,33 +105,23 @@ def query_train_test_split(
     >>> qid_train, qid_test
     (['a', 'a'], ['b'])
     """
-    check_seed(random_state)
     if not arrays:
         raise TypeError("query_train_test_split needs at least one array to split; got none.")
     _check_sizes(test_size, train_size)
+    random = random_source(random_state)
     columns = {f"arrays[{place}]": array for place, array in enumerate(arrays)}
     if missing := [name for name, array in columns.items() if array is None]:
         raise TypeError(f"{missing[0]} must have one row per document; got None. Leave it out.")
     check_consistent_length(*arrays)
     ids = next((found for found in (qid, *map(ids_in_index, arrays)) if found is not None), None)
     grouping = query_ids(count_rows(arrays[0]), "query_train_test_split", qid=ids, rows_of="the arrays", **columns)
-    sides = _draw_sides(grouping, test_size, train_size, 0.25, random_source(random_state))
+    sides = _draw_sides(grouping, test_size, train_size, 0.25, random)
     train, test = (np.flatnonzero(side[grouping.codes]) for side in sides)
     return [take_rows(array, rows) for array in arrays for rows in (train, test)]
 
 
 def _draw_sides(grouping: Grouping, test_size: Any, train_size: Any, default: float, random: Any) -> tuple[Mask, Mask]:
     n_queries = len(grouping.ids)
-    n_train, n_test = _count_queries(n_queries, test_size, train_size, default)
-    drawn = random.permutation(canonical_order(grouping.ids))
-    train, test = np.zeros((2, n_queries), dtype=bool)
-    test[drawn[:n_test]] = True
-    train[drawn[n_test : n_test + n_train]] = True
-    return train, test
-
-
-def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
-    """Number of training queries and of test queries, both at least 1."""
     if test_size is None and train_size is None:
         test_size = default
     n_test, n_train = _number(test_size, n_queries, math.ceil), _number(train_size, n_queries, math.floor)
@@ -154,7 +133,10 @@ def _count_queries(n_queries: int, test_size: Any, train_size: Any, default: flo
             f"queries; got test_size={test_size} and train_size={train_size}, that is {n_test} for testing and "
             f"{n_train} for training, with {n_queries} queries. Change the sizes or add queries."
         )
-    return n_train, n_test
+    drawn = random.permutation(canonical_order(grouping.ids))
+    train, test = np.zeros((2, n_queries), dtype=bool)
+    test[drawn[:n_test]], train[drawn[n_test : n_test + n_train]] = True, True
+    return train, test
 
 
 def _number(size: Any, n_queries: int, rounded: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
 
 from skrank_metrics._input.arrays import IntArray, Mask, check_int
 from skrank_metrics._input.grouping import Grouping
@@ -16,12 +17,10 @@ from skrank_metrics.splitters._base import QuerySplitter, canonical_order, check
 class QueryTimeSeriesSplit(QuerySplitter):
     """Train on past queries, and test on those that follow.
 
-    This is the counterpart of scikit-learn's TimeSeriesSplit. The query ids are found as in QueryKFold.
-
     With ``time``, queries are ordered by their earliest time, and a query is trained on only if its latest time is
     before the earliest time of the test part. Queries at the very time when a test part begins are therefore in neither
-    part. Without ``time``, rows must be in time order: queries are ordered by their first row, and the rows of a query
-    need not be contiguous.
+    part. Without ``time``, rows must be in time order: queries are ordered by their first row. The query ids are found
+    as in QueryKFold.
 
     Parameters
     ----------
@@ -30,30 +29,16 @@ class QueryTimeSeriesSplit(QuerySplitter):
     gap : int, str or timedelta, default=0
         What to leave out between the training and the test part: a number of queries, or with dates as ``time`` a
         duration, such as "7D".
-    max_train_size : int, default=None
-        Maximum number of queries in a training part; the latest ones are kept. If None, all past queries.
-    test_size : int, default=None
-        Number of queries in each test part. If None, the number of queries // (n_splits + 1).
+    max_train_size, test_size : int, default=None
+        Numbers of queries, as the numbers of rows in scikit-learn's TimeSeriesSplit.
     time : array-like of shape (n_documents,), default=None
         Time of each row, dates or numbers, for the rows that are split. None means that rows are in time order.
 
-    See Also
-    --------
-    audit_splits : With ``time=``, show whether any splitter trains on the future.
-
     Examples
     --------
-    Four queries "a" to "d", the first with two rows:
-
-    >>> from skrank_metrics import QueryTimeSeriesSplit
-    >>> splitter = QueryTimeSeriesSplit(2, test_size=1)
-    >>> for train, test in splitter.split([[0]] * 5, qid=["a", "a", "b", "c", "d"]):
-    ...     print(train, test)
-    [0 1 2] [3]
-    [0 1 2 3] [4]
-
     Rows in any order, with a week between training and testing; query "c" starts five days after "b":
 
+    >>> from skrank_metrics import QueryTimeSeriesSplit
     >>> days = ["2026-03-20", "2026-03-12", "2026-03-01", "2026-03-07"]
     >>> splitter = QueryTimeSeriesSplit(2, test_size=1, gap="7D", time=days)
     >>> for train, test in splitter.split([[0]] * 4, qid=["d", "c", "a", "b"]):
@@ -76,8 +61,8 @@ class QueryTimeSeriesSplit(QuerySplitter):
         check_int(n_splits, "n_splits", 2)
         if not isinstance(gap, str | datetime.timedelta | np.timedelta64):
             gap = check_int(gap, "gap", 0)
-        elif _duration(gap, time) < np.timedelta64(0, "s"):
-            raise ValueError(f"gap must be >= 0; got {gap!r}.")
+        elif time is None or _duration(gap) < np.timedelta64(0, "s"):
+            raise ValueError(f"gap must be a number of queries, or with time= a duration >= 0; got {gap!r}.")
         check_int(max_train_size, "max_train_size", 1, or_none=True)
         check_int(test_size, "test_size", 1, or_none=True)
         self.n_splits: int = int(n_splits)
@@ -87,54 +72,37 @@ class QueryTimeSeriesSplit(QuerySplitter):
         self.time: Any = time
 
     def _sides(self, grouping: Grouping, y: Any) -> Iterator[tuple[Mask, Mask]]:
-        n_queries = len(grouping.ids)
-        size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
-        place, starts, ends = self._places(grouping)
-        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap, self.time))
-        self._check_enough(n_queries, size, n_left_out)
-        for first in range(n_queries - self.n_splits * size, n_queries, size):
-            test = (first <= place) & (place < first + size)
-            past = place < first - n_left_out
+        order, starts, ends = self._in_order(grouping)
+        n_left_out, pause = (self.gap, None) if isinstance(self.gap, int) else (0, _duration(self.gap))
+        for before, tested in TimeSeriesSplit(self.n_splits, gap=n_left_out, test_size=self.test_size).split(order):
+            past = order[before]
             if starts is not None:
-                begin = starts[test].min()
-                past &= ends < (begin if pause is None else begin - pause)
-            if not past.any():
+                begin = starts[order[tested]].min()
+                past = past[ends[past] < (begin if pause is None else begin - pause)]
+            if not past.size:
                 raise ValueError(
-                    "gap and test_size must leave a query that ends before the first test part begins; got "
-                    f"gap={self.gap!r} and a part that begins at {begin}. Lower gap, test_size or n_splits."
+                    "gap and test_size must leave a query that ends before each test part begins; got "
+                    f"gap={self.gap!r} and a part that begins at {begin}."
                 )
-            if self.max_train_size is not None:
-                past &= place >= np.sort(place[past])[-self.max_train_size :][0]
-            yield past, test
+            sides = np.zeros((2, len(order)), dtype=bool)
+            sides[0, past[-(self.max_train_size or 0) :]], sides[1, order[tested]] = True, True
+            yield sides[0], sides[1]
 
-    def _places(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
-        """Place of each query in time order, and its earliest and latest time, if there are times."""
+    def _in_order(self, grouping: Grouping) -> tuple[IntArray, Any, Any]:
+        """Queries in time order, and the earliest and latest time of each, if there are times."""
         if self.time is None:
             return np.arange(len(grouping.ids)), None, None
         times = grouping.sort(check_times(self.time, len(grouping.codes)))
         starts, ends = (extreme.reduceat(times, grouping.starts) for extreme in (np.minimum, np.maximum))
-        by_id = np.argsort(canonical_order(grouping.ids))  # so that the order of rows does not matter
-        return np.argsort(np.lexsort((by_id, starts))), starts, ends
-
-    def _check_enough(self, n_queries: int, size: int, gap: int) -> None:
-        if size >= 1 and n_queries - self.n_splits * size - gap >= 1:
-            return
-        raise ValueError(
-            "n_splits, test_size and gap must leave a query to train on in the first split; got "
-            f"n_splits={self.n_splits}, test_size={self.test_size} and gap={self.gap} with {n_queries} queries. Lower "
-            "one of them or add queries."
-        )
+        by_id = canonical_order(grouping.ids)  # so that the order of rows does not matter
+        return by_id[np.argsort(starts[by_id], kind="stable")], starts, ends
 
 
-def _duration(gap: Any, time: Any) -> np.timedelta64:
+def _duration(gap: Any) -> np.timedelta64:
     """A gap in time, such as "7D"."""
-    if time is None:
-        raise ValueError(f"gap must be a number of queries without time=; got {gap!r}.")
-    if isinstance(gap, str):
-        import pandas as pd
+    import pandas as pd
 
-        try:
-            gap = pd.Timedelta(gap)
-        except ValueError as error:
-            raise ValueError(f'gap must be a duration such as "7D" or "12h"; got {gap!r}.') from error
-    return np.timedelta64(gap.to_numpy() if hasattr(gap, "to_numpy") else gap)
+    try:
+        return pd.Timedelta(gap).to_timedelta64()
+    except ValueError as error:
+        raise ValueError(f'gap must be a duration such as "7D" or "12h"; got {gap!r}.') from error

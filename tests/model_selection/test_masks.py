@@ -102,7 +102,7 @@ def test_searches_take_them(problem):
     with sklearn.config_context(enable_metadata_routing=True):
         routed = GridSearchCV(QueryRanker(Ridge()), grid, **options).fit(X, y, qid=qid, **masks)
     assert search_report(search, X, labels, verbose=0).changed < 1e-12
-    assert search_report(routed, X, y, qid=qid, verbose=0, **masks).changed < 1e-12
+    assert search_report(routed, X, with_qid(y, qid, **masks), verbose=0).changed < 1e-12
 
 
 @pytest.mark.slow
@@ -207,22 +207,6 @@ def test_bad_masks_and_unknown_requests_end_a_search(problem, error_score):
         options["params"] = {"groups": qid, "colour": qid}
         with pytest.raises(TypeError, match="colour must not be requested by a ranking scorer, which takes qid, "):
             cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, **options)
-
-
-def test_requests_that_add_weights_keep_the_masks(problem):
-    X, y, qid, columns = problem
-    requests = {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": True}
-    with sklearn.config_context(enable_metadata_routing=True):
-        options = {
-            "cv": CV,
-            "error_score": "raise",
-            "scoring": make_ranking_scorer("ndcg@5").set_score_request(**requests),
-        }
-        ranker = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
-        for names in (("sample_weight",), COLUMNS):  # masks are requested, but need not be passed
-            given = {name: columns[name] for name in names}
-            found = cross_val_score(ranker, X, y, params={"qid": qid, "groups": qid, **given}, **options)
-            np.testing.assert_allclose(found, folds_by_hand("ndcg@5", X, y, qid, given), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("requests", [{"retrieved": True}, {"qid": True}, {"groups": "user", "qid": False}])

@@ -277,7 +277,10 @@ def test_a_callable_refit_may_choose_a_candidate_that_was_dropped():
 
 @pytest.mark.slow
 def test_within_noise_takes_the_splits_of_the_race():
-    options = {"scoring": ranking_scorers("mrr", "ndcg@3"), "refit": within_noise("ndcg@3", prefer="column")}
+    options = {
+        "scoring": ranking_scorers("mrr", "ndcg@3"),
+        "refit": within_noise("ndcg@3", prefer="column", test_ratio=1),
+    }
     raced, grid = race(min_queries=1000, **options).fit(X, LABELS), grid_search(**options).fit(X, LABELS)
     assert raced.best_index_ == grid.best_index_ == 2
     raced, by_ndcg = race(**options).fit(X, LABELS), race().fit(X, LABELS)

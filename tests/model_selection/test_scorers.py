@@ -1,7 +1,6 @@
 import copy
 import pickle
 import re
-import weakref
 
 import numpy as np
 import pandas as pd
@@ -74,26 +73,12 @@ def test_equals_the_metric_with_routing(keyword, problem):
     assert value == ndcg_score(y, X[:, 0], qid=qid, k=10)
 
 
-def test_qid_comes_before_groups(problem):
-    X, y, qid = problem
-    with sklearn.config_context(enable_metadata_routing=True):
-        value = make_ranking_scorer("map")(Given(), X, y, qid=qid, groups=np.zeros(len(y)))
-    assert value == map_score(y, X[:, 0], qid=qid)
-
-
 def test_is_a_genuine_scorer_with_requests():
     scorer = make_ranking_scorer("ndcg@10")
     assert type(scorer) is type(make_scorer(ndcg_score))
     requests = sklearn.utils.metadata_routing.get_routing_for_object(scorer).score.requests
     assert requests == {"qid": True, "groups": True, "retrieved": True, "judged": True, "sample_weight": None}
     assert repr(scorer).startswith("make_scorer(ndcg@10, response_method=('decision_function',")
-
-
-def test_made_with_routing_on_works_with_routing_off(problem):
-    X, y, qid = problem
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = make_ranking_scorer("map")
-    assert scorer(Given(), X, with_qid(y, qid)) == map_score(y, X[:, 0], qid=qid)
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda scorer: pickle.loads(pickle.dumps(scorer))])
@@ -129,10 +114,10 @@ def test_convention_and_parameters_of_a_scorer(problem):
 def test_names():
     scorers = ranking_scorers("ndcg@10", map_score)
     assert list(scorers) == ["ndcg@10", "map"]
-    with pytest.raises(ValueError, match="names must name at least one metric"):
+    with pytest.raises(ValueError, match="metrics must name at least one metric"):
         ranking_scorers()
-    with pytest.raises(ValueError, match="names must differ; got map, map"):
-        ranking_scorers("map", map_score)
+    with pytest.raises(ValueError, match="metrics must not have average=None"):
+        ranking_scorers("map(average=None)")
     with pytest.raises(TypeError, match=r"Write ranking_scorers\(\*names\)"):
         ranking_scorers(["ndcg@10", "map"])
 
@@ -151,16 +136,6 @@ def test_scorers_of_a_dict_predict_once_and_rank_once(problem, count_rankings):
     assert {name: result[f"test_{name}"][0] for name in NAMES} == expected
 
 
-def test_a_scorer_of_a_dict_keeps_no_rows_alive(problem):
-    X, y, qid = problem
-    predicted = np.array(X[:, 0])
-    known, score = weakref.ref(predicted), ranking_scorers("ndcg@10", "map")["map"]._score_func
-    assert score(y, predicted, qid=qid) == map_score(y, X[:, 0], qid=qid)
-    del predicted
-    assert known() is None
-    assert score(list(y), list(X[:, 0]), qid=list(qid)) == map_score(y, X[:, 0], qid=qid)
-
-
 def test_scorers_of_a_dict_notice_other_data(problem):
     X, y, qid = problem
     scorers, changing = ranking_scorers("ndcg@10", "map"), X.copy()
@@ -171,16 +146,6 @@ def test_scorers_of_a_dict_notice_other_data(problem):
     assert scorers["ndcg@10"](Given(), X, with_qid(y[::-1], qid)) == ndcg_score(y[::-1], X[:, 0], qid=qid, k=10)
     renamed = np.where(qid == "a", "b", qid)
     assert scorers["map"](Given(), X, with_qid(y[::-1], renamed)) == map_score(y[::-1], X[:, 0], qid=renamed)
-
-
-def test_a_metric_that_refuses_the_labels_fails_alone():
-    X, y = [[1], [0]], with_qid([0.5, 0], [1, 1])
-    scorers = {**ranking_scorers("map", "ndcg")}
-    table = make_ranking_scorer("ndcg", gain=[0, 1])
-    together = ranking_scorers("map", table._score_func.metric)
-    assert together["map"](Given(), X, y) == scorers["map"](Given(), X, y) == 1
-    with pytest.raises(ValueError, match="whole numbers"):
-        together["ndcg(gain=[0, 1])"](Given(), X, y)
 
 
 def test_weights_are_decided_on_explicitly(problem):
@@ -335,10 +300,8 @@ def test_a_loss_is_negated_once_by_its_name_or_by_the_scorer(problem):
 AVERAGING = {
     "mean of two": lambda one, two: (one + two) / 2,
     "difference": lambda one, two: one - two,
-    "harmonic mean": lambda one, two: 2 * one * two / (one + two),
     "f-measure": lambda one, two: 1 / (0.5 / one + 0.5 / two),
     "geometric mean": lambda one, two: (one * two) ** 0.5,
-    "numpy mean": lambda one, two: np.mean([one, two]),
     "numpy average": lambda one, two: np.average([one, two], weights=[0.3, 0.7]),
     "loss": lambda one, two: -abs(1 - one),
 }
@@ -353,15 +316,9 @@ def test_an_error_behind_scores_that_are_averaged_ends_a_search(problem, combine
 LOOKING = {
     "float": float,
     "round": lambda score: round(score, 2),
-    "int": int,
     "max": lambda score: max(score, 0.5),
-    "min": lambda score: min(0.5, score),
     "truth": lambda score: 1.0 if score else 0.0,
-    "not": lambda score: float(not score),
-    "comparison": lambda score: 1.0 if score > 0.5 else 0.0,
     "equality": lambda score: float(score == 1),
-    "inequality": lambda score: float(score != 1),
-    "numpy float": np.float64,
     "numpy array": lambda score: np.array([score], dtype=float)[0],
     "clip": lambda score: float(np.clip(score, 0, 1)),
     "format": lambda score: float(f"{score:.3f}"),

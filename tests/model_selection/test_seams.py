@@ -210,7 +210,7 @@ def test_weights_and_groups_out_of_step_are_errors():
     with pytest.raises(ValueError, match="sample_weight must have the same index as X"):
         cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, sample_weight=weights)
     with pytest.raises(ValueError, match="groups must have the same index as X"):
-        cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, params={"groups": IDS.sort_index()})
+        cross_evaluate(Ridge(), FRAME, LABELS, qid=IDS, groups=IDS.sort_index())
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def test_a_fresh_series_beside_the_labels_of_a_frame_is_positional(index):
             found = cross_val_score(fitted, frame, y, cv=cv, scoring=SCORER, params={"qid": qid})
             np.testing.assert_allclose(found, expected, rtol=1e-2)
         assert np.isfinite(cross_val_score(nested, frame, y, cv=cv, scoring=SCORER, params={"groups": qid})).all()
-    found = cross_evaluate(model, frame, y, qid=qid, cv=cv, metrics="ndcg@10", params={"groups": qid})
+    found = cross_evaluate(model, frame, y, qid=qid, cv=cv, metrics="ndcg@10", groups=qid)
     np.testing.assert_allclose(found.fold_means()["QueryRanker"], expected)
     fitted = model.fit(frame, y, qid=qid)
     assert fitted.score(frame, y, qid=qid) == ndcg_score(y, pd.Series(fitted.predict(frame)), qid=qid, k=10)

@@ -316,7 +316,6 @@ WIDE = ("metrics", "`evaluate`")
 SPLIT_BY_GROUPS, RANK_BY_QUERY = ("splitters (`groups`)",), ("scorers", "`QueryRanker.fit`", "`QueryRanker.score`")
 DISAGREE, OUT_OF_STEP, SLICES, COMPARED = "Conflicting ids", "Misaligned rows", "Slices", "Reports compared"
 MASKS, MISUSE = "Masks of documents", "Other arguments"
-BARE = "estimators must take the query id of each document in fit; got LGBMRanker"
 SEED = r"random_state must be an int from 0 to 2\*\*32 - 1, a RandomState or Generator instance, or None; got"
 AGREE = "must agree with the index level 'qid' of"
 INDEX = "must have the same index as .*; got {}, while rows are taken by position"
@@ -341,8 +340,6 @@ SEAMS = [
          lambda: {"y": with_ids(Y), "qid": None, "groups": ["u"] * 7}, "", RANK_BY_QUERY),
     Seam(DISAGREE, "`groups` of users, divided by splits by query", lambda: {"groups": list("uvuvvvv")},
          "cv must keep every query and group whole; got an iterable", ("`audit_splits` (`groups`)",)),
-    Seam(DISAGREE, "ids only as `groups` in `params`", lambda: {"qid": None, "groups": np.array(IDS)}, "",
-         ("`cross_evaluate` (`params`)",)),
     Seam(OUT_OF_STEP, "`y` sorted, `X` not", lambda: {"X": frame(ROWS), "y": column(Y)[::-1]}, REORDERED),
     Seam(OUT_OF_STEP, "`X` sorted, `y` with ids in its index not",
          lambda: {"X": frame(ROWS)[::-1], "y": with_ids(column(Y)), "qid": None}, REORDERED),
@@ -437,7 +434,8 @@ SEAMS = [
     Seam(MISUSE, "a class instead of an estimator", lambda: {"estimator": LGBMRanker},
          r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
          ("`QueryRanker.fit`",)),
-    Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, BARE, ("`cross_evaluate`",)),
+    Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, "Should set group",
+         ("`cross_evaluate`",)),
     Seam(MISUSE, "`eval_set` for an estimator that takes none", lambda: {"further": {"eval_set": [(X, Y)]}},
          "unexpected parameter 'eval_set'; it takes .* To stop early, set validation_fraction", ("`QueryRanker.fit`",)),
     Seam(MISUSE, "`base_margin`, one row too few",
@@ -568,7 +566,6 @@ WAYS: dict[str, tuple[set[str], Callable[[dict[str, Any]], Any]]] = {
     "`audit_splits` (`groups`)": ({"X", "y", "qid", "groups"}, audit_groups),
     "`query_train_test_split`": ({"X", "y", "qid", "random_state"}, train_test_split),
     "`cross_evaluate`": ({"X", "y", "qid", "estimator", *MASK_NAMES}, crossed),
-    "`cross_evaluate` (`params`)": ({"groups"}, crossed),
     "`Pipeline.fit`": (set(), piped),
 }
 

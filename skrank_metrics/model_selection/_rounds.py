@@ -12,20 +12,20 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.metrics._scorer import _MultimetricScorer
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import IntArray
-from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
 from skrank_metrics.model_selection.tree_paths import Candidate, first_trees, groups_of, n_trees_of
 from skrank_metrics.splitters.audit import check_splits
 
-Scores = float | dict[str, float]
+Results = dict[tuple[int, int], dict[str, Any]]  # of scikit-learn, by candidate and fold
 
 
 class Folds:
@@ -33,58 +33,56 @@ class Folds:
 
     def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
         self.cv = cv
-        self.at_once = at_once
         self.ids = ids  # by argument of fit
         self.whole = whole  # whether queries must be
-        self.splits: list[tuple[IntArray, IntArray]] | None = None
-        self.n_queries: IntArray = np.zeros(0, dtype=np.intp)  # tested in each fold
+        self.at_once = at_once
+        self.splits: list[tuple[IntArray, IntArray]] = []
         self.n_folds = 0
+        self.n_queries: Any = None  # tested in each fold, if queries must be whole
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, which workers get otherwise."""
-        return {**vars(self), "splits": None, "ids": {}}
+        """Leave out the rows, which workers get otherwise, and what checks them."""
+        return {**vars(self), "splits": [], "ids": {}, "whole": False}
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "cv":
-            raise AttributeError(name)
-        return getattr(self.cv, name)  # such as the metadata that it requests
+    def get_metadata_routing(self) -> Any:
+        """Request what the splitter does."""
+        return get_routing_for_object(self.cv)
 
-    def get_n_splits(self, *args: Any, **given: Any) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, **given: Any) -> int:
         """How many folds scikit-learn gets in each call."""
-        self.n_folds = self.cv.get_n_splits(*args, **given)
+        self.n_folds = self.cv.get_n_splits(X, y, **given) if self.at_once else len(self.split(X, y, **given))
         return self.n_folds if self.at_once else min(1, self.n_folds)
 
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
-        if self.splits is None:
+        if not self.splits:
             queries = self._queries(y) if self.whole else None
             self.splits = list(self.cv.split(X, y, **given))
-            if len(self.splits) != self.n_folds and not self.at_once:  # otherwise, scikit-learn says so
-                raise ValueError(f"cv must split as often as it says; got {len(self.splits)} for {self.n_folds}.")
             if queries is not None:
-                groups = self.ids.get("groups")
-                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[queries.codes], groups=groups)
-                self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
+                codes, groups = queries.codes, self.ids.get("groups")
+                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[codes], groups=groups)
+                self.n_queries = np.array([len(np.unique(codes[test])) for _, test in self.splits])
         return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
 
-    def _queries(self, y: Any) -> Grouping:
-        qid, groups = self.ids.get("qid"), self.ids.get("groups")
+    def _queries(self, y: Any) -> Any:
         ways = ways_out("groups" if routing_enabled() else "")
-        if not routing_enabled() and ids_in_index(y) is None and (qid is not None or groups is not None):
+        given = [f"{name}=" for name, ids in self.ids.items() if ids is not None]
+        if given and not routing_enabled() and ids_in_index(y) is None:
             raise TypeError(
                 f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got "
-                f"{'groups' if qid is None else 'qid'}=."
+                f"{given[0]}."
             )
-        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, qid=qid, groups=groups, ways_out=ways)
+        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **self.ids, ways_out=ways)
 
 
 class Score(float):
     """A score with the values per query behind it, and the scores of models of fewer trees."""
 
     queries: QueryScores | None
-    first: dict[int, tuple[Scores, float]]  # by number of trees, with the seconds it took to score
-    digests: dict[int, bytes]  # of predictions, by number of trees
+    seconds: float  # that it took to score
+    digest: bytes | None  # of the predictions, of a model that is checked
+    first: dict[int, Any]  # scores by number of trees
 
 
 class Watched:
@@ -101,36 +99,34 @@ class Watched:
             raise AttributeError(name)
         return getattr(self.scorers, name)
 
+    def kept(self, scores: Any) -> Any:
+        """Of the scores of a model, that by which candidates are compared; a Score if scoring succeeded."""
+        return scores.get(self.key) if isinstance(scores, dict) else scores
+
     def __call__(self, estimator: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Score a model; the score of the key is a Score."""
-        scores = self._scores(estimator, X, args, kwargs)
-        kept = scores[self.key] if isinstance(scores, dict) else scores
-        if not isinstance(kept, Score):  # scikit-learn handles failures
-            return scores
         n_trees = n_trees_of(estimator)
-        kept.first, kept.digests = {}, {}
-        if n_trees in self.checked:
-            kept.digests[n_trees] = _digest(estimator, X)
-        for number in (n for n in self.n_trees if n_trees is not None and n < n_trees):
-            started = time.time()
-            try:
-                model = first_trees(estimator, number)
-                found: Any = None if model is None else self._scores(model, X, args, kwargs)
-                if number in self.checked and model is not None:
-                    kept.digests[number] = _digest(model, X)
-            except Exception:  # the model is fitted on its own instead
-                continue
-            if all(isinstance(one, Number) for one in (found.values() if isinstance(found, dict) else [found])):
-                kept.first[number] = found, time.time() - started
+        scores = self._scores(estimator, n_trees, X, *args, **kwargs)
+        if isinstance(kept := self.kept(scores), Score):
+            for number in (n for n in self.n_trees if n_trees is not None and n < n_trees):
+                try:
+                    model = first_trees(estimator, number)
+                    first = None if model is None else self._scores(model, number, X, *args, **kwargs)
+                except Exception:  # the model is fitted on its own instead
+                    continue
+                if all(isinstance(one, Number) for one in (first.values() if isinstance(first, dict) else [first])):
+                    kept.first[number] = first
         return scores
 
-    def _scores(self, estimator: Any, X: Any, args: Any, kwargs: Any) -> Any:
-        scores = self.scorers(estimator, X, *args, **kwargs)
-        found: Any = scores[self.key] if isinstance(scores, dict) else scores
-        if not isinstance(found, Number):
+    def _scores(self, model: Any, n_trees: int | None, X: Any, *args: Any, **kwargs: Any) -> Any:
+        started = time.time()
+        scores = self.scorers(model, X, *args, **kwargs)
+        value = self.kept(scores)
+        if not isinstance(value, Number):  # scikit-learn handles failures
             return scores
-        kept = Score(cast(float, found))
-        kept.queries = getattr(found, "queries", None)
+        kept = Score(value)  # type: ignore[arg-type]
+        kept.queries, kept.seconds, kept.first = getattr(value, "queries", None), time.time() - started, {}
+        kept.digest = _digest(model, X) if n_trees in self.checked else None
         return {**scores, self.key: kept} if isinstance(scores, dict) else kept
 
 
@@ -149,112 +145,95 @@ class Rounds:
 
     fit: Callable[[Sequence[Mapping[str, Any]], Sequence[int]], list[dict[str, Any]]]  # by candidate, then by fold
     candidates: list[Candidate]
-    watched: Watched | None
-    results: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)  # by candidate and fold
+    watched: Watched
+    results: Results = field(default_factory=dict)
     n_fits: int = 0
     n_trees: int = 0
 
     def run(self, rows: Sequence[int], folds: Sequence[int]) -> None:
-        """Fit candidates on folds; the first call checks paths, so it may only be about one fold."""
-        groups = list(groups_of(self.candidates, rows))
+        """Fit candidates on folds; on a single one if some share a fit, which the first call checks."""
+        groups = groups_of(self.candidates, rows)
         checks = {} if self.results else self._checks(groups)
-        if self.watched is not None:
-            self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
-            self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
-        first = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
-        failed = {row for (row, _), result in first.items() if result["fit_error"] is not None}
-        broken = self._broken(checks, folds[0], first)
-        for fold in folds:
-            alone: list[int] = []
-            for group in groups:
-                self.results[group[0], fold] = first[group[0], fold]
-                given_up = self.candidates[group[0]].kind in broken
-                alone += group[1:] if given_up else self._of_path(group, fold, first[group[0], fold])
-            if alone:
-                # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
-                sound = [row for row, _ in first if row not in failed and row not in alone]
-                found = self._fit([*alone, *sound[:1]], [fold])
-                self.results |= {(row, fold): found[row, fold] for row in alone}
-        # Whose largest model fails may fit with fewer trees.
-        paths = {self.candidates[row].path for row in failed}
-        self.candidates = [
-            replace(one, path=None) if one.kind in broken or one.path in paths else one for one in self.candidates
-        ]
+        self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
+        self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
+        found = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
+        broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
+        self._give_up(row for row in rows if self.candidates[row].kind in broken)
+        self.results |= found
+        for group in groups_of(self.candidates, rows):
+            self.results |= self._of_path(group, folds[0])
+        if alone := [row for row in rows if (row, folds[0]) not in self.results]:
+            # If all fits of a call fail, scikit-learn raises an error, so one that did not fail goes with them.
+            sound = [row for row, _ in found if found[row, folds[0]]["fit_error"] is None]
+            self.results |= self._fit([*alone, *sound[:1]], folds)
+            self._give_up(alone)
+
+    def _give_up(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            self.candidates[row] = replace(self.candidates[row], path=None)
 
     def _n_trees(self, row: int) -> int:
         return self.candidates[row].n_trees or 0
 
-    def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
+    def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> Results:
         found = self.fit([self.candidates[row].params for row in rows], folds)
         self.n_fits += len(found)
         self.n_trees += len(folds) * sum(map(self._n_trees, rows))
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
-    def _of_path(self, group: Sequence[int], fold: int, result: dict[str, Any]) -> list[int]:
-        """Record the candidates that share a fit, and return those that must be fitted on their own."""
-        kept: dict[str, Any] = {
-            name: self._kept(result[name]) for name in ("test_scores", "train_scores") if name in result
-        }
-        alone = []
+    def _of_path(self, group: Sequence[int], fold: int) -> Results:
+        """Results of the candidates whose scores came with those of the first one."""
+        results: Results = {}
+        largest = self.results.get((group[0], fold), {})
+        names = [name for name in ("test_scores", "train_scores") if name in largest]
+        kept = {name: self.watched.kept(largest[name]) for name in names}
         for row in group[1:]:
             n_trees = self._n_trees(row)
             if n_trees == self._n_trees(group[0]):
-                self.results[row, fold] = result
-            elif all(isinstance(one, Score) and n_trees in one.first for one in kept.values()):
-                scores = {name: one.first[n_trees][0] for name, one in kept.items()}
-                self.results[row, fold] = {**result, **scores, "score_time": kept["test_scores"].first[n_trees][1]}
-            else:
-                alone.append(row)
-        return alone
+                results[row, fold] = largest
+            elif all(n_trees in getattr(one, "first", ()) for one in kept.values()):
+                first = {name: one.first[n_trees] for name, one in kept.items()}
+                seconds = self.watched.kept(first["test_scores"]).seconds
+                results[row, fold] = largest | first | {"score_time": seconds}
+        return results
 
-    def _kept(self, scores: Any) -> Any:
-        return scores[self.watched.key] if isinstance(scores, dict) and self.watched else scores
+    def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
+        """For each class of estimators, a model and the smallest one that is part of it."""
+        paths = [group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])]
+        paths.sort(key=lambda group: -self._n_trees(group[-1]))
+        return {self.candidates[group[0]].kind: (group[0], group[-1]) for group in paths}
 
-    def _checks(self, groups: Iterable[Sequence[int]]) -> dict[str, tuple[int, int]]:
-        """The cheapest check of each class of estimators: rows of a model, and of one of fewer trees."""
-        checks: dict[str, tuple[int, int]] = {}
-        for large, *_, small in (group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])):
-            kind = self.candidates[large].kind
-            if kind not in checks or self._n_trees(small) < self._n_trees(checks[kind][1]):
-                checks[kind] = large, small
-        return checks
-
-    def _broken(self, checks: Mapping[str, tuple[int, int]], fold: int, first: Mapping[Any, Any]) -> set[str]:
-        """Classes of estimators whose first trees predict otherwise than a model of that size, in any bit."""
-        broken = set()
-        for kind, (large, small) in checks.items():
-            n_trees, kept = (
-                self._n_trees(small),
-                [self._kept(first[row, fold]["test_scores"]) for row in (large, small)],
-            )
-            digests = [getattr(score, "digests", {}).get(n_trees) for score in kept]
-            if None not in digests and digests[0] != digests[1]:
-                warnings.warn(
-                    f"The first {n_trees} trees of a {kind} do not predict what a model of as many trees "
-                    "predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-                broken.add(kind)
-        return broken
+    def _differ(self, large: int, small: int, found: Results, fold: int) -> bool:
+        """Whether a model predicts otherwise than the first trees of a larger one, in any bit."""
+        n_trees = self._n_trees(small)
+        one, other = (self.watched.kept(found[row, fold]["test_scores"]) for row in (small, large))
+        first = self.watched.kept(getattr(other, "first", {}).get(n_trees))
+        if not (isinstance(one, Score) and isinstance(first, Score)) or one.digest == first.digest:
+            return False
+        warnings.warn(
+            f"The first {n_trees} trees of a {self.candidates[small].kind} do not predict what a model of as many "
+            "trees predicts, so each candidate is fitted on its own. If fits are random, set random_state.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return True
 
     def values(self, fold: int) -> tuple[dict[int, float], QueryScores | None]:
         """Scores of the candidates that did not fail on a fold, and their values per query, NaN for the others."""
-        found = {row: self._kept(one["test_scores"]) for (row, number), one in self.results.items() if number == fold}
-        done = {row: score for row, score in found.items() if isinstance(score, Score) and score.queries is not None}
+        kept = {row: self.watched.kept(one["test_scores"]) for (row, n), one in self.results.items() if n == fold}
+        done = {row: score for row, score in kept.items() if getattr(score, "queries", None)}
         if not done:
             return {}, None
-        first: Any = next(iter(done.values())).queries
+        first: QueryScores = next(iter(done.values())).queries
         values = np.full((len(self.candidates), len(first.ids)), np.nan)
         for row, score in done.items():
-            values[row] = cast(QueryScores, score.queries).values
+            values[row] = score.queries.values
         return {row: float(score) for row, score in done.items()}, first._replace(values=values)
 
     def table(self, n_folds: int) -> list[dict[str, Any]]:
         """Results by candidate and fold in the form of scikit-learn, NaN where a candidate did not run."""
         one = next(iter(self.results.values()))
         blank = {
-            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else None if name == "fit_error" else np.nan
-            for name, value in one.items()
+            name: dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan for name, value in one.items()
         }
         return [self.results.get((row, fold), blank) for row in range(len(self.candidates)) for fold in range(n_folds)]

@@ -75,7 +75,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
         labels always abort the search.
-    return_train_score, pre_dispatch, verbose
+    return_train_score, pre_dispatch, verbose : bool, int or str, int
         As in GridSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
     random_state : int, RandomState instance or None, default=None
         Seed for drawing candidates with ``n_iter``.

@@ -104,7 +104,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = tags.target_tags.positive_only = True
-        _fitting.refuse_class(self.estimator)
+        _fitting.check_is_estimator(self.estimator)
         if hasattr(self.estimator, "__sklearn_tags__"):  # missing in CatBoost before 1.2.7
             inner = self.estimator.__sklearn_tags__().input_tags
             for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
@@ -115,8 +115,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
         without = copy.copy(self)
         without.estimator = None
         cloned: QueryRanker = super(QueryRanker, without).__sklearn_clone__()
-        refused = isinstance(self.estimator, type) or not hasattr(self.estimator, "get_params")  # by fit
-        cloned.estimator = self.estimator if refused else _fitting.clone_estimator(self.estimator)
+        cloned.estimator = _fitting.clone_estimator(self.estimator)
         return cloned
 
     def get_metadata_routing(self) -> Any:

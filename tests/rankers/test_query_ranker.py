@@ -206,7 +206,7 @@ def test_missing_ids(problem):
         cross_val_score(QueryRanker(Ridge()), X, y)
 
 
-CLASS = r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)\."
+CLASS = r"estimator must be an estimator object with fit and get_params, such as LGBMRanker\(\); got <class .*LGBM"
 
 
 def test_a_class_is_no_estimator(problem):
@@ -218,7 +218,7 @@ def test_a_class_is_no_estimator(problem):
     with pytest.raises(TypeError, match=CLASS):
         GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
     for other in ("LGBMRanker", None, 7):
-        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params; got"):
+        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params, .*; got"):
             QueryRanker(other).fit(X, y, qid=qid)
 
 

@@ -435,7 +435,7 @@ SEAMS = [
            ways) for name, ways in (("X", ("splitters", "`query_train_test_split`")),
                                     ("y", ("`query_train_test_split`", "`audit_splits`", "`cross_evaluate`")))),
     Seam(MISUSE, "a class instead of an estimator", lambda: {"estimator": LGBMRanker},
-         r"estimator must be an estimator object; got the class LGBMRanker\. Write QueryRanker\(LGBMRanker\(\)\)",
+         r"estimator must be an estimator object with fit and get_params, such as LGBMRanker\(\); got <class",
          ("`QueryRanker.fit`",)),
     Seam(MISUSE, "LGBMRanker without QueryRanker", lambda: {"estimator": LGBMRanker()}, BARE, ("`cross_evaluate`",)),
     Seam(MISUSE, "`eval_set` for an estimator that takes none", lambda: {"further": {"eval_set": [(X, Y)]}},

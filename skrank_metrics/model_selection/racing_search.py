@@ -16,12 +16,11 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
 
-from skrank_metrics._input.arrays import check_int, check_number, check_seed
+from skrank_metrics._input.arrays import check_int, check_seed
 from skrank_metrics._output.result import counted
 from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
-from skrank_metrics.model_selection._race import Race
-from skrank_metrics.model_selection._rounds import Folds, Rounds, Watched, WatchedMultimetric
+from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
 from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
 from skrank_metrics.reports.mean_intervals import check_confidence
@@ -67,9 +66,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         One minus the largest probability, over all folds and candidates, that the winner of the grid search is dropped.
         The bound is not exact, since queries still to come are scored by models of other training queries. None means
         that no candidate is dropped: the results are those of GridSearchCV.
-    indifference : float, default=0.0
-        Difference that does not matter. A candidate is also dropped if it is significantly less than this ahead of the
-        leader. This saves more fits, but any of the candidates that differ by less may win.
     min_queries : int, default=30
         Number of queries with a defined value that must be tested before any candidate can be dropped.
     error_score : "raise" or float, default=nan
@@ -139,7 +135,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         n_iter: int | None = None,
         n_jobs: int | None = None,
         confidence: float | None = 0.95,
-        indifference: float = 0.0,
         min_queries: int = 30,
         error_score: Any = np.nan,
         return_train_score: bool = False,
@@ -161,7 +156,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.param_grid = param_grid
         self.n_iter = n_iter
         self.confidence = confidence
-        self.indifference = indifference
         self.min_queries = min_queries
         self.random_state = random_state
 
@@ -192,7 +186,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             If ids or labels are invalid, a fold cuts queries, there are no candidates, the metric to race by has no
             values per query, a parameter is out of range, or all candidates fail.
         """
-        check_number(self.indifference, "indifference", "[0, inf)")
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
         watched = self._watch(scorers)
@@ -212,18 +205,6 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             del self._watched, self._candidates
         self.n_splits_, self.scorer_ = folds.n_folds, getattr(scorers, "_scorers", scorers)
         return self
-
-    def get_metadata_routing(self) -> Any:
-        """Get the metadata routing of the search, as in GridSearchCV.
-
-        Returns
-        -------
-        router : MetadataRouter
-            That of the search, its estimator, scorers and splitter.
-        """
-        with_default = copy(self)
-        with_default.cv = QueryKFold(5) if self.cv is None else self.cv
-        return super(RacingSearchCV, with_default).get_metadata_routing()
 
     def _splitter(self, y: Any) -> Any:
         return QueryKFold(5) if self.cv is None else check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -303,7 +284,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
             for stage in [numbers] if folds.at_once else [[number] for number in numbers]:
                 rounds.run(rows, stage)
             return None
-        race = Race(len(rows), len(numbers), self.confidence, float(self.indifference), self.min_queries)
+        race = Race(len(rows), len(numbers), self.confidence, self.min_queries)
         for fold in numbers:
             rounds.run(race.remaining, [fold])
             scores, values = rounds.values(fold)

@@ -146,7 +146,7 @@ def values_of(splits, column, weights=None):
     return [ndcg_score(Y[test], X[test, column], qid=QID[test], k=3, average=None) for _, test in splits]
 
 
-def p_by_hand(leads, sizes, weights=None, indifference=0.0):
+def p_by_hand(leads, sizes, weights=None):
     """One-sided p-value of the mean of fold means, of the folds so far, against that of all folds."""
     n_run, n_folds = len(leads), len(sizes)
     weights = [np.ones(len(lead)) for lead in leads] if weights is None else weights
@@ -157,7 +157,7 @@ def p_by_hand(leads, sizes, weights=None, indifference=0.0):
     to_come = np.array(sizes[n_run:]) * n.sum() / sum(sizes[:n_run])
     variance = np.sum(1 / n) / n_run**2 + np.sum(1 / to_come) / (n_folds - n_run) ** 2
     error = (1 - n_run / n_folds) * np.sqrt(variance * s2)
-    return t.sf((np.mean(means) + indifference) / error, n.sum() - n_run)
+    return t.sf(np.mean(means) / error, n.sum() - n_run)
 
 
 @pytest.mark.parametrize("sizes", [[50, 50, 50], [70, 30, 50], [15, 15, 120]])
@@ -176,12 +176,11 @@ def test_the_lead_and_its_p_value_by_hand(sizes):
             assert found.cv_results_["p_adjusted"][row] == pytest.approx(p)
 
 
-@pytest.mark.parametrize("indifference", [0.0, 0.02])
-def test_weights_and_indifference_by_hand(indifference):
+def test_weights_by_hand():
     sizes, weights = [70, 30, 50], np.random.default_rng(0).integers(0, 4, N_QUERIES).astype(float)
     splits = unequal_folds(sizes)
     labels = with_qid(Y, QID, sample_weight=weights[QID])
-    options = {"cv": splits, "confidence": 0.9999999, "indifference": indifference, "min_queries": 2}
+    options = {"cv": splits, "confidence": 0.9999999, "min_queries": 2}
     found = race(grid={"column": [3, 4]}, **options).fit(X, labels).cv_results_
     of_fold = [weights[QID[test[::SIZE]]] for _, test in splits]
     values = [values_of(splits, column) for column in (3, 4)]
@@ -189,7 +188,7 @@ def test_weights_and_indifference_by_hand(indifference):
     row = int(np.argmin(means))
     other, one = values[row], values[1 - row]
     leads = [(a - b)[w > 0] for a, b, w in zip(one[:2], other[:2], of_fold[:2], strict=True)]
-    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]], indifference)
+    p = p_by_hand(leads, sizes, [w[w > 0] for w in of_fold[:2]])
     assert found["p_adjusted"][row] == pytest.approx(min(1, 2 * p), rel=1e-9)
 
 
@@ -386,7 +385,7 @@ def test_errors_of_the_set_up_abort_the_race():
 
 
 @pytest.mark.slow
-@pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence", "RacingSearchCV.indifference")
+@pytest.mark.option("RacingSearchCV.min_queries", "RacingSearchCV.confidence")
 def test_options_that_keep_or_drop_candidates():
     def fits(**options):
         return race(**options).fit(X, LABELS).n_fits_
@@ -395,8 +394,6 @@ def test_options_that_keep_or_drop_candidates():
     assert fits(min_queries=31) > usual  # each fold has 30
     assert fits(min_queries=N_QUERIES + 1) == 5 * len(NOISE)
     assert fits(confidence=0.5) <= usual <= fits(confidence=0.9999) < 5 * len(NOISE)
-    assert fits(indifference=0.05) < usual
-    assert fits(indifference=1.0) == len(NOISE) + 4
 
 
 @pytest.mark.slow
@@ -498,7 +495,6 @@ def test_a_single_candidate_runs_all_folds():
     [
         (ValueError, "confidence must be a number in", {"confidence": 1.0}),
         (ValueError, "confidence must be a number in", {"confidence": 0}),
-        (ValueError, r"indifference must be a number in \[0, inf\)", {"indifference": -0.1}),
         (ValueError, "min_queries must be an int >= 2; got 1", {"min_queries": 1}),
         (TypeError, "n_iter must be an int >= 1 or None", {"n_iter": 2.5}),
         (TypeError, r"random_state must be an int .*; got 'a' \(str\)", {"n_iter": 2, "random_state": "a"}),

@@ -218,7 +218,7 @@ def test_a_class_is_no_estimator(problem):
     with pytest.raises(TypeError, match=CLASS):
         GridSearchCV(ranker, {"estimator__num_leaves": [7, 15]}, cv=QueryKFold(3)).fit(X, with_qid(y, qid))
     for other in ("LGBMRanker", None, 7):
-        with pytest.raises(TypeError, match="estimator must be an estimator object with fit and get_params, .*; got"):
+        with pytest.raises(TypeError, match=r"estimator must be an estimator object with fit and get_params, .*; got"):
             QueryRanker(other).fit(X, y, qid=qid)
 
 

@@ -22,7 +22,7 @@ from skrank_metrics._sklearn_internals import score_function
 from skrank_metrics.model_selection._fitted_search import mean_so_far, metric_of_scorer, spelled_params
 from skrank_metrics.model_selection._rounds import Folds, Race, Rounds, Watched, WatchedMultimetric
 from skrank_metrics.model_selection.scorers import QueryScores, keep_values, make_ranking_scorer, ranking_scorers
-from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, has_paths
+from skrank_metrics.model_selection.tree_paths import Candidate, candidates_of, groups_of
 from skrank_metrics.reports.mean_intervals import check_confidence
 from skrank_metrics.reports.standings import check_by_query
 from skrank_metrics.splitters.query_kfold import QueryKFold
@@ -38,9 +38,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Candidates that differ only in the number of trees share one fit per fold, that of the largest remaining model: its
     first trees are the smaller models, to the bit. This holds for LightGBM, XGBoost, CatBoost and the tree ensembles of
-    scikit-learn, also inside QueryRanker and Pipeline, without dropout or early stopping; docs/boosters.md lists the
-    conditions. On the first fold, a smaller model is also fitted and compared, as a check. Other candidates are fitted
-    one by one.
+    scikit-learn, also inside QueryRanker and Pipeline, under conditions that docs/boosters.md lists. On the first fold,
+    a smaller model is also fitted and compared, as a check. Other candidates are fitted one by one.
 
     Parameters
     ----------
@@ -59,9 +58,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         As in GridSearchCV. With several metrics, the name of the one to race by, or a callable. Candidates then race by
         the attribute ``metric`` of the callable if it has one, as within_noise does, else by the first metric.
     n_iter : int, default=None
-        Number of candidates to draw at random. None means the whole grid.
-    n_jobs : int, default=None
-        Number of candidates to fit in parallel, with the backend of joblib.
+        Number of candidates to draw at random, with the seed ``random_state``. None means the whole grid.
     confidence : float or None, default=0.95
         One minus the largest probability, over all folds and candidates, that the winner of the grid search is dropped.
         The bound is not exact, since queries still to come are scored by models of other training queries. None means
@@ -71,10 +68,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     error_score : "raise" or float, default=nan
         Score of a candidate on a fold in which it fails, as in GridSearchCV; a race then drops it. Invalid ids or
         labels always abort the search.
-    return_train_score, pre_dispatch, verbose : bool, int or str, int
-        As in GridSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
-    random_state : int, RandomState instance or None, default=None
-        Seed for drawing candidates with ``n_iter``.
+    n_jobs, return_train_score, pre_dispatch, verbose, random_state : int, bool or str
+        As in GridSearchCV and RandomizedSearchCV. In a race, ``verbose=1`` also names the leader after each fold.
 
     Attributes
     ----------
@@ -85,10 +80,9 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         it was not; "dropped_because" is "behind", "failed" or "". The others describe the last comparison with the
         leader: "leader" is its row (-1 if never compared), "difference" its lead, a mean over folds, and "p_adjusted"
         the p-value, adjusted for folds and candidates.
-    n_fits_ : int
-        Number of fits on folds, including the check of shared fits. A grid search needs one per candidate and fold.
-    n_trees_ : int
-        Number of trees or boosting rounds of these fits, of candidates that set it.
+    n_fits_, n_trees_ : int
+        Number of fits on folds, including the check of shared fits, where a grid search needs one per candidate and
+        fold; and of the trees or boosting rounds of these fits, of candidates that set it.
     best_estimator_, best_index_, best_params_, best_score_, n_splits_, scorer_, multimetric_, refit_time_
         As in GridSearchCV.
 
@@ -133,10 +127,10 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         cv: Any = None,
         refit: Any = True,
         n_iter: int | None = None,
-        n_jobs: int | None = None,
         confidence: float | None = 0.95,
         min_queries: int = 30,
         error_score: Any = np.nan,
+        n_jobs: int | None = None,
         return_train_score: bool = False,
         pre_dispatch: Any = "2*n_jobs",
         verbose: int = 0,
@@ -169,9 +163,8 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         y : array-like of shape (n_documents,)
             Relevance labels. May carry the query ids in an index level named "qid", see with_qid.
         **params : dict of str to object
-            Metadata, as in GridSearchCV: with metadata routing, ``qid`` or ``groups`` and whatever the estimator
-            requests. Without it, ``groups`` is passed to the splitter, everything else to the ``fit`` of the estimator,
-            and ``sample_weight`` also to the scorers.
+            As in GridSearchCV: with metadata routing, ``qid`` or ``groups`` and whatever the estimator requests.
+            Without it, ``groups`` for the splitter, and parameters of the estimator's ``fit``.
 
         Returns
         -------
@@ -194,7 +187,7 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         if any(score_function(scorer) is None for scorer in _by_name(scorers).values()):
             # Scorers that take models, rather than predictions, must see the very models.
             candidates = [Candidate(one.params) for one in candidates]
-        given, at_once = self.cv, self.confidence is None and not has_paths(candidates)
+        given, at_once = self.cv, self.confidence is None and len(groups_of(candidates)) == len(candidates)
         folds = Folds(self._splitter(y), ids, whole=self.confidence is not None, at_once=at_once)
         # For the time of the fit, as scikit-learn looks for these in the search.
         self.cv, self._candidates, self._watched = folds, candidates, watched
@@ -307,16 +300,25 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _table(self, rounds: Rounds, race: Race | None, n_folds: int) -> dict[str, Any]:
         """``cv_results_`` of scikit-learn; in a race, with what is known of dropped candidates."""
         params, table = [one.params for one in rounds.candidates], rounds.table(n_folds)
-        with warnings.catch_warnings():
-            if race and len(race.remaining) < len(params):  # means of dropped candidates are not finite
-                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
-            results = super()._format_results(params, n_folds, table)
         if race is None:
-            return results
+            return super()._format_results(params, n_folds, table)
+        n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
+        with warnings.catch_warnings():
+            if (n_run < n_folds).any():  # means of dropped candidates are not finite
+                warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite", UserWarning)
+            results = super()._format_results(params, n_folds, table) | race.columns
         for name in ("fit_time", "score_time"):  # over the folds that ran
-            times = np.ma.masked_invalid([one[name] for one in table]).reshape(len(params), n_folds)
-            results |= {f"mean_{name}": times.mean(axis=1).data, f"std_{name}": times.std(axis=1).data}
-        return _with_dropped(results, race, n_folds)
+            times = np.reshape([one[name] for one in table], (len(params), n_folds))
+            results |= {f"mean_{name}": np.nanmean(times, axis=1), f"std_{name}": np.nanstd(times, axis=1)}
+        for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
+            scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
+            if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
+                warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
+            means = mean_so_far(scores)
+            best_first = np.lexsort((-means, -n_run, race.columns["dropped_because"] == "failed"))  # NaN last
+            order = best_first[(n_run < n_folds)[best_first]]
+            results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
+        return results
 
 
 def _scorers(scoring: Any, estimator: Any) -> Any:
@@ -338,21 +340,6 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
 
 def _by_name(scorers: Any) -> Mapping[str, Any]:
     return getattr(scorers, "_scorers", {"score": scorers})
-
-
-def _with_dropped(results: dict[str, Any], race: Race, n_folds: int) -> dict[str, Any]:
-    """Add ranks and columns of candidates that did not run all folds."""
-    n_run = np.nan_to_num(race.columns["dropped_after"], nan=n_folds)
-    failed = race.columns["dropped_because"] == "failed"
-    for name in [name.removeprefix("rank_test_") for name in results if name.startswith("rank_test_")]:
-        scores = np.column_stack([results[f"split{fold}_test_{name}"] for fold in range(n_folds)])
-        if not np.isfinite(scores[np.arange(n_folds) < n_run[:, None]]).all():
-            warnings.warn(f"One or more of the test scores of {name!r} are non-finite.", UserWarning, stacklevel=2)
-        means = mean_so_far(scores)
-        ahead = np.lexsort((np.where(np.isnan(means), np.inf, -means), -n_run, failed))
-        order = ahead[(n_run < n_folds)[ahead]]
-        results[f"rank_test_{name}"][order] = 1 + len(means) - len(order) + np.arange(len(order))
-    return results | race.columns
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any
@@ -193,14 +193,11 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
     return Candidate(params, n_trees, path, type(leaf).__name__)
 
 
-def groups_of(candidates: Sequence[Candidate], rows: Sequence[int]) -> list[list[int]]:
+def groups_of(candidates: Sequence[Candidate], rows: Iterable[int] | None = None) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
     groups: dict[Any, list[int]] = {}
-    for row in sorted(rows, key=lambda row: -(candidates[row].n_trees or 0)):
+    for row in sorted(
+        range(len(candidates)) if rows is None else rows, key=lambda row: -(candidates[row].n_trees or 0)
+    ):
         groups.setdefault(candidates[row].path or row, []).append(row)
     return sorted(groups.values(), key=min)
-
-
-def has_paths(candidates: Sequence[Candidate]) -> bool:
-    """Whether some candidates differ only in the number of trees."""
-    return any(len(group) > 1 for group in groups_of(candidates, range(len(candidates))))

@@ -299,13 +299,9 @@ def check_names(estimator: Any, given: dict[str, Any], *, stops_early: bool) -> 
         elif way_out is None and name not in accepted and not takes_any:
             way_out = _TO_STOP_EARLY if early else nearest(name, {*_OWN, *accepted})
         if way_out is not None:
-            # Without those that depend on other parameters.
-            others = accepted.difference(_OWN, _REFUSED, ["early_stopping_rounds"])
-            names = ", ".join(sorted(other for other in others if not _VALIDATION.search(other)))
-            further = f" and parameters of {type(estimator).__name__}.fit such as {names}" if names else ""
             raise TypeError(
-                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight"
-                f"{further}.{way_out}"
+                f"QueryRanker.fit got an unexpected parameter {name!r}; it takes X, y, qid, groups, sample_weight and "
+                f"further parameters of {type(estimator).__name__}.fit.{way_out}"
             )
 
 

@@ -281,11 +281,15 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
     [
         (XGBOOST, "early_stopping_rounds", EARLY),
         (CATBOOST, "early_stopping_rounds", EARLY),
-        (Ridge(), "eval_set", f"unexpected parameter 'eval_set'; it takes X, y, qid, groups, sample_weight. {EARLY}"),
+        (
+            Ridge(),
+            "eval_set",
+            f"unexpected parameter 'eval_set'; it takes X, y, qid, groups, sample_weight and .*{EARLY}",
+        ),
         (
             LIGHTGBM,
             "group",
-            r"unexpected parameter 'group'; it takes .* init_score. Pass query ids; qid_from_sizes\(group\) makes them",
+            r"unexpected parameter 'group'; it takes .* LGBMRanker.fit. Pass query ids; qid_from_sizes\(group\) makes them",
         ),
         (CATBOOST, "group_id", "unexpected parameter 'group_id'; it takes .* Pass query ids as qid"),
         (
@@ -301,9 +305,13 @@ EARLY = "To stop early, set validation_fraction and early_stopping_rounds of Que
         (
             LIGHTGBM,
             "quid",
-            "unexpected parameter 'quid'; it takes X, y, .*LGBMRanker.fit such as callbacks, .* Did you mean 'qid'",
+            "unexpected parameter 'quid'; it takes X, y, .*LGBMRanker.fit. Did you mean 'qid'",
         ),
-        (LIGHTGBM, "cat_features", "unexpected parameter 'cat_features'; it takes .* categorical_feature, "),
+        (
+            LIGHTGBM,
+            "cat_features",
+            "unexpected parameter 'cat_features'; it takes .* Did you mean 'categorical_feature'",
+        ),
         (XGBOOST, "base_margins", "Did you mean 'base_margin'"),
         (LIGHTGBM, "position", "unexpected parameter 'position'; it takes .* of LGBMRanker.fit"),
     ],

@@ -20,6 +20,7 @@ from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skrank_metrics._input.arrays import FloatArray, IntArray
+from skrank_metrics._input.grouping import Grouping
 from skrank_metrics._input.query_ids import ids_in_index, query_ids
 from skrank_metrics._sklearn_internals import routing_enabled, ways_out
 from skrank_metrics.model_selection.scorers import RESPONSE_METHODS, QueryScores
@@ -32,19 +33,18 @@ Results = dict[tuple[int, int], dict[str, Any]]  # of scikit-learn, by candidate
 class Folds:
     """The splits of a search, made once and handed out one by one, or all at once."""
 
-    def __init__(self, cv: Any, ids: Mapping[str, Any], *, whole: bool, at_once: bool) -> None:
+    def __init__(self, cv: Any, ids: Mapping[str, Any] | None, *, at_once: bool) -> None:
         self.cv = cv
-        self.ids = ids  # by argument of fit
-        self.whole = whole  # whether queries must be
+        self.ids = ids  # by argument of fit, if queries must be whole
         self.at_once = at_once
         self.splits: list[tuple[IntArray, IntArray]] = []
         self.n_folds = 0
-        self.n_queries: Any = None  # tested in each fold, if queries must be whole
+        self.n_queries: Any = None  # tested in each fold
         self.chosen: Sequence[int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows, which workers get otherwise, and what checks them."""
-        return {**vars(self), "splits": [], "ids": {}, "whole": False}
+        return {**vars(self), "splits": [], "ids": None}
 
     def get_metadata_routing(self) -> Any:
         """Request what the splitter does."""
@@ -58,23 +58,23 @@ class Folds:
     def split(self, X: Any, y: Any = None, **given: Any) -> list[tuple[IntArray, IntArray]]:
         """The chosen folds, or all."""
         if not self.splits:
-            queries = self._queries(y) if self.whole else None
+            queries = None if self.ids is None else _queries(y, self.ids)
             self.splits = list(self.cv.split(X, y, **given))
-            if queries is not None:
-                codes, groups = queries.codes, self.ids.get("groups")
-                check_splits(self.splits, self.cv, X, np.asarray(y), qid=queries.ids[codes], groups=groups)
-                self.n_queries = np.array([len(np.unique(codes[test])) for _, test in self.splits])
+            if self.ids and queries:
+                qid, groups = queries.ids[queries.codes], self.ids["groups"]
+                check_splits(self.splits, self.cv, X, np.asarray(y), qid=qid, groups=groups)
+                self.n_queries = np.array([len(np.unique(queries.codes[test])) for _, test in self.splits])
         return self.splits if self.chosen is None or self.at_once else [self.splits[number] for number in self.chosen]
 
-    def _queries(self, y: Any) -> Any:
-        ways = ways_out("groups" if routing_enabled() else "")
-        given = [f"{name}=" for name, ids in self.ids.items() if ids is not None]
-        if given and not routing_enabled() and ids_in_index(y) is None:
-            raise TypeError(
-                f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got "
-                f"{given[0]}."
-            )
-        return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **self.ids, ways_out=ways)
+
+def _queries(y: Any, ids: Mapping[str, Any]) -> Grouping:
+    ways = ways_out("groups" if routing_enabled() else "")
+    given = [f"{name}=" for name, value in ids.items() if value is not None]
+    if given and not routing_enabled() and ids_in_index(y) is None:
+        raise TypeError(
+            f"{ways} Without metadata routing, scorers get no query ids but those in the index of y; got {given[0]}."
+        )
+    return query_ids(0 if y is None else len(y), "RacingSearchCV", y=y, **ids, ways_out=ways)
 
 
 class Score(float):

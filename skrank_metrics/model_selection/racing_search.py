@@ -15,6 +15,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 
 # The base of all searches of scikit-learn, which documents how to subclass it.
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int, check_seed
 from skrank_metrics._output.result import counted
@@ -182,13 +183,14 @@ class RacingSearchCV(BaseSearchCV):  # type: ignore[misc]
         check_int(self.min_queries, "min_queries", 2)
         scorers, _ = self._get_scorers()
         watched = self._watch(scorers)
-        ids = {name: params.get(name) for name in ("qid", "groups")}
         candidates = candidates_of(self.estimator, self._drawn(), params)
         if any(score_function(scorer) is None for scorer in _by_name(scorers).values()):
             # Scorers that take models, rather than predictions, must see the very models.
             candidates = [Candidate(one.params) for one in candidates]
-        given, at_once = self.cv, self.confidence is None and len(groups_of(candidates)) == len(candidates)
-        folds = Folds(self._splitter(y), ids, whole=self.confidence is not None, at_once=at_once)
+        given, races = self.cv, self.confidence is not None
+        ids = {name: params.get(name) for name in ("qid", "groups")} if races else None
+        at_once = not races and len(groups_of(candidates)) == len(candidates)
+        folds = Folds(self._splitter(y), ids, at_once=at_once)
         # For the time of the fit, as scikit-learn looks for these in the search.
         self.cv, self._candidates, self._watched = folds, candidates, watched
         try:
@@ -331,7 +333,7 @@ def _scorers(scoring: Any, estimator: Any) -> Any:
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
         return scoring if all(name in known for name in scoring) else ranking_scorers(*scoring)
     if scoring is None:  # QueryRanker.score is a metric of this package
-        while hasattr(estimator, "steps"):
+        while isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         name = getattr(estimator, "_metric_of_score", None)
         return None if name is None else make_ranking_scorer(name)

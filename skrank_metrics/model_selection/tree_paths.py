@@ -17,6 +17,7 @@ from typing import Any
 
 import joblib
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from skrank_metrics._input.arrays import check_int
 
@@ -124,7 +125,7 @@ TABLE = {
 
 def _inner(model: Any, *, fitted: bool = False) -> tuple[str, Any] | None:
     """The end of a pipeline, or the estimator inside a QueryRanker, after its name; None for other models."""
-    if hasattr(model, "steps"):
+    if isinstance(model, Pipeline):
         return tuple(model.steps[-1])
     names = getattr(type(model), "_wraps", None)
     return names and (names[fitted], getattr(model, names[fitted]))
@@ -155,7 +156,7 @@ def first_trees(model: Any, n_trees: int) -> Any:
     """A fitted model that predicts with its first trees; None if these are not those of a smaller model."""
     if named := _inner(model, fitted=True):
         name, inner = named[0], first_trees(named[1], n_trees)
-        changed = {"steps": [*model.steps[:-1], (name, inner)]} if hasattr(model, "steps") else {name: inner}
+        changed = {"steps": [*model.steps[:-1], (name, inner)]} if isinstance(model, Pipeline) else {name: inner}
         return None if inner is None else _shadow(model, **changed)
     trees = _trees(model)
     return trees.first(model, n_trees) if trees and trees.grows(model) else None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -155,7 +156,7 @@ def way_of_queries(estimator: Any) -> str | None:
 
 def fit_signature(estimator: Any) -> tuple[set[str], bool]:
     """Names of the parameters of ``fit`` besides X and y, and whether it takes others; if so, also of base classes."""
-    if hasattr(estimator, "steps") and way_of_queries(estimator.steps[-1][1]):
+    if isinstance(estimator, Pipeline) and way_of_queries(estimator.steps[-1][1]):
         raise TypeError(
             "estimator must be the ranker itself; got a Pipeline that ends in one, which does not pass the queries on. "
             "Put QueryRanker(ranker) at the end of the Pipeline instead."

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -242,7 +243,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):  # t
             If X is a DataFrame whose column names or their order differ from those of the fit.
         """
         check_is_fitted(self, "estimator_")
-        if not hasattr(self.estimator_, "steps"):  # a Pipeline can select columns by name
+        if not isinstance(self.estimator_, Pipeline):  # a Pipeline can select columns by name
             # Names only: the estimator checks the shape.
             validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=False)
         scores = _scores_to_rank_by(self.estimator_, X)

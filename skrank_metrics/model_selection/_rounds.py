@@ -109,7 +109,7 @@ class Watched:
         n_trees = n_trees_of(estimator)
         scores = self._scores(estimator, n_trees, X, *args, **kwargs)
         if isinstance(kept := self.kept(scores), Score):
-            for number in (n for n in self.n_trees if n_trees is not None and n < n_trees):
+            for number in (n for n in self.n_trees if n < n_trees):
                 try:
                     model = first_trees(estimator, number)
                     first = None if model is None else self._scores(model, number, X, *args, **kwargs)
@@ -119,7 +119,7 @@ class Watched:
                     kept.first[number] = first
         return scores
 
-    def _scores(self, model: Any, n_trees: int | None, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def _scores(self, model: Any, n_trees: int, X: Any, *args: Any, **kwargs: Any) -> Any:
         started = time.time()
         scores = self.scorers(model, X, *args, **kwargs)
         value = self.kept(scores)
@@ -155,8 +155,8 @@ class Rounds:
         """Fit candidates on folds; on a single one if some share a fit, which the first call checks."""
         groups = groups_of(self.candidates, rows)
         checks = {} if self.results else self._checks(groups)
-        self.watched.n_trees = frozenset(self._n_trees(row) for group in groups for row in group[1:])
-        self.watched.checked = frozenset(self._n_trees(small) for _, small in checks.values())
+        self.watched.n_trees = frozenset(self.candidates[row].n_trees for group in groups for row in group[1:])
+        self.watched.checked = frozenset(self.candidates[small].n_trees for _, small in checks.values())
         found = self._fit([*(group[0] for group in groups), *(small for _, small in checks.values())], folds)
         broken = {kind for kind, pair in checks.items() if self._differ(*pair, found, folds[0])}
         self._give_up(row for row in rows if self.candidates[row].kind in broken)
@@ -173,13 +173,10 @@ class Rounds:
         for row in rows:
             self.candidates[row] = replace(self.candidates[row], path=None)
 
-    def _n_trees(self, row: int) -> int:
-        return self.candidates[row].n_trees or 0
-
     def _fit(self, rows: Sequence[int], folds: Sequence[int]) -> Results:
         found = self.fit([self.candidates[row].params for row in rows], folds)
         self.n_fits += len(found)
-        self.n_trees += len(folds) * sum(map(self._n_trees, rows))
+        self.n_trees += len(folds) * sum(self.candidates[row].n_trees for row in rows)
         return dict(zip(((row, fold) for row in rows for fold in folds), found, strict=True))
 
     def _of_path(self, group: Sequence[int], fold: int) -> Results:
@@ -189,8 +186,8 @@ class Rounds:
         names = [name for name in ("test_scores", "train_scores") if name in largest]
         kept = {name: self.watched.kept(largest[name]) for name in names}
         for row in group[1:]:
-            n_trees = self._n_trees(row)
-            if n_trees == self._n_trees(group[0]):
+            n_trees = self.candidates[row].n_trees
+            if n_trees == self.candidates[group[0]].n_trees:
                 results[row, fold] = largest
             elif all(n_trees in getattr(one, "first", ()) for one in kept.values()):
                 first = {name: one.first[n_trees] for name, one in kept.items()}
@@ -200,13 +197,13 @@ class Rounds:
 
     def _checks(self, groups: Sequence[Sequence[int]]) -> dict[str, tuple[int, int]]:
         """For each class of estimators, a model and the smallest one that is part of it."""
-        paths = [group for group in groups if self._n_trees(group[0]) > self._n_trees(group[-1])]
-        paths.sort(key=lambda group: -self._n_trees(group[-1]))
+        paths = [group for group in groups if self.candidates[group[0]].n_trees > self.candidates[group[-1]].n_trees]
+        paths.sort(key=lambda group: -self.candidates[group[-1]].n_trees)
         return {self.candidates[group[0]].kind: (group[0], group[-1]) for group in paths}
 
     def _differ(self, large: int, small: int, found: Results, fold: int) -> bool:
         """Whether a model predicts otherwise than the first trees of a larger one, in any bit."""
-        n_trees = self._n_trees(small)
+        n_trees = self.candidates[small].n_trees
         one, other = (self.watched.kept(found[row, fold]["test_scores"]) for row in (small, large))
         first = self.watched.kept(getattr(other, "first", {}).get(n_trees))
         if not (isinstance(one, Score) and isinstance(first, Score)) or one.digest == first.digest:

@@ -144,12 +144,12 @@ def _trees(leaf: Any) -> Trees | None:
     return TABLE.get(f"{type(leaf).__module__.partition('.')[0]}.{type(leaf).__name__}")
 
 
-def n_trees_of(model: Any) -> int | None:
-    """Number of trees that a fitted model was told to grow; None if the table does not have it."""
+def n_trees_of(model: Any) -> int:
+    """Number of trees that a fitted model was told to grow; 0 if the table does not have it."""
     leaf = _leaf(model, fitted=True)[1]
     trees = _trees(leaf)
     counts = [leaf.get_params().get(name) for name in trees.parameters] if trees else []
-    return next((count for count in counts if count is not None), None)
+    return next((count for count in counts if count is not None), 0)
 
 
 def first_trees(model: Any, n_trees: int) -> Any:
@@ -164,10 +164,10 @@ def first_trees(model: Any, n_trees: int) -> Any:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate of a search: its parameters, and its number of trees, if one of its parameters is that."""
+    """A candidate of a search: its parameters, and its number of trees if one of these is that, else 0."""
 
     params: Mapping[str, Any]
-    n_trees: int | None = None
+    n_trees: int = 0
     path: Any = None  # equal for candidates that differ only in the number of trees
     kind: str = ""  # class of the estimator with trees
 
@@ -187,18 +187,16 @@ def _candidate(estimator: Any, params: Mapping[str, Any]) -> Candidate:
         names = [prefix + name for name in trees.parameters if prefix + name in params] if trees else []
         if trees is None or len(names) != 1 or not trees.grows(leaf):
             return Candidate(params)
-        n_trees = check_int(params[names[0]], names[0], 1)
+        check_int(params[names[0]], names[0], 1)
         path = joblib.hash((names[0], {name: value for name, value in params.items() if name != names[0]}))
     except Exception:  # of parameters that do not exist, which the fit tells, or that have no hash
         return Candidate(params)
-    return Candidate(params, n_trees, path, type(leaf).__name__)
+    return Candidate(params, int(params[names[0]]), path, type(leaf).__name__)
 
 
 def groups_of(candidates: Sequence[Candidate], rows: Iterable[int] | None = None) -> list[list[int]]:
     """Rows of the candidates of each path, the one with the most trees first; other candidates are on their own."""
     groups: dict[Any, list[int]] = {}
-    for row in sorted(
-        range(len(candidates)) if rows is None else rows, key=lambda row: -(candidates[row].n_trees or 0)
-    ):
+    for row in sorted(range(len(candidates)) if rows is None else rows, key=lambda row: -candidates[row].n_trees):
         groups.setdefault(candidates[row].path or row, []).append(row)
     return sorted(groups.values(), key=min)

@@ -48,18 +48,14 @@ _WITH_EARLY_STOPPING = ("eval_at", "eval_metric", "eval_names")
 _TO_STOP_EARLY = (
     " To stop early, set validation_fraction and early_stopping_rounds of QueryRanker, which holds out queries."
 )
-_NUMBERS_OF_ROWS = (
-    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on rows sorted by "
-    "query."
-)
 _REFUSED = {
     "group": " Pass query ids; qid_from_sizes(group) makes them from group sizes.",
     "group_id": " Pass query ids as qid.",
     "group_weight": " Pass one weight per document as sample_weight.",
-    "pairs": _NUMBERS_OF_ROWS,
-    "pairs_weight": _NUMBERS_OF_ROWS,
-    "graph": _NUMBERS_OF_ROWS,
-}
+} | dict.fromkeys(
+    ("pairs", "pairs_weight", "graph"),
+    " It holds row numbers, which change when rows are sorted by query. Fit the estimator itself, on sorted rows.",
+)
 
 
 @dataclass(frozen=True)

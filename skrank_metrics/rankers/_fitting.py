@@ -190,13 +190,13 @@ def check_parameters(ranker: Any) -> int | None:
     estimator, fraction, rounds = ranker.estimator, ranker.validation_fraction, ranker.early_stopping_rounds
     check_is_estimator(estimator)
     check_seed(ranker.random_state)
-    if fraction is None and rounds is None:
-        return None
-    if fraction is None or rounds is None:
+    if (fraction is None) != (rounds is None):
         raise ValueError(
             "validation_fraction and early_stopping_rounds must be given together, or neither; got "
             f"validation_fraction={fraction!r} and early_stopping_rounds={rounds!r}."
         )
+    if rounds is None:
+        return None
     check_number(fraction, "validation_fraction", "(0, 1)")
     rounds = check_int(rounds, "early_stopping_rounds", 1)
     if way_of_queries(estimator) is None or "eval_set" not in fit_signature(estimator)[0]:
@@ -231,35 +231,31 @@ def early_stopping_arguments(estimator: Any, rows: SortedRows, rounds: int, give
 
 
 def _lightgbm_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    lightgbm = importlib.import_module("lightgbm")
-    arguments: dict[str, Any] = {**given, "eval_group": [rows.sizes]}
-    if "eval_X" in fit_signature(estimator)[0]:  # then eval_set is deprecated
-        arguments |= {"eval_X": (rows.X,), "eval_y": (rows.y,)}
-    else:
-        arguments["eval_set"] = [(rows.X, rows.y)]
-    if rows.weights is not None:
-        arguments["eval_sample_weight"] = [rows.weights]
-    if "init_score" in rows.further:
-        arguments["eval_init_score"] = [rows.further["init_score"]]
-    parameters = estimator.get_params()
+    lightgbm, parameters, weights = importlib.import_module("lightgbm"), estimator.get_params(), rows.weights
     if all(parameters.get(name) is None for name in ("metric", "metrics", "metric_types")):
         estimator.set_params(metric="None")
-        arguments["eval_metric"] = given.get("eval_metric", lightgbm_metric(METRIC))
-        if rows.weights_of_queries is not None:  # LightGBM's own metrics weight queries by the mean of their rows
-            arguments["eval_sample_weight"] = [np.repeat(rows.weights_of_queries, rows.sizes)]
-    return {**arguments, "callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)]}
+        given = {"eval_metric": lightgbm_metric(METRIC)} | given
+        if weights is not None:  # LightGBM's own metrics weight queries by the mean of their rows
+            weights = np.repeat(rows.weights_of_queries, rows.sizes)
+    # eval_set is deprecated in versions that take eval_X.
+    is_new = "eval_X" in fit_signature(estimator)[0]
+    validation = {"eval_X": (rows.X,), "eval_y": (rows.y,)} if is_new else {"eval_set": [(rows.X, rows.y)]}
+    validation |= {"eval_group": [rows.sizes], "eval_sample_weight": [weights]}
+    validation |= {"eval_init_score": [rows.further.get("init_score")]}
+    return (
+        given
+        | validation
+        | {"callbacks": [*given.get("callbacks", ()), lightgbm.early_stopping(rounds, verbose=False)]}
+    )
 
 
 def _xgboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
-    if estimator.get_params().get("eval_metric") is None:
-        estimator.set_params(eval_metric=METRIC)
-    estimator.set_params(early_stopping_rounds=rounds)
-    arguments: dict[str, Any] = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
-    if rows.weights is not None:
-        arguments["sample_weight_eval_set"] = [rows.weights_of_queries]
-    if "base_margin" in rows.further:
-        arguments["base_margin_eval_set"] = [rows.further["base_margin"]]
-    return {"verbose": False, **given, **arguments}
+    metric = estimator.get_params().get("eval_metric")
+    estimator.set_params(early_stopping_rounds=rounds, eval_metric=METRIC if metric is None else metric)
+    validation = {"eval_set": [(rows.X, rows.y)], "eval_qid": [rows.codes]}
+    validation |= {"sample_weight_eval_set": [rows.weights_of_queries]}
+    validation |= {"base_margin_eval_set": [rows.further.get("base_margin")]}
+    return {"verbose": False} | given | validation
 
 
 def _catboost_arguments(estimator: Any, rows: SortedRows, rounds: int, given: dict[str, Any]) -> dict[str, Any]:
